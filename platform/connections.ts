@@ -14,7 +14,7 @@ const lingerMs = 250;
 const lookMs = 50;
 
 /** The maximum number of turns of the event loop for queued connections. If each response ends a connection, they never stop coming. */
-const maxTurns = 1000;
+const maxRounds = 1000;
 
 /**
  * The number of closed connections after which the garbage of this thread is collected. Node's objects of a connection are outside V8's
@@ -114,7 +114,7 @@ export class Connections {
   async #untilNoneIsQueued(): Promise<void> {
     // The caller may run after the poll of this turn.
     await nextTurn();
-    for (let turn = 0; turn < maxTurns; turn++) {
+    for (let turn = 0; turn < maxRounds; turn++) {
       const before = this.#accepted;
       await nextTurn();
       if (this.#accepted === before) return;

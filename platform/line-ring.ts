@@ -39,7 +39,7 @@ const [firstLine, firstPosition, nextLine, nextPosition] = [0, 1, 2, 3] as const
 
 const lengthBytes = 4;
 /** The maximum bytes of one read. */
-const mostRead = 256 * 1024;
+const maxRead = 256 * 1024;
 
 export function lineRingMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(headBytes + bytes);
@@ -104,7 +104,7 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
         const lost = Math.max(0, at(firstLine) - after.line);
         let { line, position } = lost > 0 ? { line: at(firstLine), position: at(firstPosition) } : after;
         const lines: string[] = [];
-        const end = Math.min(at(nextPosition), position + mostRead);
+        const end = Math.min(at(nextPosition), position + maxRead);
         while (position < end) {
           const size = sizeAt(position);
           lines.push(take(position + lengthBytes, size - lengthBytes).toString());

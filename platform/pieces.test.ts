@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { JoinedPieces, eachPiece, ownPieces, type Pieces, readable, keptPieces } from './pieces.ts';
+import { JoinedChunks, eachPiece, ownPieces, type Pieces, readable, keptPieces } from './pieces.ts';
 
 async function* letters(text: string, closed: string[] = []): AsyncGenerator<Buffer> {
   try {
@@ -86,7 +86,7 @@ describe('pieces', () => {
 describe('joined pieces', () => {
   it('give one body after the other', async () => {
     const bodies = ['ab', '', 'c'].map((text) => ownPieces(letters(text)));
-    expect(await textOf(new JoinedPieces('own', bodies))).toBe('abc');
+    expect(await textOf(new JoinedChunks('own', bodies))).toBe('abc');
   });
 
   it('close a body before they open the next', async () => {
@@ -97,13 +97,13 @@ describe('joined pieces', () => {
         yield ownPieces(letters(text, steps));
       }
     }
-    await textOf(new JoinedPieces('own', bodies()));
+    await textOf(new JoinedChunks('own', bodies()));
     expect(steps).toEqual(['open ab', 'ab', 'open c', 'c']);
   });
 
   it('open nothing more when they are closed', async () => {
     const closed: string[] = [];
-    const pieces = new JoinedPieces('own', [ownPieces(letters('ab', closed)), ownPieces(letters('c', closed))]);
+    const pieces = new JoinedChunks('own', [ownPieces(letters('ab', closed)), ownPieces(letters('c', closed))]);
     await pieces.next();
     await pieces.close();
     expect([await pieces.next(), closed]).toEqual([undefined, ['ab']]);

@@ -66,7 +66,7 @@ export function readable(pieces: Buffer | Pieces): Readable {
 }
 
 /** The pieces of several bodies, one body after the other; each is opened when the one before has ended and was closed. */
-export class JoinedPieces<T extends Tenure> implements Pieces<T> {
+export class JoinedChunks<T extends Tenure> implements Pieces<T> {
   readonly tenure: T;
   readonly #bodies: Iterator<Pieces<T>>;
   #current: Pieces<T> | undefined;

@@ -1,4 +1,4 @@
-import { bucketNameProblem } from '../../protocol/s3/names.ts';
+import { bucketNameError } from '../../protocol/s3/names.ts';
 import { CliError } from './cli-error.ts';
 import { findAlias, type Alias } from './aliases.ts';
 import { localPath } from './local-path.ts';
@@ -43,7 +43,7 @@ export function parseRemote(
   // Scripts join `mine/` and `/photos`. In a key two slashes stay.
   const [aliasName = '', bucket = '', ...rest] = text.replace(/^([^/]+\/)\/+/, '$1').split('/');
   const alias = findAlias(aliases, aliasName);
-  const problem = bucket === '' ? undefined : bucketNameProblem(bucket);
+  const problem = bucket === '' ? undefined : bucketNameError(bucket);
   if (problem !== undefined) throw new CliError('BadArgument', `Invalid bucket name \`${bucket}\`: it ${problem}`);
   const key = rest.join('/');
   return { kind: 'remote', text, aliasName, alias, bucket, key };

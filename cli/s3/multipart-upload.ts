@@ -1,5 +1,5 @@
 import {
-  mostParts,
+  maxParts,
   writeCompleteMultipartUpload,
   type CompletedPart,
 } from '../../protocol/s3/requests/complete-multipart-request.ts';
@@ -19,7 +19,7 @@ const mebibyte = 1_024 * 1_024;
 
 /** The size of a part: the wanted one, or the number of whole MiB that keeps the upload within 10,000 parts. */
 export function partSizeFor(size: number, wanted: number): number {
-  return Math.max(wanted, Math.ceil(size / mostParts / mebibyte) * mebibyte);
+  return Math.max(wanted, Math.ceil(size / maxParts / mebibyte) * mebibyte);
 }
 
 export interface Upload {

@@ -194,7 +194,7 @@ async function summarise(operator: LocalOperator, tenant: Tenant, demo: RunningD
     passwordFile: root.passwordFile === undefined ? undefined : here(root.passwordFile),
     demo,
     button: buttonOf(operator.resources().identityProviders, tenant),
-    identityProblem: identity?.status === 'False' ? identity.message : undefined,
+    identityError: identity?.status === 'False' ? identity.message : undefined,
     manifests: here(options.manifests),
     state: here(options.state),
   };

@@ -14,7 +14,7 @@ export interface Summary {
   /** Label of the sign-in button; undefined for a tenant without an identity provider. */
   readonly button: string | undefined;
   /** Why single sign-on does not work, when it does not. */
-  readonly identityProblem: string | undefined;
+  readonly identityError: string | undefined;
   readonly manifests: string;
   readonly state: string;
 }
@@ -49,7 +49,7 @@ export function renderSummary(summary: Summary): string {
 
 function logIn(summary: Summary): string[] {
   const how = `open ${summary.console}, as the root user`;
-  if (summary.identityProblem !== undefined) return [row('Log in', how), row('No sign-on', summary.identityProblem)];
+  if (summary.identityError !== undefined) return [row('Log in', how), row('No sign-on', summary.identityError)];
   if (summary.button === undefined) return [row('Log in', how)];
   if (summary.demo === undefined) return [row('Log in', `${how}, or by "${summary.button}"`)];
   const users = summary.demo.users.map(({ name, password, policy }, index) =>

@@ -1,6 +1,6 @@
 import { ProgramError } from '../../platform/program-error.ts';
 import type { Command } from 'commander';
-import { patternProblem } from '../../protocol/key-service/names.ts';
+import { patternError } from '../../protocol/key-service/names.ts';
 import type { KeyStore } from '../keystores/keystore.ts';
 import type { KeyOutcome } from '../keys/migrate-keys.ts';
 import { type Terminal } from './terminal.ts';
@@ -40,7 +40,7 @@ Examples:
 }
 
 async function migrate(pattern: string, options: Options, terminal: Terminal): Promise<void> {
-  const problem = patternProblem(pattern);
+  const problem = patternError(pattern);
   if (problem !== undefined) throw new ProgramError('usage', `"${pattern}" is no pattern of key names: ${problem}`);
   const [{ loadKeyStoreSettings }, { migrateKeys }, { openKeyStore }] = await Promise.all([
     import('../config/config-file.ts'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { keyNameProblem } from '../../protocol/key-service/names.ts';
-import { policyPatternProblem } from '../../protocol/key-service/policy.ts';
+import { keyNameError } from '../../protocol/key-service/names.ts';
+import { policyPatternError } from '../../protocol/key-service/policy.ts';
 import { pathsThatMaySkipAuth } from '../../protocol/key-service/routes.ts';
 import { parseDuration } from './duration.ts';
 
@@ -21,7 +21,7 @@ const duration = z.string().transform((value, context) => {
 });
 
 const pattern = text.superRefine((value, context) => {
-  const problem = policyPatternProblem(value);
+  const problem = policyPatternError(value);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: `"${value}" ${problem}` });
 });
 
@@ -31,7 +31,7 @@ const identity = text.regex(/^[0-9a-f]{64}$/, {
 });
 
 const keyName = text.superRefine((value, context) => {
-  const problem = keyNameProblem(value);
+  const problem = keyNameError(value);
   if (problem !== undefined) {
     const message = `"${value}" is no key name (${problem}): 1 to 80 letters, digits, "_" or "-"`;
     context.addIssue({ code: 'custom', message });

@@ -11,11 +11,11 @@ interface UnknownClient {
   readonly refusal: Refusal;
   readonly reason: string;
   /** The refused certificate; absent where the client sent none, or several. */
-  readonly certificate?: RefusedCertificate;
+  readonly certificate?: RejectedCertificate;
 }
 
 /** A certificate that the server does not trust. The client holds its key. */
-interface RefusedCertificate {
+interface RejectedCertificate {
   readonly subject: string;
   readonly identity: Identity;
   /** RFC 3339. */

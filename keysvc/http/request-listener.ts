@@ -1,4 +1,4 @@
-import { keyNameProblem, patternProblem } from '../../protocol/key-service/names.ts';
+import { keyNameError, patternError } from '../../protocol/key-service/names.ts';
 import { findRoute, type Method, type Route } from '../../protocol/key-service/routes.ts';
 import { callError, CallError } from '../calls/call-error.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -49,9 +49,9 @@ function checkedArgument({ route, written }: RequestTarget): string {
     case 'none':
       return '';
     case 'name':
-      return checkedBy(keyNameProblem, written);
+      return checkedBy(keyNameError, written);
     case 'pattern':
-      return checkedBy(patternProblem, written === '' ? '*' : written);
+      return checkedBy(patternError, written === '' ? '*' : written);
   }
 }
 

@@ -1,4 +1,4 @@
-import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { keyNameError } from '../../protocol/key-service/names.ts';
 import { KeyError, type KeyStore } from '../keystores/keystore.ts';
 import { parseKeyRecord, writeKeyRecord } from './key-record.ts';
 import { type Key, successorOf } from './key.ts';
@@ -16,7 +16,7 @@ export interface KeyVersions {
  */
 function slotName(name: string, number: number): string | undefined {
   const slot = `${name}--${number}`;
-  return keyNameProblem(slot) === undefined ? slot : undefined;
+  return keyNameError(slot) === undefined ? slot : undefined;
 }
 
 /** Returns the name of the key that a record with this name may belong to. */

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { keyNameError } from '../../protocol/key-service/names.ts';
 import { createFileAtomically, isTemporaryName, syncFolder } from '../../platform/atomic-file.ts';
 import { KeyError, maxRecordBytes, type KeyStore } from './keystore.ts';
 
@@ -68,7 +68,7 @@ class FilesKeyStore implements KeyStore {
     } catch (error) {
       throw unavailable(`cannot list ${this.#folder}`, error);
     }
-    for (const entry of entries) if (entry.isFile() && keyNameProblem(entry.name) === undefined) yield entry.name;
+    for (const entry of entries) if (entry.isFile() && keyNameError(entry.name) === undefined) yield entry.name;
   }
 
   async probe(): Promise<void> {
@@ -84,7 +84,7 @@ class FilesKeyStore implements KeyStore {
 
   /** Calls validate names. This check keeps other callers inside the folder. */
   #path(name: string): string {
-    const problem = keyNameProblem(name);
+    const problem = keyNameError(name);
     if (problem !== undefined) throw new KeyError('not-found', problem);
     return join(this.#folder, name);
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { EndpointRotation } from '../../platform/key-service/endpoint-rotation.ts';
 import { readAuthorities } from '../../platform/tls/tls-files.ts';
-import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { keyNameError } from '../../protocol/key-service/names.ts';
 import type { KesKeyStoreSettings } from './keystore-settings.ts';
 import { KeyError, type KeyStore } from './keystore.ts';
 import { confirmCreated } from './remote/confirm-created.ts';
@@ -91,7 +91,7 @@ export class KesKeyStore implements KeyStore {
     for (const text of answer.text.split('\n').filter((text) => text.trim() !== '')) {
       const { name, error } = readJson(text, line, this.#name);
       if (error !== undefined) throw new KeyError('unavailable', `${this.#name} cannot list: ${quoted(error)}`);
-      if (name !== undefined && keyNameProblem(name) === undefined) yield name;
+      if (name !== undefined && keyNameError(name) === undefined) yield name;
     }
   }
 

@@ -128,7 +128,7 @@ export type RolloutStep =
  */
 export function nextStep(desired: Workload, seen: RunningWorkload | undefined, context: RolloutContext): RolloutStep {
   if (context.paused) return { kind: 'leave' };
-  const running = seen === undefined || wasRefused(seen) ? undefined : seen;
+  const running = seen === undefined || wasRejected(seen) ? undefined : seen;
   const restarts = running === undefined ? [] : restartReasons(running.inputs, desired.inputs, desired.owner);
   if (running === undefined || restarts.length > 0) {
     const blocker = desired.kubernetes.hibernated ? undefined : keyServiceUnavailable(context);
@@ -151,7 +151,7 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
 }
 
 /** Reports whether nothing was made of the workload but its refusal. */
-function wasRefused({ refused, inputs, instances, wanted }: RunningWorkload): boolean {
+function wasRejected({ refused, inputs, instances, wanted }: RunningWorkload): boolean {
   return refused !== undefined && inputs.length === 0 && instances.length === 0 && wanted === 0;
 }
 

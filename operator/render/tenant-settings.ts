@@ -56,7 +56,7 @@ export function renderSettings(
       files.push({ path: name, content: { kind: 'secret', secret: secret.name, key: secret.key }, reloads: false });
     } else if (configMap !== undefined) {
       const found = configMapValue(context.configMaps, configMap, `${field} of Tenant ${of.name}`);
-      const problem = valueProblem(name, found);
+      const problem = valueError(name, found);
       if (problem !== undefined) throw new ResourceError('InvalidSettings', problem);
       inputs.push(configMapInput(configMap, found, context));
       environment.push(variable(base, found, suffix));
@@ -76,10 +76,10 @@ function problemOf({ name, value, valueFrom }: TenantSetting, reserved: Readonly
   if (!row.secret && valueFrom?.secretKeyRef !== undefined) {
     return `${name} is no secret: give it as value, or by valueFrom.configMapKeyRef`;
   }
-  return value === undefined ? undefined : valueProblem(name, value);
+  return value === undefined ? undefined : valueError(name, value);
 }
 
-function valueProblem(name: string, value: string): string | undefined {
+function valueError(name: string, value: string): string | undefined {
   const row = rowOf(name);
   if (row === undefined) return undefined;
   try {

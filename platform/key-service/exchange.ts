@@ -62,7 +62,7 @@ const maxAnswerBytes = 4 * 1024 * 1024;
 const connectTimeoutMs = 3000;
 
 /** After a restart of the service all kept connections are dead. A call meets each of them once at most. */
-const mostDeadConnections = 64;
+const maxDeadConnections = 64;
 
 const transientCodes: ReadonlySet<string> = new Set(
   'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH EAI_AGAIN ENOTFOUND'.split(' '),
@@ -77,7 +77,7 @@ export async function exchange(call: Exchange): Promise<string> {
     try {
       return await exchangeOnce(call);
     } catch (error) {
-      if (!(isNoAnswer(error) && error.noAnswer.isDeadConnection === true) || dead === mostDeadConnections) throw error;
+      if (!(isNoAnswer(error) && error.noAnswer.isDeadConnection === true) || dead === maxDeadConnections) throw error;
     }
   }
 }

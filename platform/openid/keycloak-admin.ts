@@ -2,7 +2,7 @@ import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
 import { parseJsonObject } from './claims.ts';
 import { OpenIdError } from './errors.ts';
 
-export type PersonState =
+export type UserState =
   | { readonly kind: 'active' }
   /** `enabled` is false in Keycloak. */
   | { readonly kind: 'disabled' }
@@ -29,7 +29,7 @@ const youngToken = 10_000;
 /** The admin interface of Keycloak, with the rights of the client's service account. */
 export interface KeycloakAdmin {
   /** Rejects with `OpenIdError` if the response is not clear: an odd response must not count as an absent user. */
-  stateOf(userId: string): Promise<PersonState>;
+  stateOf(userId: string): Promise<UserState>;
   /** Resolves if users can be looked up. Rejects with `OpenIdError` if not. */
   check(): Promise<void>;
 }
@@ -98,7 +98,7 @@ function adminBase(adminUrl: string): string {
   return url.endsWith('/admin') ? url : `${url}/admin`;
 }
 
-function stateIn(text: string, url: string): PersonState {
+function stateIn(text: string, url: string): UserState {
   if (text.trim() === 'null') return { kind: 'gone' };
   const enabled = parseJsonObject(text)?.['enabled'];
   if (typeof enabled === 'boolean') return { kind: enabled ? 'active' : 'disabled' };

@@ -112,7 +112,7 @@ export interface ServerSettings {
   /** Keys of clients are allowed over plain HTTP too. */
   readonly customerKeysWithoutTls: boolean;
   readonly openid: readonly OpenIdProviderSettings[];
-  readonly personCheck: PersonCheckSettings;
+  readonly personCheck: UserStatusCheckSettings;
   /** Each field is absent if it is not configured. */
   readonly ldap?: LdapSettings;
   readonly clientCertificates?: ClientCertificateSettings;
@@ -170,7 +170,7 @@ export function hasKeys(settings: Pick<ServerSettings, 'keyService' | 'secretKey
 }
 
 /** The periodic check whether external users with credentials still exist at their provider. */
-interface PersonCheckSettings {
+interface UserStatusCheckSettings {
   /** Milliseconds; 0 switches the periodic check off. */
   readonly intervalMs: number;
   /** The decision about a user who requests credentials while the provider is unreachable. */

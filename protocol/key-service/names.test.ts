@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { keyNameProblem, matchesListing, matchesPattern, patternProblem } from './names.ts';
+import { keyNameError, matchesListing, matchesPattern, patternError } from './names.ts';
 
 describe('key names', () => {
   it.each(['my-key', 'A_b-9', '-', 'x'.repeat(80)])('accepts %s', (name) => {
-    expect(keyNameProblem(name)).toBeUndefined();
+    expect(keyNameError(name)).toBeUndefined();
   });
 
   it.each([
@@ -14,12 +14,12 @@ describe('key names', () => {
     ['a*', 'invalid argument: name contains invalid character'],
     ['a\n', 'invalid argument: name contains invalid character'],
   ])('refuses %j in the words of the protocol', (name, message) => {
-    expect(keyNameProblem(name)).toBe(message);
+    expect(keyNameError(name)).toBe(message);
   });
 
   it('lets a pattern hold stars', () => {
-    expect(patternProblem('my-*')).toBeUndefined();
-    expect(patternProblem('my-?')).toBe('invalid argument: name contains invalid character');
+    expect(patternError('my-*')).toBeUndefined();
+    expect(patternError('my-?')).toBe('invalid argument: name contains invalid character');
   });
 });
 

@@ -6,12 +6,12 @@
 const maxNameLength = 80;
 
 /** Says why a key name is not valid, in the words that clients know. Returns undefined for a valid name. */
-export function keyNameProblem(name: string): string | undefined {
+export function keyNameError(name: string): string | undefined {
   return problem(name, /^[A-Za-z0-9_-]*$/);
 }
 
 /** Says why a pattern of names is not valid. The rule is that of names, and `*` may be anywhere. */
-export function patternProblem(pattern: string): string | undefined {
+export function patternError(pattern: string): string | undefined {
   return problem(pattern, /^[A-Za-z0-9_*-]*$/);
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowsPath, policyPatternProblem, missingPermissions } from './policy.ts';
+import { allowsPath, policyPatternError, missingPermissions } from './policy.ts';
 import { routes } from './routes.ts';
 
 const allowing = (...allow: string[]) => ({ allow, deny: [] });
@@ -84,9 +84,9 @@ describe('a policy of the key service', () => {
   });
 
   it('says what is wrong with a pattern', () => {
-    expect(policyPatternProblem('v1/status')).toMatch(/begins with "\/"/);
-    expect(policyPatternProblem('/v1/[a')).toMatch(/without its "]"/);
-    expect(policyPatternProblem('/v1/key/create/*')).toBeUndefined();
+    expect(policyPatternError('v1/status')).toMatch(/begins with "\/"/);
+    expect(policyPatternError('/v1/[a')).toMatch(/without its "]"/);
+    expect(policyPatternError('/v1/key/create/*')).toBeUndefined();
   });
 });
 

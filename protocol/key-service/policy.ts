@@ -27,7 +27,7 @@ export function allowsPath(policy: KeyServicePolicy, path: string): boolean {
 }
 
 /** Says why a pattern of a policy is not valid. Returns undefined for a valid pattern. */
-export function policyPatternProblem(pattern: string): string | undefined {
+export function policyPatternError(pattern: string): string | undefined {
   if (!pattern.startsWith('/')) return 'must be a path that begins with "/", such as /v1/key/create/*';
   if (pattern.length > 512) return 'is longer than 512 characters';
   try {

@@ -30,7 +30,7 @@ const userArn = /^arn:(?:aws|minio):iam::[^:]*:user\/(?:.*\/)?([^/]+)$/;
 const accountArn = /^arn:(?:aws|minio):iam::[^:]*:root$/;
 
 /** Says what is wrong with a pattern of a principal. Returns undefined for a valid one. */
-export function principalProblem(pattern: string): string | undefined {
+export function principalError(pattern: string): string | undefined {
   if (!pattern.startsWith('arn:') || userArn.test(pattern) || accountArn.test(pattern)) return undefined;
   return 'must be "*", the name of a user, or like "arn:aws:iam:::user/name"';
 }

@@ -13,7 +13,7 @@ import {
   type PolicyObject,
   textList,
 } from './parse-statement.ts';
-import { principalProblem } from './arns.ts';
+import { principalError } from './arns.ts';
 
 const versions = ['2012-10-17', '2008-10-17'] as const;
 
@@ -156,7 +156,7 @@ function parsePrincipals(statement: PolicyObject, path: string): readonly string
   onlyFields(object, ['AWS'], `${path}.Principal`);
   const patterns = textList(object['AWS'], `${path}.Principal.AWS`);
   for (const pattern of patterns) {
-    const problem = principalProblem(pattern);
+    const problem = principalError(pattern);
     if (problem !== undefined) refuse(`${path}.Principal.AWS`, pattern, problem);
   }
   return patterns;

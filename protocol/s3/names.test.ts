@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentEncodePath } from '../sigv4/signature.ts';
-import { bucketNameProblem, checkObjectKey, parseResourcePath } from './names.ts';
+import { bucketNameError, checkObjectKey, parseResourcePath } from './names.ts';
 import { S3Error } from './s3-error.ts';
 
 function codeOf(action: () => unknown): string {
@@ -16,7 +16,7 @@ function codeOf(action: () => unknown): string {
 
 describe('bucket names', () => {
   it.each(['abc', 'my-bucket', 'my.bucket.1', '0ab', 'a'.repeat(63), 'a1.2.3.4', 'minio-data'])('takes %s', (name) => {
-    expect(bucketNameProblem(name)).toBeUndefined();
+    expect(bucketNameError(name)).toBeUndefined();
   });
 
   it.each([
@@ -42,7 +42,7 @@ describe('bucket names', () => {
     'a/b',
     'a b',
   ])('refuses "%s"', (name) => {
-    expect(bucketNameProblem(name)).toBeTypeOf('string');
+    expect(bucketNameError(name)).toBeTypeOf('string');
   });
 });
 

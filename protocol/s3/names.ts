@@ -11,7 +11,7 @@ const reservedBuckets = new Set(['minio']);
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
  */
-export function bucketNameProblem(name: string): string | undefined {
+export function bucketNameError(name: string): string | undefined {
   if (name.length < 3 || name.length > 63) return 'must have 3 to 63 characters';
   if (!/^[a-z0-9.-]+$/.test(name)) return 'may hold only lower-case letters, digits, dots and hyphens';
   if (!/^[a-z0-9].*[a-z0-9]$/.test(name)) return 'must begin and end with a letter or digit';
@@ -39,7 +39,7 @@ let lastGood: string | undefined;
 /** Throws S3Error InvalidBucketName with the reason. */
 export function checkBucketName(name: string): void {
   if (name === lastGood) return;
-  const problem = bucketNameProblem(name);
+  const problem = bucketNameError(name);
   if (problem === undefined) {
     lastGood = name;
     return;

@@ -61,7 +61,7 @@ function lineTooLong(): S3Error {
 }
 
 const maxLineBytes = 1_024;
-const mostTrailers = 10;
+const maxTrailers = 10;
 const signatureName = 'x-amz-trailer-signature';
 
 /**
@@ -80,7 +80,7 @@ async function readTrailers(
   for (let lines = 0; ; lines += 1) {
     const line = await reader.line(maxLineBytes, () => refused(`a line of them is longer than ${maxLineBytes} bytes`));
     if (line === undefined) break;
-    if (lines > mostTrailers) throw refused(`there may be at most ${mostTrailers}`);
+    if (lines > maxTrailers) throw refused(`there may be at most ${maxTrailers}`);
     if (line === '') {
       if (signatures === undefined || sent !== undefined) break;
       continue;

@@ -43,7 +43,7 @@ import { usageRoutes } from './usage.ts';
 import type { RequestError } from '../auth/request-error.ts';
 
 /** Bytes per chunk, which bounds the memory of a slow client. */
-const mostAtOnce = 64 * 1024;
+const maxTextLength = 64 * 1024;
 
 /** Writes each value on a line, in chunks of whole lines. Values of one batch go out together. */
 async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Buffer, void> {
@@ -51,7 +51,7 @@ async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGener
     let text = '';
     for (const value of values) {
       text += `${JSON.stringify(value)}\n`;
-      if (text.length < mostAtOnce) continue;
+      if (text.length < maxTextLength) continue;
       yield Buffer.from(text);
       text = '';
     }

@@ -61,7 +61,7 @@ export const identityArchiveRoutes: readonly Route[] = [
     action: 'admin:ImportIAM',
     serve: async (call) => json(await importIdentityArchive(call)),
   },
-  { method: 'PUT', path: adminPath('import-iam'), action: 'admin:ImportIAM', serve: importedOrRefused },
+  { method: 'PUT', path: adminPath('import-iam'), action: 'admin:ImportIAM', serve: importedOrRejected },
 ];
 
 async function exported(call: AdminCall): Promise<AdminAnswer> {
@@ -87,7 +87,7 @@ async function importIdentityArchive(call: AdminCall): Promise<ImportReport> {
 }
 
 /** Older clients do not read the report, so the answer is an error that names what failed. The rest was imported. */
-async function importedOrRefused(call: AdminCall): Promise<AdminAnswer> {
+async function importedOrRejected(call: AdminCall): Promise<AdminAnswer> {
   const { reasons } = await importIdentityArchive(call);
   if (reasons.length === 0) return nothing;
   const more = reasons.length > 5 ? ` And ${reasons.length - 5} more.` : '';

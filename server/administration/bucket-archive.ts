@@ -1,5 +1,5 @@
 import { parsePublicAccessBlock } from '../../protocol/s3/access/public-access-block.ts';
-import { bucketNameProblem } from '../../protocol/s3/names.ts';
+import { bucketNameError } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
 import {
@@ -98,7 +98,7 @@ async function missing(
   bucket: string,
   { region: location, require }: Pick<ImportOptions, 'region' | 'require'>,
 ): Promise<string | undefined> {
-  const problem = bucketNameProblem(bucket);
+  const problem = bucketNameError(bucket);
   if (problem !== undefined) return `it cannot be the name of a bucket: ${problem}`;
   try {
     await objects.headBucket(bucket);

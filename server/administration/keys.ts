@@ -1,5 +1,5 @@
 import { type KeySource, KeySourceError } from '../encryption/key-source.ts';
-import { keyNameProblem } from '../../protocol/key-service/names.ts';
+import { keyNameError } from '../../protocol/key-service/names.ts';
 import { adminError } from './admin-error.ts';
 
 /** The description of a key by the key service. Other servers of its protocol tell less. */
@@ -150,7 +150,7 @@ export async function keyStatus(source: KeySource, name: string): Promise<Record
 
 /** Throws a `RequestError` for an invalid name. */
 export function checkKeyName(name: string): string {
-  const problem = keyNameProblem(name);
+  const problem = keyNameError(name);
   if (problem === undefined) return name;
   throw adminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`);
 }

@@ -21,7 +21,7 @@ import { operationsRoutes } from './api/operations/operations-routes.ts';
 import { ownSecretRoutes } from './api/sign-in/own-secret-routes.ts';
 import { pendingPrefix } from './api/sign-in/pending-sign-ins.ts';
 import { providerRoutes } from './api/provider-routes.ts';
-import { reachRoutes } from './api/objects/reach-routes.ts';
+import { accessRoutes } from './api/objects/reach-routes.ts';
 import { refuseCrossSite, securityHeaders } from './api/browser-security.ts';
 import { rightsRoutes } from './api/objects/rights-routes.ts';
 import { s3Routes } from './api/objects/s3-routes.ts';
@@ -100,7 +100,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   api.use(contentRoutes(services, authorizer));
   api.use(s3Routes(services, authorizer));
   api.use(rightsRoutes(authorizer));
-  api.use(reachRoutes(services, authorizer));
+  api.use(accessRoutes(services, authorizer));
   api.use(transferRoutes(transfers, authorizer));
   api.use(shareRoutes(services, authorizer));
   api.use(archiveRoutes(objects, authorizer, log));

@@ -80,7 +80,7 @@ export interface SessionS3Answer {
   /** The error that S3 answers; undefined if it did what it was asked for. */
   readonly error?: { readonly code: string; readonly message: string };
   /** The right that was refused, where the error is `AccessDenied`. */
-  readonly refused?: RefusedRight | undefined;
+  readonly refused?: DeniedRight | undefined;
 }
 
 export interface SessionS3Call {
@@ -96,7 +96,7 @@ export interface SessionS3Call {
   readonly headers: Readonly<Record<string, string>>;
   readonly audit: AuditContext | undefined;
   /** Returns the message for the user about a refused right. */
-  explain(refused: RefusedRight): Promise<string>;
+  explain(refused: DeniedRight): Promise<string>;
 }
 
 /** Runs calls of the admin API with the rights of a session, which takes the place of a signature. */
@@ -128,7 +128,7 @@ export interface OperationsServices {
   readonly pausable: readonly PausableTask[];
 }
 
-export interface RefusedRight {
+export interface DeniedRight {
   readonly action: string;
   /** `bucket/key` or `bucket`. */
   readonly resource: string;

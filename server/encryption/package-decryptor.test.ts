@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pieces } from '../../platform/pieces.ts';
-import { DecryptedPieces } from './package-decryptor.ts';
+import { DecryptedChunks } from './package-decryptor.ts';
 import { cipherRange, PACKAGE_SIZE, packageCuts, TAG_SIZE } from './package-format.ts';
 import { encryptBuffer, SALT_SIZE, streamKey } from './packages.ts';
 
@@ -33,7 +33,7 @@ function lent(bytes: Buffer, length: number) {
 async function read(ciphertext: Buffer, size: number, start = 0, end = size, length = 50_000) {
   const range = cipherRange(start, end, size);
   const { pieces, buffer } = lent(ciphertext.subarray(range.start, range.end), length);
-  const plaintext = new DecryptedPieces(pieces, { ...range, key, size });
+  const plaintext = new DecryptedChunks(pieces, { ...range, key, size });
   const given: { readonly copy: Buffer; readonly inPlace: boolean }[] = [];
   let failure: unknown;
   try {
@@ -114,7 +114,7 @@ describe('plaintext in the place of its ciphertext', () => {
   it('shows bytes after the end', async () => {
     const range = { ...cipherRange(0, total, total), key, size: total };
     const { pieces } = lent(Buffer.concat([sealed, Buffer.alloc(1)]), 50_000);
-    const plaintext = new DecryptedPieces(pieces, range);
+    const plaintext = new DecryptedChunks(pieces, range);
     const all = async () => {
       while ((await plaintext.next()) !== undefined);
     };

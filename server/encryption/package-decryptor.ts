@@ -162,7 +162,7 @@ export class PackageDecryptor {
  *
  * It returns only verified plaintext, and rejects with `StoreError` with the code `ciphertext-damaged`.
  */
-export class DecryptedPieces implements Pieces<'lent'> {
+export class DecryptedChunks implements Pieces<'lent'> {
   readonly tenure = 'lent';
   readonly #ciphertext: Pieces;
   readonly #decryptor: PackageDecryptor;

@@ -1,4 +1,4 @@
-import type { PersonState } from '../../platform/openid/keycloak-admin.ts';
+import type { UserState } from '../../platform/openid/keycloak-admin.ts';
 import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
@@ -9,7 +9,7 @@ import type { Identities } from '../auth/identities/identities.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
 
 /** `left-group`: the user exists but has left a group that the credentials were made for. */
-export type UserStatus = PersonState | { readonly kind: 'left-group' };
+export type UserStatus = UserState | { readonly kind: 'left-group' };
 
 /** An external user whose provider or directory can report the status. */
 export interface CheckableUser {

@@ -1,6 +1,6 @@
 import { claimAt } from '../../platform/openid/claims.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { createKeycloakAdmin, type KeycloakAdmin, type PersonState } from '../../platform/openid/keycloak-admin.ts';
+import { createKeycloakAdmin, type KeycloakAdmin, type UserState } from '../../platform/openid/keycloak-admin.ts';
 import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 
@@ -30,7 +30,7 @@ export function hasUserStatus({ settings }: OpenIdProvider): boolean {
 const admins = new WeakMap<OpenIdProvider, { readonly endpoint: string; readonly admin: KeycloakAdmin }>();
 
 /** Asks the provider for the status. Rejects with `OpenIdError` if it cannot answer. */
-export async function userStatusAt(provider: OpenIdProvider, subjectId: string): Promise<PersonState> {
+export async function userStatusAt(provider: OpenIdProvider, subjectId: string): Promise<UserState> {
   return adminOf(provider).stateOf(subjectId);
 }
 

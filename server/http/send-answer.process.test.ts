@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Pieces } from '../../platform/pieces.ts';
-import { sendPieces } from './send-answer.ts';
+import { sendChunks } from './send-answer.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -39,11 +39,11 @@ class OneBuffer implements Pieces<'lent'> {
   }
 }
 
-/** Serves these pieces once; the promise is of what `sendPieces` made of it. */
+/** Serves these pieces once; the promise is of what `sendChunks` made of it. */
 async function serve(pieces: Pieces, size: number) {
   const outcome = Promise.withResolvers<string>();
   const answer = async (response: ServerResponse) => {
-    await sendPieces(response, { pieces, size }, () => response.writeHead(200, ['content-length', String(size)]));
+    await sendChunks(response, { pieces, size }, () => response.writeHead(200, ['content-length', String(size)]));
   };
   const server = createServer((_request, response) => {
     answer(response).then(

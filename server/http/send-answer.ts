@@ -60,12 +60,12 @@ export async function sendAnswer(
     case 'bytes':
       return sendBytes(message, response, status, headOf(answer, body.bytes.length, envelope), body.bytes);
     case 'pieces':
-      return sendPieces(response, body, () => {
+      return sendChunks(response, body, () => {
         measure?.firstByte();
         response.writeHead(status, headOf(answer, body.size, envelope));
       });
     case 'stream':
-      return sendPieces(response, body, () => {
+      return sendChunks(response, body, () => {
         measure?.firstByte();
         response.writeHead(status, headOf(answer, undefined, envelope));
       });
@@ -163,12 +163,12 @@ async function sendSlowly(
  * The head goes out with the first bytes: pieces that fail before have an answer of their own. Those that fail after, or end early, cut
  * the connection. Rejects with what they failed with.
  */
-export async function sendPieces(
+export async function sendChunks(
   response: ServerResponse,
   { pieces, size = Infinity }: { readonly pieces: Pieces; readonly size?: number },
   writeHead: () => void,
 ): Promise<void> {
-  const writer = new PieceWriter(response);
+  const writer = new ChunkWriter(response);
   let sent = 0;
   try {
     while (sent < size) {
@@ -194,7 +194,7 @@ export async function sendPieces(
 }
 
 /** Writes one piece at a time. */
-class PieceWriter {
+class ChunkWriter {
   readonly #response: ServerResponse;
   #done: () => void = () => undefined;
   #gone = false;

@@ -5,7 +5,7 @@ import { verifiedBody } from '../auth/verified-body.ts';
 import type { AccessService } from '../auth/access.ts';
 import type { AccessRequest, Decision } from '../auth/principal.ts';
 import type {
-  RefusedRight,
+  DeniedRight,
   SessionS3,
   SessionS3Answer,
   SessionS3Call,
@@ -152,7 +152,7 @@ function errorOf({ status, headers }: Answer, document: Buffer): NonNullable<Ses
 /** Remembers the last right that was refused, for the message to the user. */
 export class WatchedAccess {
   readonly #access: WatchableAccess;
-  refused: RefusedRight | undefined;
+  refused: DeniedRight | undefined;
 
   constructor(access: WatchableAccess) {
     this.#access = access;

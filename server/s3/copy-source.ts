@@ -1,4 +1,4 @@
-import { bucketNameProblem, checkObjectKey } from '../../protocol/s3/names.ts';
+import { bucketNameError, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ByteRange, CopySource } from '../objects/object-layer.ts';
 import { parseRange } from '../objects/operations/byte-range.ts';
@@ -29,7 +29,7 @@ export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>)
   if (slash < 1 || key === '') {
     throw invalid('Copy Source must mention the source bucket and key: sourcebucket/sourcekey', text);
   }
-  if (bucketNameProblem(bucket) !== undefined) throw invalid('Invalid copy source bucket name', text);
+  if (bucketNameError(bucket) !== undefined) throw invalid('Invalid copy source bucket name', text);
   checkObjectKey(key);
   const customerKey = customerKeyOf(call, 'source');
   const conditions = readConditions(headers, `${name}-`);

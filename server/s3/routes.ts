@@ -71,14 +71,14 @@ import { restoreObject } from './object/restore-object.ts';
 import { renameObject } from './object/rename-object.ts';
 import { uploadPart, uploadPartCopy } from './multipart/upload-part.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { refusedOperation } from '../../protocol/s3/requests/refused-operation.ts';
+import { rejectedOperation } from '../../protocol/s3/requests/rejected-operation.ts';
 import type { Query } from './request.ts';
 
 export type Level = 'service' | 'bucket' | 'object';
 
 /**
  * Each row: method, level of the path, subresources of the query in alphabetical order, operation. `copy` means the header
- * x-amz-copy-source. `refusedOperation` has the answer to a request without a row.
+ * x-amz-copy-source. `rejectedOperation` has the answer to a request without a row.
  */
 export const routes: readonly (readonly [method: string, level: Level, flags: string, operation: Operation])[] = [
   ['GET', 'service', '', listBuckets],
@@ -214,7 +214,7 @@ export function findOperation(method: string, level: Level, query: Query, isCopy
   const flags = flagsOf(query, isCopy && method === 'PUT' && level === 'object');
   const operation = table.get(`${method} ${level} ${flags}`);
   if (operation !== undefined) return operation;
-  throw refusedOperation({ method, level, flags: flags.split(' ').filter(Boolean), served: served(level, flags) });
+  throw rejectedOperation({ method, level, flags: flags.split(' ').filter(Boolean), served: served(level, flags) });
 }
 
 function served(level: Level, flags: string): readonly string[] {

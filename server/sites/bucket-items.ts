@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseLifecycle, type LifecycleRule, writeLifecycle } from '../../protocol/s3/lifecycle/bucket-lifecycle.ts';
-import { bucketNameProblem } from '../../protocol/s3/names.ts';
+import { bucketNameError } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { bucketDocuments, type BucketPart, documentWriters } from '../administration/bucket-documents.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -71,7 +71,7 @@ export class BucketItems implements ItemSource {
   }
 
   async write({ kind, name }: ItemKey, value: unknown): Promise<void> {
-    const problem = bucketNameProblem(name);
+    const problem = bucketNameError(name);
     if (problem !== undefined) throw new S3Error('InvalidBucketName', `The bucket name ${name} ${problem}.`);
     if (kind === 'bucket') return this.#create(name, bucketValue.parse(value));
     const text = z.string().parse(value);

@@ -130,7 +130,7 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
         user,
         maxSeconds,
         claims: all,
-      } = await asThrottling(() => limits.attempt({ from: request }, () => plugin.ask(token), isRefusedToken));
+      } = await asThrottling(() => limits.attempt({ from: request }, () => plugin.ask(token), isRejectedToken));
       const claims = variableClaims(all, { lists: true });
       audit?.setBearer({ ...asked, subject: user, name: user, claims });
       const now = services.clock();
@@ -160,7 +160,7 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
   };
 }
 
-function isRefusedToken(error: unknown): boolean {
+function isRejectedToken(error: unknown): boolean {
   return isStsError(error) && error.code === 'AccessDenied';
 }
 

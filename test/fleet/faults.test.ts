@@ -56,7 +56,7 @@ describe('a rollout', () => {
     await stage.double.comeBack();
     upgrade();
     await upgraded();
-    expect(disruptions.mostAtOnce).toBe(1);
+    expect(disruptions.maxConcurrent).toBe(1);
     expect(stage.double.requests.requests + stage.double.requests.of('watch')).toBeLessThan(mostRequests);
   });
 
@@ -73,7 +73,7 @@ describe('a rollout', () => {
     upgrade();
     await upgraded();
     end();
-    expect([disruptions.mostAtOnce, disruptions.deleted.length]).toEqual([1, 4]);
+    expect([disruptions.maxConcurrent, disruptions.deleted.length]).toEqual([1, 4]);
   });
 
   it('goes on after an outage of the whole server for 30 seconds in its middle', async () => {
@@ -91,7 +91,7 @@ describe('a rollout', () => {
     // Watches that found nobody for so long ask again within half a minute.
     await upgraded(90_000);
     await stage.quiet();
-    expect(disruptions.mostAtOnce).toBe(1);
+    expect(disruptions.maxConcurrent).toBe(1);
     expect(stage.double.requests.requests).toBeLessThan(mostRequests);
   }, 120_000);
 
@@ -103,7 +103,7 @@ describe('a rollout', () => {
     }
     await stage.current(demo);
     expect(stage.images()).toEqual(['coffer:29', 'coffer:29', 'coffer:29']);
-    expect(disruptions.mostAtOnce).toBe(1);
+    expect(disruptions.maxConcurrent).toBe(1);
   });
 });
 

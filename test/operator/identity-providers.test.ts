@@ -43,7 +43,7 @@ describe('an identity provider', () => {
       'all are replaced',
     );
     await stage.current(idp, demo);
-    expect(disruptions.mostAtOnce).toBe(1);
+    expect(disruptions.maxConcurrent).toBe(1);
     await stage.tells(demo, 'IdentityProviderChanged');
   });
 

@@ -32,7 +32,7 @@ describe('a rollout', () => {
     await stage.current(demo);
     expect(stage.images()).toEqual(['coffer:2', 'coffer:2', 'coffer:2']);
     expect(disruptions.deleted).toEqual(['demo-server-2', 'demo-server-1', 'demo-server-0']);
-    expect(disruptions.mostAtOnce).toBe(1);
+    expect(disruptions.maxConcurrent).toBe(1);
   });
 
   it('tells its reason by an event', async () => {
@@ -49,7 +49,7 @@ describe('a rollout', () => {
     const isNew = (): boolean => podsOf(stage.double, 'demo-server').every((pod) => !before.has(inputsOf(pod)));
     await stage.until(isNew, 'all pods have it');
     await stage.current(demo);
-    expect(disruptions.mostAtOnce).toBe(1);
+    expect(disruptions.maxConcurrent).toBe(1);
     await stage.tells(demo, 'SecretChanged');
   });
 
@@ -118,7 +118,7 @@ describe('a rollout', () => {
     await stage.settle(keyService('keys', { replicas: 3 }));
     const disruptions = watchDisruptions(stage.double);
     await stage.settle(keyService('keys', { replicas: 3, image: 'coffer:2' }));
-    expect([disruptions.mostAtOnce, disruptions.deleted.length]).toEqual([1, 3]);
+    expect([disruptions.maxConcurrent, disruptions.deleted.length]).toEqual([1, 3]);
   });
 
   it('goes on after a restart of the operator in its middle', async () => {
@@ -133,7 +133,7 @@ describe('a rollout', () => {
     await stage.startOperator();
     await stage.until(() => stage.images().every((image) => image === 'coffer:2'), 'all are new');
     await stage.current(demo);
-    expect(disruptions.mostAtOnce).toBe(1);
+    expect(disruptions.maxConcurrent).toBe(1);
   });
 });
 

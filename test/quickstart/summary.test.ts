@@ -12,7 +12,7 @@ const summary: Summary = {
   passwordFile: '.coffer/secrets/demo/rootPassword',
   demo: undefined,
   button: undefined,
-  identityProblem: undefined,
+  identityError: undefined,
   manifests: 'manifests',
   state: '.coffer',
 };

@@ -98,14 +98,14 @@ async function policiesOfGroups(admin: AdminClient, names: readonly string[]): P
     names.map(async (name) => {
       const group = await admin
         .json<{ readonly policy?: string }>({ method: 'GET', call: 'group', query: { group: name } })
-        .catch(ignoreRefused);
+        .catch(ignoreRejected);
       const policies = (group?.policy ?? '').split(',').filter((policy) => policy !== '');
       return { name, policies };
     }),
   );
 }
 
-function ignoreRefused(error: unknown): undefined {
+function ignoreRejected(error: unknown): undefined {
   if (!(error instanceof ResponseError)) throw error;
 }
 

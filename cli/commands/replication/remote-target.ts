@@ -1,4 +1,4 @@
-import { bucketNameProblem } from '../../../protocol/s3/names.ts';
+import { bucketNameError } from '../../../protocol/s3/names.ts';
 import { CliError } from '../../config/cli-error.ts';
 import { findAlias } from '../../config/aliases.ts';
 import { warnOfArguments } from '../../terminal/prompt.ts';
@@ -47,7 +47,7 @@ export async function remoteTarget(
   const place = await placeOf(context, remoteBucket);
   if (remoteBucket.includes('://') && place.secretKey !== '')
     warnOfArguments(context, 'secret key', 'write ALIAS/BUCKET, with an alias for the other server');
-  const problem = bucketNameProblem(place.bucket);
+  const problem = bucketNameError(place.bucket);
   if (problem !== undefined)
     throw new CliError('BadArgument', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${problem}`);
   return {

@@ -1,6 +1,6 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Remote, RemoteAnswer, RemoteRequest, Outcome } from '../remote/remote.ts';
-import { isThrottled, awsError, isLoginRefused, isSignatureRefused, readAwsFailure } from './aws-errors.ts';
+import { isThrottled, awsError, isLoginRejected, isSignatureRejected, readAwsFailure } from './aws-errors.ts';
 import type { AwsKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError } from '../keystore.ts';
 
@@ -111,10 +111,10 @@ export class AwsClient {
   ): Promise<Outcome<T>> {
     await this.#findCredentials(false);
     let outcome = await this.#attempt(call);
-    if ('refusal' in outcome && isLoginRefused(outcome.refusal)) {
+    if ('refusal' in outcome && isLoginRejected(outcome.refusal)) {
       await this.#findCredentials(true);
       outcome = await this.#attempt(call);
-    } else if ('refusal' in outcome && isSignatureRefused(outcome.refusal)) {
+    } else if ('refusal' in outcome && isSignatureRejected(outcome.refusal)) {
       // The client has corrected its clock by the date of the answer.
       outcome = await this.#attempt(call);
     }

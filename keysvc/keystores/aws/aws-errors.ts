@@ -32,12 +32,12 @@ export function isThrottled(answer: Pick<RemoteAnswer, 'status' | 'text'>): bool
 }
 
 /** Reports whether the credentials are rejected, which may have been valid before. */
-export function isLoginRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
+export function isLoginRejected(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
   return /^(ExpiredToken|UnrecognizedClient|InvalidClientTokenId)/.test(readAwsFailure(answer).type);
 }
 
 /** Reports whether the signature is rejected: the key or the clock is wrong. */
-export function isSignatureRefused(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
+export function isSignatureRejected(answer: Pick<RemoteAnswer, 'status' | 'text'>): boolean {
   return /^(InvalidSignature|SignatureDoesNotMatch|RequestExpired|IncompleteSignature)/.test(
     readAwsFailure(answer).type,
   );
@@ -60,13 +60,13 @@ export function awsError({ action, endpoint, key }: AwsFailureContext, answer: R
       : `its policy lacks "secretsmanager:${action}"`;
     return new KeyError('refused', `AWS Secrets Manager refuses this server at ${about}: ${lacking} (${message})`);
   }
-  if (isSignatureRefused(answer)) {
+  if (isSignatureRejected(answer)) {
     return new KeyError(
       'refused',
       `AWS Secrets Manager takes no signature at ${about}: are secretkey and region right, and is the clock? (${message})`,
     );
   }
-  if (isLoginRefused(answer)) {
+  if (isLoginRejected(answer)) {
     return new KeyError(
       'refused',
       `AWS Secrets Manager does not know the credentials at ${about}: ${type} (${message})`,

@@ -6,7 +6,7 @@ import {
   paginateListSecrets,
   type GetSecretValueCommandOutput,
 } from '@aws-sdk/client-secrets-manager';
-import { keyNameProblem } from '../../../protocol/key-service/names.ts';
+import { keyNameError } from '../../../protocol/key-service/names.ts';
 import type { AwsKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
@@ -84,7 +84,7 @@ export class AwsKeyStore implements KeyStore {
     // No error is expected, so there is always a value.
     for (const { SecretList } of 'value' in outcome ? outcome.value : []) {
       if (SecretList === undefined) throw new KeyError('unavailable', `${this.#client.name} answers without a list`);
-      for (const { Name } of SecretList) if (Name !== undefined && keyNameProblem(Name) === undefined) yield Name;
+      for (const { Name } of SecretList) if (Name !== undefined && keyNameError(Name) === undefined) yield Name;
     }
   }
 

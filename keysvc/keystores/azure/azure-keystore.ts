@@ -1,6 +1,6 @@
 import type { SecretProperties } from '@azure/keyvault-secrets';
 import { readAuthorities } from '../../../platform/tls/tls-files.ts';
-import { keyNameProblem } from '../../../protocol/key-service/names.ts';
+import { keyNameError } from '../../../protocol/key-service/names.ts';
 import type { AzureKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
@@ -91,7 +91,7 @@ export class AzureKeyStore implements KeyStore {
     if ('refusal' in outcome) throw this.#vault.error({ permission: 'List' }, outcome.refusal);
     for (const properties of outcome.value) {
       const name = keyNameOf(properties);
-      if (keyNameProblem(name) === undefined) yield name;
+      if (keyNameError(name) === undefined) yield name;
     }
   }
 

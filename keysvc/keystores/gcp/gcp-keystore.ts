@@ -1,4 +1,4 @@
-import { keyNameProblem } from '../../../protocol/key-service/names.ts';
+import { keyNameError } from '../../../protocol/key-service/names.ts';
 import type { GcpKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated, type WriteOutcome } from '../remote/confirm-created.ts';
@@ -53,7 +53,7 @@ export class GcpKeyStore implements KeyStore {
     // No failure is expected, so there is always a value.
     for (const secret of 'value' in outcome ? outcome.value : []) {
       const name = secret.name?.split('/').at(-1) ?? '';
-      if (keyNameProblem(name) === undefined) yield name;
+      if (keyNameError(name) === undefined) yield name;
     }
   }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readAuthorities } from '../../../platform/tls/tls-files.ts';
-import { keyNameProblem } from '../../../protocol/key-service/names.ts';
+import { keyNameError } from '../../../protocol/key-service/names.ts';
 import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
@@ -56,7 +56,7 @@ export class VaultKeyStore implements KeyStore {
   }
 
   async *list(): AsyncIterable<string> {
-    for (const name of await this.#engine.list()) if (keyNameProblem(name) === undefined) yield name;
+    for (const name of await this.#engine.list()) if (keyNameError(name) === undefined) yield name;
   }
 
   probe(): Promise<void> {

@@ -32,7 +32,7 @@ export class Providers {
   async known(provider: IdentityProvider, resources: Resources): Promise<KnownProvider> {
     const { accepted, fingerprint } = this.#options;
     const { name } = provider.metadata;
-    const contents = hostProblem(provider, this.#options.providerHosts) ?? contentsOf(provider, resources);
+    const contents = hostError(provider, this.#options.providerHosts) ?? contentsOf(provider, resources);
     if ('reason' in contents) return { provider, digest: '', current: false, state: { kind: 'broken', ...contents } };
     const { clientSecret, complete } = contents;
     const digest = fingerprint(canonical([complete.spec, clientSecret]));
@@ -104,7 +104,7 @@ export class Providers {
 }
 
 /** Answers why no secret may be sent to this provider; undefined when it may. */
-function hostProblem({ spec }: IdentityProvider, allowed: readonly string[] = []): Problem | undefined {
+function hostError({ spec }: IdentityProvider, allowed: readonly string[] = []): Problem | undefined {
   if (allowed.length === 0) return undefined;
   const refused = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
     .map((address) => (URL.canParse(address) ? new URL(address).hostname : address))

@@ -26,7 +26,7 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   if (first === undefined) return [];
   const identity = identityCondition(tenant, around);
   const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionCondition(seen, around.keyService);
-  const refused = blockerOf(seen) === undefined ? refusedProvider(tenant, around) : undefined;
+  const refused = blockerOf(seen) === undefined ? rejectedProvider(tenant, around) : undefined;
   const extra = [identity, encryption, around.tls, around.tiers?.condition, refused].filter(
     (condition) => condition !== undefined,
   );
@@ -58,7 +58,7 @@ function identityCondition(tenant: Tenant, around: TenantContext): ConditionUpda
   const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
   if (names.length === 0) return undefined;
   const problems = names.flatMap((name) => {
-    const problem = providerProblem(name, around);
+    const problem = providerError(name, around);
     if (problem === undefined) return [];
     return [
       { reason: problem.reason, message: `IdentityProvider ${name}: ${problem.message} (${meanwhile(name, around)})` },
@@ -82,11 +82,11 @@ function identityCondition(tenant: Tenant, around: TenantContext): ConditionUpda
 }
 
 /** Reports a version of a provider that servers do not get. */
-function refusedProvider(tenant: Tenant, around: TenantContext): ConditionUpdate | undefined {
+function rejectedProvider(tenant: Tenant, around: TenantContext): ConditionUpdate | undefined {
   for (const { name } of tenant.spec.identityProviders ?? []) {
     const known = around.providers.get(name);
     if (known?.current === true && !around.invalidProviders.has(name)) continue;
-    const problem = providerProblem(name, around);
+    const problem = providerError(name, around);
     if (problem === undefined) continue;
     const { reason, message } = providerInvalid({ name, message: `${problem.message} (${meanwhile(name, around)})` });
     return rolloutBlocked(reason, message);
@@ -100,7 +100,7 @@ function meanwhile(name: string, around: TenantContext): string {
     : 'the server runs without it';
 }
 
-function providerProblem(name: string, around: TenantContext): Problem | undefined {
+function providerError(name: string, around: TenantContext): Problem | undefined {
   const invalid = around.invalidProviders.get(name);
   if (invalid !== undefined) return { reason: 'InvalidSpec', message: invalid };
   const known = around.providers.get(name);

@@ -50,7 +50,7 @@ function symbolsOf(workload: Workload, symbols: Symbols): WorkloadSymbols {
 }
 
 /** Answers why the ports are not free, with the port and the field to change; undefined when they are. */
-export async function portProblem(ports: readonly Port[]): Promise<string | undefined> {
+export async function portError(ports: readonly Port[]): Promise<string | undefined> {
   for (const port of ports) {
     const server = createServer();
     try {

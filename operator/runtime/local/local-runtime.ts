@@ -29,7 +29,7 @@ export class LocalRuntime implements Runtime {
   readonly #workloads = new Map<string, LocalWorkload>();
   /** Secrets that the files of a workload name, by workload. */
   readonly #secrets = new Map<string, ReadonlyMap<string, Secret>>();
-  readonly #refusedIssuers = new Set<string>();
+  readonly #rejectedIssuers = new Set<string>();
   readonly #listeners: ((name: string) => void)[] = [];
 
   constructor(options: LocalRuntimeOptions) {
@@ -168,8 +168,8 @@ export class LocalRuntime implements Runtime {
 
   /** The certificate stays missing, which is a condition. The event explains it. */
   #refuseIssuer({ name, owner, issuer }: CertificateNeed): void {
-    if (this.#refusedIssuers.has(name)) return;
-    this.#refusedIssuers.add(name);
+    if (this.#rejectedIssuers.has(name)) return;
+    this.#rejectedIssuers.add(name);
     const message = `the certificate ${name} names the issuer ${issuer?.name ?? ''}: cert-manager needs Kubernetes`;
     this.#options.event({ ref: owner, type: 'Warning', reason: 'IssuerUnsupported', message });
   }

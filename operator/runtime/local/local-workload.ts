@@ -8,7 +8,7 @@ import { isRenewed } from '../contract/resolve.ts';
 import type { Instance, InstanceState, RefusalReason, RunningWorkload, WorkloadState } from '../contract/runtime.ts';
 import type { Mount, MountedFile, Program, RestartInput, Workload } from '../contract/workload.ts';
 import { ChildLog, compileCache, endLeftover, type Command } from './child-process.ts';
-import { portProblem, probe, reachedAt, resolveContent, resolveText, type Symbols } from './addresses.ts';
+import { portError, probe, reachedAt, resolveContent, resolveText, type Symbols } from './addresses.ts';
 import type { StateFolder } from './state-folder.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -213,7 +213,7 @@ export class LocalWorkload {
     const pidFile = join(state.folder('workloads', name), 'process');
     await endLeftover(pidFile);
     await this.#writeFiles(workload, 'all');
-    const taken = await portProblem(workload.ports);
+    const taken = await portError(workload.ports);
     if (taken !== undefined) {
       this.#refuse('PortInUse', taken);
       this.#startLater();

@@ -11,10 +11,10 @@ export interface CompletedPart {
   readonly checksum?: { readonly algorithm: ChecksumAlgorithm; /** Base64. */ readonly value: string };
 }
 
-export const mostParts = 10_000;
+export const maxParts = 10_000;
 /** Bytes. 10,000 parts with number, ETag, checksum, markup and indentation take 400 bytes each. */
 export const maxCompleteDocument = 4 * 1_024 * 1_024;
-const maxElements = 10 * mostParts;
+const maxElements = 10 * maxParts;
 
 /**
  * Reads the list of parts. Errors name the upload.
@@ -30,7 +30,7 @@ export function parseCompleteMultipartUpload(body: string | Buffer, uploadId = '
     'Part',
   );
   if (parts.length === 0) throw malformed('"CompleteMultipartUpload" names no "Part"');
-  if (parts.length > mostParts) throw malformed(`there are ${parts.length} parts; at most ${mostParts} are allowed`);
+  if (parts.length > maxParts) throw malformed(`there are ${parts.length} parts; at most ${maxParts} are allowed`);
   const completed = parts.map(parsePart);
   let before = 0;
   for (const { partNumber } of completed) {
@@ -50,8 +50,8 @@ function parsePart(part: XmlNode): CompletedPart {
   const number = requiredText(part, 'PartNumber').trim();
   if (!/^-?\d{1,10}$/.test(number)) throw malformed(`the part number "${number.slice(0, 32)}" is not a whole number`);
   const partNumber = Number(number);
-  if (partNumber < 1 || partNumber > mostParts) {
-    throw new S3Error('InvalidArgument', `PartNumber must be a whole number from 1 to ${mostParts}, not ${number}.`, {
+  if (partNumber < 1 || partNumber > maxParts) {
+    throw new S3Error('InvalidArgument', `PartNumber must be a whole number from 1 to ${maxParts}, not ${number}.`, {
       details: { ArgumentName: 'PartNumber', ArgumentValue: number },
     });
   }

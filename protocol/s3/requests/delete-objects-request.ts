@@ -19,12 +19,12 @@ export interface ObjectToDelete {
   };
 }
 
-export const mostDeletedObjects = 1_000;
+export const maxDeletedObjects = 1_000;
 
 /** Bytes. 1,000 keys of 1,024 bytes with versions, conditions and markup fit. */
 export const maxDeleteDocument = 2 * 1_024 * 1_024;
 /** An object has at most Key, VersionId, ETag, LastModifiedTime and Size. */
-const maxElements = 8 * mostDeletedObjects;
+const maxElements = 8 * maxDeletedObjects;
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 export function parseDeleteObjects(body: string | Buffer): DeleteObjectsRequest {
@@ -39,8 +39,8 @@ export function parseDeleteObjects(body: string | Buffer): DeleteObjectsRequest 
     };
   });
   if (objects.length === 0) throw malformed('"Delete" names no "Object"');
-  if (objects.length > mostDeletedObjects) {
-    throw malformed(`"Delete" names ${objects.length} objects; at most ${mostDeletedObjects} are allowed`);
+  if (objects.length > maxDeletedObjects) {
+    throw malformed(`"Delete" names ${objects.length} objects; at most ${maxDeletedObjects} are allowed`);
   }
   return { quiet: textOf(root, 'Quiet')?.trim().toLowerCase() === 'true', objects };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bucketNameProblem } from '../../../protocol/s3/names.ts';
+import { bucketNameError } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { RemoteTargetFields, RemoteTargets, ShownRemoteTarget } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
@@ -58,7 +58,7 @@ async function setRemoteTarget(call: AdminCall): Promise<AdminAnswer> {
 
 function fieldsOf(sourceBucket: string, given: z.infer<typeof targetSchema>): RemoteTargetFields {
   const { endpoint, credentials, targetbucket, secure, healthCheckDuration, storageclass } = given;
-  const problem = bucketNameProblem(targetbucket);
+  const problem = bucketNameError(targetbucket);
   if (problem !== undefined) throw invalid(`The target bucket ${targetbucket.slice(0, 64)} ${problem}.`);
   if (!/^[\w.-]+(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i.test(endpoint)) {
     throw invalid('The endpoint must be HOST or HOST:PORT.');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bucketNameProblem } from '../../../protocol/s3/names.ts';
+import { bucketNameError } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { TierFields, Tiers } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
@@ -81,7 +81,7 @@ function s3FieldsOf(name: string, type: 's3' | 'minio', place: z.infer<typeof pl
   const { Endpoint = '', AccessKey = '', SecretKey = '', Bucket = '', Prefix = '', Region = '', AWSRole } = place;
   if (AWSRole === true) throw invalid('Roles of AWS are not supported: give an access key and a secret key.');
   if (AccessKey === '' || SecretKey === '') throw invalid('The tier has no access key and secret key.');
-  const problem = bucketNameProblem(Bucket);
+  const problem = bucketNameError(Bucket);
   if (problem !== undefined) throw invalid(`The bucket ${Bucket.slice(0, 64)} ${problem}.`);
   if (Prefix.length > 512) throw invalid('The prefix has more than 512 characters.');
   return {

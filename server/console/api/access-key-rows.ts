@@ -6,7 +6,7 @@ import type { AccessKeyRow, KeyOwner } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
 
 /** The number of keys on the page of a user, which has no next page. */
-const mostKeys = 1_000;
+const maxKeys = 1_000;
 
 /** The user who sees the keys, and the time. */
 export interface KeyViewer {
@@ -20,7 +20,7 @@ type Keys = Pick<Administration, 'identities' | 'temporary'>;
 export async function accessKeysOf(keys: Keys, viewer: KeyViewer, owner: Subject): Promise<AccessKeyRow[]> {
   const rows: AccessKeyRow[] = [];
   for await (const row of accessKeyRowsOf(keys, viewer, owner)) {
-    if (rows.length >= mostKeys) break;
+    if (rows.length >= maxKeys) break;
     rows.push(row);
   }
   return rows;

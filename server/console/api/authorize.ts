@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type AuthorizationContext, authorizeRequest, type Right } from '../../auth/authorize.ts';
 import { type Principal, subjectOf } from '../../auth/principal.ts';
-import type { ConsoleLog, ConsoleServices, RefusedRight } from '../services.ts';
+import type { ConsoleLog, ConsoleServices, DeniedRight } from '../services.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import { maxDocumentBytes } from './limit-body-memory.ts';
 import { originOf } from './request-source.ts';
@@ -41,7 +41,7 @@ export class Authorizer {
   }
 
   /** Returns the message for the user about a right that was refused. */
-  async explain({ response }: Exchange, { action, resource }: RefusedRight): Promise<string> {
+  async explain({ response }: Exchange, { action, resource }: DeniedRight): Promise<string> {
     const { principal } = currentSession(response).credentials;
     return refusal(await this.#policyNames(principal), action, resource);
   }

@@ -18,7 +18,7 @@ const maxOfUser = 5;
 const maxRunning = 20;
 /** A running transfer shows its process at this interval, in milliseconds. Another server goes on after several intervals without a sign. */
 const renewMs = 15_000;
-const lostAfterMs = 60_000;
+const awayAfterMs = 60_000;
 /** Milliseconds that an ended transfer is shown. */
 const keptMs = 86_400_000;
 
@@ -125,7 +125,7 @@ export class Transfers {
 
   async #takeOver(id: string, { state, seen, owner }: StoredTransfer): Promise<void> {
     const isLost = (one: Pick<StoredTransfer, 'state' | 'seen'>) =>
-      one.state === 'running' && this.#now() - one.seen > lostAfterMs;
+      one.state === 'running' && this.#now() - one.seen > awayAfterMs;
     const running = isLost({ state, seen }) ? this.#reserve(id, owner) : undefined;
     if (running === undefined) return;
     try {

@@ -69,7 +69,7 @@ export function isDisabled(entry: Entry): boolean {
 
 /** Bytes. DNs are parts of record keys. */
 const maxDnBytes = 1_000;
-const mostGroups = 1_000;
+const maxGroups = 1_000;
 /** Requests no attribute; the answer has the DN anyway. */
 const nothing = ['1.1'];
 
@@ -109,7 +109,7 @@ export async function groupsOf(
     const filter = fillFilter(groups?.filter ?? '', { name, dn });
     for await (const page of client.searchPaginated(base, { scope: 'sub', filter, attributes: nothing, paged: true })) {
       for (const { dn: group } of page.searchEntries) found.add(normalized(group));
-      if (found.size > mostGroups) throw tooManyGroups(name);
+      if (found.size > maxGroups) throw tooManyGroups(name);
     }
   }
   return [...found].toSorted();
@@ -143,5 +143,5 @@ function ambiguous(name: string): LdapError {
 }
 
 function tooManyGroups(name: string): LdapError {
-  return new LdapError('unavailable', `The directory names more than ${mostGroups} groups of ${JSON.stringify(name)}.`);
+  return new LdapError('unavailable', `The directory names more than ${maxGroups} groups of ${JSON.stringify(name)}.`);
 }

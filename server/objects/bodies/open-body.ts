@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { JoinedPieces, type Pieces } from '../../../platform/pieces.ts';
+import { JoinedChunks, type Pieces } from '../../../platform/pieces.ts';
 import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.ts';
-import { DecryptedPieces } from '../../encryption/package-decryptor.ts';
+import { DecryptedChunks } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';
 import { decryptBuffer } from '../../encryption/packages.ts';
 import { type BlobId, isDamagedBlob } from '../../store/blob-store.ts';
@@ -24,7 +24,7 @@ import { isStoreError, StoreError } from '../../store/store-error.ts';
  * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the
  * async context that created this object, so that a trace shows the read below its request.
  */
-class LazyPieces implements Pieces {
+class LazyChunks implements Pieces {
   readonly tenure = 'lent';
   readonly #open: () => Pieces;
   readonly #translate: (error: unknown) => unknown;
@@ -129,7 +129,7 @@ function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId
   if (!('salt' in protection)) {
     return readPlain(context, { blob, size, protection, what }, range);
   }
-  return new LazyPieces(
+  return new LazyChunks(
     () => {
       const cipher = cipherRange(range.start, range.end, size);
       const key = keyOf(stream, protection, stream.objectKey);
@@ -139,7 +139,7 @@ function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId
         cuts: packageCuts,
         size: cipherSize(size),
       });
-      return new DecryptedPieces(ciphertext, { ...cipher, key, size });
+      return new DecryptedChunks(ciphertext, { ...cipher, key, size });
     },
     // The error of a truncated blob names only the blob.
     (error) => (isStoreError(error, 'ciphertext-damaged') || isDamagedBlob(error) ? damaged(what, error) : error),
@@ -162,7 +162,7 @@ export function readPlain(context: BodyContext, plain: PlainBlob & { readonly wh
         return sums;
       },
     });
-  return new LazyPieces(open, (error) => (isDamagedBlob(error) ? damaged(what, error) : error));
+  return new LazyChunks(open, (error) => (isDamagedBlob(error) ? damaged(what, error) : error));
 }
 
 function readParts(
@@ -181,7 +181,7 @@ function readParts(
       if (offset >= range.end) return;
     }
   }
-  return new JoinedPieces('lent', opened());
+  return new JoinedChunks('lent', opened());
 }
 
 function keyOf(stream: Stream, protection: { readonly salt: string }, objectKey: OpenedObjectKey | undefined): Buffer {

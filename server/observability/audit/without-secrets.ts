@@ -101,13 +101,13 @@ function withoutParameters(name: string, text: string): string {
 
 /** Clients repeat a few names; the cache is bounded against invented ones. */
 const knownHeaders = new Map<string, { readonly shown: string; readonly secret: boolean }>();
-const mostKnown = 500;
+const maxKnown = 500;
 
 function aboutHeader(name: string): { readonly shown: string; readonly secret: boolean } {
   const known = knownHeaders.get(name);
   if (known !== undefined) return known;
   const found = { shown: usualCase(name), secret: secretName.test(name) };
-  if (knownHeaders.size < mostKnown) knownHeaders.set(name, found);
+  if (knownHeaders.size < maxKnown) knownHeaders.set(name, found);
   return found;
 }
 

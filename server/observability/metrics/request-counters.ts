@@ -129,7 +129,7 @@ function bucketOf(seconds: number): number {
 }
 
 /** The maximum of buckets in each thread that have counters of their own; later buckets are counted together. */
-const mostBuckets = 100;
+const maxBuckets = 100;
 
 /** The row of all buckets beyond the maximum: no bucket can have this name. */
 export const otherBuckets = '(others)';
@@ -146,7 +146,7 @@ const receivedAt = maxOperations * bucketEachSize;
 const sentAt = receivedAt + 1;
 const bucketSize = sentAt + 1;
 
-const places = mostBuckets + 1;
+const places = maxBuckets + 1;
 /** The bytes of a thread: the count of buckets, their names, and their counters. */
 const namesAt = 8;
 const countersAt = namesAt + places * nameSize;
@@ -267,8 +267,8 @@ export class BucketCounters {
     const known = this.#known.get(bucket);
     if (known !== undefined) return known;
     const used = Atomics.load(this.#count, 0);
-    const place = Math.min(used, mostBuckets);
-    const name = place === mostBuckets ? otherBuckets : bucket;
+    const place = Math.min(used, maxBuckets);
+    const name = place === maxBuckets ? otherBuckets : bucket;
     if (place === used) {
       const bytes = Buffer.from(name, 'latin1').subarray(0, nameSize - 1);
       this.#names[place * nameSize] = bytes.length;
@@ -276,7 +276,7 @@ export class BucketCounters {
       Atomics.store(this.#count, 0, used + 1);
     }
     // The other names are compared each time: a cache of them would grow without end.
-    if (place < mostBuckets) this.#known.set(bucket, place);
+    if (place < maxBuckets) this.#known.set(bucket, place);
     return place;
   }
 

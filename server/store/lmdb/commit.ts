@@ -266,7 +266,7 @@ interface Decided {
 
 /** A group of deletes copies some pages for each key before any page is free again. This has space for thousands of keys. */
 const BALLAST_BYTES = 8 * 1024 * 1024;
-const PIECE = Buffer.alloc(1024 * 1024);
+const CHUNK = Buffer.alloc(1024 * 1024);
 /** The result of a check for free space is used for this many milliseconds. */
 const CHECK_INTERVAL = 100;
 
@@ -327,7 +327,7 @@ export class Ballast {
     let file: number | undefined;
     try {
       file = openSync(this.#file, 'w', 0o600);
-      for (let at = 0; at < BALLAST_BYTES; at += PIECE.length) writeSync(file, PIECE, 0, PIECE.length, at);
+      for (let at = 0; at < BALLAST_BYTES; at += CHUNK.length) writeSync(file, CHUNK, 0, CHUNK.length, at);
       return this.#isThere();
     } catch {
       // There is no space for all of it.

@@ -12,9 +12,9 @@ const HIGH = 2 ** 32;
  * The maximum size of a chunk: it fits in one page of LMDB with the 24 bytes of the page header. A larger one would need adjacent pages,
  * and the file would fragment: its holes would be too small for one value and too many to search for another.
  */
-const PIECE_BYTES = 4072;
+const CHUNK_BYTES = 4072;
 /** The mark of a chunked value, in the first byte of the record. Revisions are below 2^53 and leave that bit free. */
-const IN_PIECES = 0x80;
+const IN_CHUNKS = 0x80;
 /** The header of a chunked value: the revision, the length of the value (4 bytes), and the index of the record in its batch (4 bytes). */
 const HEAD_BYTES = REVISION_BYTES + 8;
 
@@ -27,28 +27,28 @@ export interface Stored {
 
 /** Copies a value into its stored form. `index` is the index of the record in its batch, which is part of the keys of its chunks. */
 export function storedOf(value: Buffer, index: number): Stored {
-  if (REVISION_BYTES + value.length <= PIECE_BYTES) {
+  if (REVISION_BYTES + value.length <= CHUNK_BYTES) {
     const record = Buffer.allocUnsafe(REVISION_BYTES + value.length);
     value.copy(record, REVISION_BYTES);
     return { record, pieces: [] };
   }
-  const count = Math.ceil((value.length - (PIECE_BYTES - HEAD_BYTES)) / PIECE_BYTES);
+  const count = Math.ceil((value.length - (CHUNK_BYTES - HEAD_BYTES)) / CHUNK_BYTES);
   // The number of bytes in the record itself. It is small for most values, so that the record fits in the page of its key.
-  const beside = Math.max(0, value.length - count * PIECE_BYTES);
+  const beside = Math.max(0, value.length - count * CHUNK_BYTES);
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + value.length);
   bytes.writeUInt32BE(value.length, REVISION_BYTES);
   bytes.writeUInt32BE(index, REVISION_BYTES + 4);
   value.copy(bytes, HEAD_BYTES);
   const start = HEAD_BYTES + beside;
   const pieces = Array.from({ length: count }, (_, piece) =>
-    bytes.subarray(start + piece * PIECE_BYTES, start + (piece + 1) * PIECE_BYTES),
+    bytes.subarray(start + piece * CHUNK_BYTES, start + (piece + 1) * CHUNK_BYTES),
   );
   return { record: bytes.subarray(0, start), pieces };
 }
 
 function setRevision({ record, pieces }: Stored, revision: number): void {
   writeRevision(record, revision);
-  if (pieces.length > 0) record[0] = IN_PIECES;
+  if (pieces.length > 0) record[0] = IN_CHUNKS;
 }
 
 function writeRevision(bytes: Buffer, revision: number): void {
@@ -73,14 +73,14 @@ interface Parts {
 
 /** Returns undefined for a value that is whole in its record. */
 export function partsOf(record: Buffer): Parts | undefined {
-  if (((record[0] ?? 0) & IN_PIECES) === 0) return undefined;
+  if (((record[0] ?? 0) & IN_CHUNKS) === 0) return undefined;
   const length = record.readUInt32BE(REVISION_BYTES);
   return { revision: revisionOf(record), index: record.readUInt32BE(REVISION_BYTES + 4), length, start: HEAD_BYTES };
 }
 
 /** Returns the number of chunks of a value whose record has `size` bytes. */
-function pieceCount({ length, start }: Parts, size: number): number {
-  return Math.ceil((length - (size - start)) / PIECE_BYTES);
+function chunkCount({ length, start }: Parts, size: number): number {
+  return Math.ceil((length - (size - start)) / CHUNK_BYTES);
 }
 
 /** Wraps what lmdb-js returns. A large value is a view of LMDB's map whose `length` may be too large; `size` is the size of the record. */
@@ -92,7 +92,7 @@ export function asBuffer(stored: Uint8Array, size: number): Buffer {
 type Table = Database<Buffer, Buffer> & { readonly lastSize: number };
 
 /** The key of a chunk: the revision (8 bytes), the index of the record in its batch (4), and the number of the chunk (4). */
-const PIECE_KEY_BYTES = 16;
+const CHUNK_KEY_BYTES = 16;
 
 /** The page counts of one of LMDB's trees. */
 interface Tree {
@@ -106,7 +106,7 @@ export class RecordTables {
   readonly #records: Table;
   readonly #pieces: Table;
   /** lmdb-js copies a key before it returns. */
-  readonly #pieceKey = Buffer.alloc(PIECE_KEY_BYTES);
+  readonly #chunkKey = Buffer.alloc(CHUNK_KEY_BYTES);
 
   constructor(root: RootDatabase<Buffer, Buffer>) {
     const table = (name: string) =>
@@ -129,7 +129,7 @@ export class RecordTables {
     // The pool is faster: separate memory for each small record cost more than reading it.
     const value = Buffer.allocUnsafe(parts?.length ?? size - REVISION_BYTES);
     const copied = record.copy(value, 0, parts?.start ?? REVISION_BYTES, size);
-    if (parts !== undefined) this.copyPieces(parts, value, copied);
+    if (parts !== undefined) this.copyChunks(parts, value, copied);
     return { key, value, revision };
   }
 
@@ -139,7 +139,7 @@ export class RecordTables {
   }
 
   /** Completes a value whose first `copied` bytes are copied already. */
-  copyPieces(parts: Parts, value: Buffer, copied: number): void {
+  copyChunks(parts: Parts, value: Buffer, copied: number): void {
     let at = copied;
     for (let piece = 0; at < parts.length; piece += 1) {
       const bytes = this.#read(this.#pieces, this.#keyOf(parts, piece));
@@ -153,7 +153,7 @@ export class RecordTables {
   }
 
   put(key: Key, stored: Stored, revision: number): void {
-    this.#removePieces(key);
+    this.#removeChunks(key);
     setRevision(stored, revision);
     // Inside a transaction lmdb-js writes synchronously and throws on failure, so the promise is not needed.
     void this.#records.put(key, stored.record);
@@ -163,7 +163,7 @@ export class RecordTables {
   }
 
   remove(key: Key): void {
-    this.#removePieces(key);
+    this.#removeChunks(key);
     void this.#records.remove(key);
   }
 
@@ -183,11 +183,11 @@ export class RecordTables {
     return Math.max(0, stats.lastPageNumber + 1 - used) * stats.pageSize;
   }
 
-  #removePieces(key: Key): void {
+  #removeChunks(key: Key): void {
     const record = this.#read(this.#records, key);
     const parts = record && partsOf(record);
     if (parts === undefined) return;
-    const count = pieceCount(parts, this.#records.lastSize);
+    const count = chunkCount(parts, this.#records.lastSize);
     for (let piece = 0; piece < count; piece += 1) void this.#pieces.remove(this.#keyOf(parts, piece));
   }
 
@@ -198,7 +198,7 @@ export class RecordTables {
   }
 
   #keyOf({ revision, index }: Parts, piece: number): Buffer {
-    const key = this.#pieceKey;
+    const key = this.#chunkKey;
     writeRevision(key, revision);
     key.writeUInt32BE(index, 8);
     key.writeUInt32BE(piece, 12);

@@ -85,7 +85,7 @@ export class ScanHandle {
     this.#key.copy(block, at, this.#keyStart, this.#keyEnd);
     const value = block.subarray(at + keyLength, at + size);
     const copied = record.copy(value, 0, parts?.start ?? REVISION_BYTES, this.#size);
-    if (parts !== undefined) this.#tables.copyPieces(parts, value, copied);
+    if (parts !== undefined) this.#tables.copyChunks(parts, value, copied);
     return { key: block.subarray(at, at + keyLength), value, revision };
   }
 
@@ -203,7 +203,7 @@ function entryItem(records: ScanHandle) {
 function rangeOf(records: ScanHandle, range: ScanRange, limit?: number): Iterable<unknown> {
   const bounds = limit === undefined ? {} : { limit };
   const start = atLeastOneByte(range.start);
-  const end = atMostAKey(range.end);
+  const end = cutToKey(range.end);
   if (start.compare(end) >= 0) return [];
   return range.reverse === true
     ? records.range({ ...bounds, reverse: true, start: end, exclusiveStart: true, end: start, inclusiveEnd: true })
@@ -216,6 +216,6 @@ function atLeastOneByte(bound: Buffer): Buffer {
 }
 
 /** Cuts a bound that is longer than every key. It stays longer than the longest key, so that the range does not change. */
-function atMostAKey(bound: Buffer): Buffer {
+function cutToKey(bound: Buffer): Buffer {
   return bound.length > KEY_LIMIT + 1 ? bound.subarray(0, KEY_LIMIT + 1) : bound;
 }

@@ -6,7 +6,7 @@ interface Disruptions {
   /** Names of pods whose deletion began, in order. */
   readonly deleted: readonly string[];
   /** Most pods of one workload that were missing or not ready at the same time, after all had been ready. */
-  readonly mostAtOnce: number;
+  readonly maxConcurrent: number;
   /** Most workloads with a pod missing or not ready at the same time. */
   readonly mostWorkloads: number;
   readonly end: () => void;
@@ -17,7 +17,7 @@ export function watchDisruptions(double: KubernetesDouble): Disruptions {
   const deleted: string[] = [];
   const down = new Map<string, number>();
   const wanted = new Map<string, number>();
-  let [mostAtOnce, mostWorkloads] = [0, 0];
+  let [maxConcurrent, mostWorkloads] = [0, 0];
   for (const pod of double.list('pods')) {
     const workload = keyOf(pod);
     if (workload !== undefined) wanted.set(workload, (wanted.get(workload) ?? 0) + 1);
@@ -33,14 +33,14 @@ export function watchDisruptions(double: KubernetesDouble): Disruptions {
     const missing = Math.max(0, (wanted.get(workload) ?? 0) - ready);
     if (missing === 0) down.delete(workload);
     else down.set(workload, missing);
-    mostAtOnce = Math.max(mostAtOnce, missing);
+    maxConcurrent = Math.max(maxConcurrent, missing);
     mostWorkloads = Math.max(mostWorkloads, down.size);
   });
   return {
     deleted,
     end,
-    get mostAtOnce() {
-      return mostAtOnce;
+    get maxConcurrent() {
+      return maxConcurrent;
     },
     get mostWorkloads() {
       return mostWorkloads;

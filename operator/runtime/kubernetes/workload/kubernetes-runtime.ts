@@ -10,7 +10,7 @@ import { type CertificateExpiry, CertificateKeeper } from '../certificates/certi
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
 import type { Drift } from './drift.ts';
 import { resizingVolumes } from './claims.ts';
-import { failedCreateView, refusedPods, statefulSetView } from './live-workload.ts';
+import { failedCreateView, rejectedPods, statefulSetView } from './live-workload.ts';
 import { schedulingDeadline, podView } from './instance-state.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
@@ -45,7 +45,7 @@ interface KubernetesRuntimeOptions {
 const maxWaitMs = 6 * 3_600_000;
 
 /** Milliseconds before a refused write is tried again. */
-const refusedRetryMs = 30_000;
+const rejectedRetryMs = 30_000;
 
 /** Runs the workloads of one namespace as StatefulSets, and replaces their pods itself. */
 export class KubernetesRuntime implements Runtime {
@@ -285,7 +285,7 @@ export class KubernetesRuntime implements Runtime {
     this.#refused.set(workload, { reason, message });
     // The conflicting object is not the operator's, so no cache reports when it goes.
     clearTimeout(this.#retries.get(workload));
-    this.#retries.set(workload, setTimeout(() => this.#tell(workload), refusedRetryMs).unref());
+    this.#retries.set(workload, setTimeout(() => this.#tell(workload), rejectedRetryMs).unref());
   }
 
   #observe(name: string): RunningWorkload | undefined {
@@ -307,7 +307,7 @@ export class KubernetesRuntime implements Runtime {
       replaced: new Set(this.#replaced.values()),
       refused,
       resizing: resizingVolumes(this.#written.get(name), caches.persistentVolumeClaims.ofWorkload(namespace, name)),
-      refusedPods: refusedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
+      rejectedPods: rejectedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
     };
     const view = workloadView(live, now());
     const podOf = (instance: string) => pods.find(({ metadata }) => metadata.name === instance);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
 import { workloadConditions } from '../../../reconcile/workload-conditions.ts';
-import { refusedPods } from './live-workload.ts';
+import { rejectedPods } from './live-workload.ts';
 import { workloadView } from './workload-view.ts';
 
 const quota = 'pods "demo-0" is forbidden: exceeded quota: compute, requested: requests.cpu=1, used: 0, limited: 0';
@@ -26,7 +26,7 @@ function event(message: string, lastTimestamp = '2026-11-01T12:00:00Z', uid = 'o
 }
 
 const failed = event(`create Pod demo-0 in StatefulSet demo failed error: ${quota}`);
-const refused = (...events: readonly KubeObject[]) => [...refusedPods(statefulSet, events, new Map())];
+const refused = (...events: readonly KubeObject[]) => [...rejectedPods(statefulSet, events, new Map())];
 
 describe('a pod that could not be made', () => {
   it('is refused with the words of the admission', () => {
@@ -52,7 +52,7 @@ describe('a pod that could not be made', () => {
   });
   it('is not one that was there since', () => {
     const seen = new Map([['demo-0', Date.parse('2026-11-01T12:00:01Z')]]);
-    expect([...refusedPods(statefulSet, [failed], seen)]).toEqual([]);
+    expect([...rejectedPods(statefulSet, [failed], seen)]).toEqual([]);
   });
   it('makes its workload stalled', () => {
     const running = workloadView(
@@ -63,7 +63,7 @@ describe('a pod that could not be made', () => {
         replaced: new Set(),
         refused: undefined,
         resizing: [],
-        refusedPods: new Map([['demo-0', quota]]),
+        rejectedPods: new Map([['demo-0', quota]]),
         fingerprint: (value) => value,
       },
       new Date(),

@@ -143,7 +143,7 @@ export function failedCreateView(object: KubeObject): FailedCreate | undefined {
  * Answers why pods of a StatefulSet were not made (a quota, Pod Security, a missing priority class), by name: the newest message for each.
  * Events stay for an hour, so an event from before the last change of a pod does not count.
  */
-export function refusedPods(
+export function rejectedPods(
   statefulSet: KubeObject,
   events: readonly KubeObject[],
   seen: ReadonlyMap<string, number>,

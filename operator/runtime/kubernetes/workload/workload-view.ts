@@ -82,7 +82,7 @@ interface LiveParts {
   readonly refused: RunningWorkload['refused'];
   readonly resizing: readonly ResizingVolume[];
   /** The reason why a pod was not made, by its name. */
-  readonly refusedPods: ReadonlyMap<string, string>;
+  readonly rejectedPods: ReadonlyMap<string, string>;
   /** Answers a keyed digest. */
   readonly fingerprint: (value: string) => string;
 }
@@ -97,7 +97,7 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
   const recorded = readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [];
   const inputs = withImageOf(recorded, imageOf(spec.template.spec));
   const present = new Set(live.pods.map((pod) => pod.metadata.name));
-  const refused = [...live.refusedPods]
+  const refused = [...live.rejectedPods]
     .filter(([name]) => !present.has(name))
     .map(([name, message]): Instance => ({
       name,

@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
  * Answers who can reach a bucket, and which buckets a user can reach, by the policy engine. It quotes the rights of others, so that
  * it needs the right to explain decisions. One answer asks about a bounded number of users or buckets.
  */
-export function reachRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
+export function accessRoutes(services: ConsoleServices, authorizer: Authorizer): Router {
   const { objects, administration, providers } = services;
   const { access, identities } = administration;
   const router = Router();

@@ -9,7 +9,7 @@ import type { Authorizer, Exchange } from '../authorize.ts';
 import { objectPlace } from './object-routes.ts';
 import { isSecure } from '../request-source.ts';
 import { currentSession } from '../sign-in/current-session.ts';
-import { longestLifetime } from './longest-lifetime.ts';
+import { maxLifetime } from './max-lifetime.ts';
 import { consoleError } from '../console-error.ts';
 
 /** Seconds: the limit of S3 for a presigned URL. */
@@ -40,7 +40,7 @@ export function shareRoutes(services: Services, authorizer: Authorizer): Router 
     const { credentials } = currentSession(response);
     const left = Math.floor((expiryOf(credentials.principal) - now.getTime()) / 1000);
     const limit = Math.max(1, Math.min(maxSeconds, left));
-    const longest = await longestLifetime(limit, (age) =>
+    const longest = await maxLifetime(limit, (age) =>
       authorizer.allows(exchange, right.action, resource, linkContext(right, now, age)),
     );
     const lifetime = Math.min(seconds, longest);

@@ -5,7 +5,7 @@
  * @param limit - seconds, at least 1
  * @param allowsAt - reports whether the policies allow a request with a URL of this age, in milliseconds
  */
-export async function longestLifetime(limit: number, allowsAt: (age: number) => Promise<boolean>): Promise<number> {
+export async function maxLifetime(limit: number, allowsAt: (age: number) => Promise<boolean>): Promise<number> {
   // A URL of N seconds is used at an age of less than N seconds.
   const works = (seconds: number) => allowsAt(seconds * 1_000 - 1);
   if (await works(limit)) return limit;

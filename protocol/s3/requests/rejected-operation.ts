@@ -76,7 +76,7 @@ export interface UnknownOperation {
  * Returns the error of AWS for a request that asks for no operation. AWS answers some subresources of a bucket also below a key, and ignores
  * others there; this server refuses all of them, so that no client takes one answer for the other.
  */
-export function refusedOperation({ method, level, flags, served }: UnknownOperation): S3Error {
+export function rejectedOperation({ method, level, flags, served }: UnknownOperation): S3Error {
   const names = flags.filter((flag) => flag !== 'copy' && flag !== 'id');
   const [name, another] = names;
   if (name === undefined) return notAllowed(method, types[level], served);
