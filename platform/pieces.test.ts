@@ -10,9 +10,9 @@ async function* letters(text: string, closed: string[] = []): AsyncGenerator<Buf
   }
 }
 
-async function textOf(pieces: Pieces): Promise<string> {
+async function textOf(chunks: Pieces): Promise<string> {
   let text = '';
-  for await (const piece of eachPiece(pieces)) text += piece.toString();
+  for await (const chunk of eachPiece(chunks)) text += chunk.toString();
   return text;
 }
 
@@ -22,8 +22,8 @@ describe('pieces', () => {
   });
 
   it('end with undefined, again and again', async () => {
-    const pieces = ownPieces(letters('a'));
-    expect([await pieces.next(), await pieces.next(), await pieces.next()].map(String)).toEqual([
+    const chunks = ownPieces(letters('a'));
+    expect([await chunks.next(), await chunks.next(), await chunks.next()].map(String)).toEqual([
       'a',
       'undefined',
       'undefined',
@@ -32,9 +32,9 @@ describe('pieces', () => {
 
   it('that are closed halfway let their source finish', async () => {
     const closed: string[] = [];
-    const pieces = ownPieces(letters('abc', closed));
-    await pieces.next();
-    await pieces.close();
+    const chunks = ownPieces(letters('abc', closed));
+    await chunks.next();
+    await chunks.close();
     expect(closed).toEqual(['abc']);
   });
 
@@ -45,9 +45,9 @@ describe('pieces', () => {
   });
 
   it('may be closed twice', async () => {
-    const pieces = ownPieces(letters('abc'));
-    await pieces.close();
-    await expect(pieces.close()).resolves.toBeUndefined();
+    const chunks = ownPieces(letters('abc'));
+    await chunks.close();
+    await expect(chunks.close()).resolves.toBeUndefined();
   });
 
   it('become a stream where they may be kept', async () => {
@@ -56,8 +56,8 @@ describe('pieces', () => {
 
   it('are closed when the stream made of them is destroyed', async () => {
     const closed: string[] = [];
-    for await (const piece of readable(ownPieces(letters('abc', closed)))) {
-      expect(String(piece)).toBe('a');
+    for await (const chunk of readable(ownPieces(letters('abc', closed)))) {
+      expect(String(chunk)).toBe('a');
       break;
     }
     await expect.poll(() => closed).toEqual(['abc']);
@@ -103,9 +103,9 @@ describe('joined pieces', () => {
 
   it('open nothing more when they are closed', async () => {
     const closed: string[] = [];
-    const pieces = new JoinedChunks('own', [ownPieces(letters('ab', closed)), ownPieces(letters('c', closed))]);
-    await pieces.next();
-    await pieces.close();
-    expect([await pieces.next(), closed]).toEqual([undefined, ['ab']]);
+    const chunks = new JoinedChunks('own', [ownPieces(letters('ab', closed)), ownPieces(letters('c', closed))]);
+    await chunks.next();
+    await chunks.close();
+    expect([await chunks.next(), closed]).toEqual([undefined, ['ab']]);
   });
 });

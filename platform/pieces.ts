@@ -41,28 +41,28 @@ export function ownPieces(source: AsyncIterable<Buffer>): Pieces<'own'> {
 }
 
 /** To be used only by who has done with a piece before it goes on to the next. Closes the pieces when the iteration ends. */
-export async function* eachPiece(pieces: Pieces): AsyncGenerator<Buffer> {
+export async function* eachPiece(chunks: Pieces): AsyncGenerator<Buffer> {
   try {
-    for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) yield piece;
+    for (let chunk = await chunks.next(); chunk !== undefined; chunk = await chunks.next()) yield chunk;
   } finally {
-    await pieces.close();
+    await chunks.close();
   }
 }
 
 /** The pieces of a body for a consumer that keeps them: lent ones are copied. Closes the pieces when the iteration ends. */
-export async function* keptPieces(pieces: Buffer | Pieces): AsyncGenerator<Buffer> {
-  if (Buffer.isBuffer(pieces)) return yield pieces;
-  for await (const piece of eachPiece(pieces)) yield pieces.tenure === 'own' ? piece : copyOf(piece);
+export async function* keptPieces(chunks: Buffer | Pieces): AsyncGenerator<Buffer> {
+  if (Buffer.isBuffer(chunks)) return yield chunks;
+  for await (const chunk of eachPiece(chunks)) yield chunks.tenure === 'own' ? chunk : copyOf(chunk);
 }
 
-function copyOf(piece: Buffer): Buffer {
-  bodyBytesPassed(piece.length);
-  return Buffer.from(piece);
+function copyOf(chunk: Buffer): Buffer {
+  bodyBytesPassed(chunk.length);
+  return Buffer.from(chunk);
 }
 
 /** A stream. It keeps pieces until they are read. */
-export function readable(pieces: Buffer | Pieces): Readable {
-  return Readable.from(keptPieces(pieces), { objectMode: false });
+export function readable(chunks: Buffer | Pieces): Readable {
+  return Readable.from(keptPieces(chunks), { objectMode: false });
 }
 
 /** The pieces of several bodies, one body after the other; each is opened when the one before has ended and was closed. */
@@ -80,8 +80,8 @@ export class JoinedChunks<T extends Tenure> implements Pieces<T> {
   async next(): Promise<Buffer | undefined> {
     while (!this.#ended) {
       const current = (this.#current ??= this.#open());
-      const piece = await current?.next();
-      if (piece !== undefined) return piece;
+      const chunk = await current?.next();
+      if (chunk !== undefined) return chunk;
       await this.#closeCurrent();
     }
     return undefined;

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { jsonLines } from './admin-client.ts';
 
-async function read(...pieces: (string | Buffer)[]): Promise<unknown[]> {
+async function read(...chunks: (string | Buffer)[]): Promise<unknown[]> {
   const found: unknown[] = [];
-  for await (const value of jsonLines(Readable.from(pieces.map((piece) => Buffer.from(piece))))) found.push(value);
+  for await (const value of jsonLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk))))) found.push(value);
   return found;
 }
 

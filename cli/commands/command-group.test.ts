@@ -11,7 +11,7 @@ function leaves(command: Command, path: string): (readonly [path: string, comman
 
 function helpOf(command: Command): string {
   let text = '';
-  command.configureOutput({ writeOut: (piece) => (text += piece) }).outputHelp();
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
   return text;
 }
 

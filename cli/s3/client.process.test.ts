@@ -136,8 +136,8 @@ describe('a request', () => {
   });
 });
 
-async function* pieces(count: number, piece: Buffer): AsyncGenerator<Buffer> {
-  for (let index = 0; index < count; index += 1) yield piece;
+async function* chunks(count: number, chunk: Buffer): AsyncGenerator<Buffer> {
+  for (let index = 0; index < count; index += 1) yield chunk;
 }
 
 async function* broken(): AsyncGenerator<Buffer> {
@@ -153,7 +153,7 @@ describe('a streamed body', () => {
     });
     const open = () => {
       opened += 1;
-      return pieces(2, Buffer.from('abc'));
+      return chunks(2, Buffer.from('abc'));
     };
     await client.text({ method: 'PUT', bucket: 'bucket', key: 'k', body: { size: 6, open } });
     expect(opened).toBe(2);
@@ -164,9 +164,9 @@ describe('a streamed body', () => {
     const client = await clientOf((_, response) => refuse(response, 403, 'AccessDenied'));
     const size = 1_024 * 1_048_576;
     const open = async function* () {
-      for await (const piece of pieces(1_024, Buffer.alloc(1_048_576))) {
+      for await (const chunk of chunks(1_024, Buffer.alloc(1_048_576))) {
         taken += 1;
-        yield piece;
+        yield chunk;
       }
     };
     await expect(

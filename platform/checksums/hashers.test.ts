@@ -29,7 +29,7 @@ describe('the module of CRCs', () => {
 });
 
 /** Pieces of 1,000 bytes are not divided. */
-function* pieces(whole: Buffer) {
+function* chunks(whole: Buffer) {
   for (let at = 0; at < whole.length; at += 1_000) yield whole.subarray(at, at + 1_000);
 }
 function nvme(parts: Iterable<Buffer>): string {
@@ -63,8 +63,8 @@ describe('the division of long inputs', () => {
       fc.property(fc.nat(70_000), fc.nat(130_000), (before, length) => {
         const [first, second] = [bytes.subarray(0, before), bytes.subarray(before, before + length)];
         const all = Buffer.concat([first, second]);
-        expect(nvme([first, second])).toBe(nvme(pieces(all)));
-        expect(castagnoli([first, second])).toBe(castagnoli(pieces(all)));
+        expect(nvme([first, second])).toBe(nvme(chunks(all)));
+        expect(castagnoli([first, second])).toBe(castagnoli(chunks(all)));
       }),
       { numRuns: 60 },
     );

@@ -5,8 +5,8 @@ import { type Hasher, hasherOf } from './hashers.ts';
 
 const input = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 2_654_435_761) >>> 24));
 
-function digestOf(hasher: Hasher, ...pieces: Buffer[]): Buffer {
-  for (const piece of pieces) hasher.update(piece);
+function digestOf(hasher: Hasher, ...chunks: Buffer[]): Buffer {
+  for (const chunk of chunks) hasher.update(chunk);
   return hasher.digest();
 }
 
@@ -33,8 +33,8 @@ describe.each([
         const whole = input.subarray(0, size);
         const [first, second] = [Math.min(a, b), Math.max(a, b)];
         const [hasher, another] = [hasherOf(algorithm), hasherOf(algorithm)];
-        for (const piece of [whole.subarray(0, first), whole.subarray(first, second), whole.subarray(second)]) {
-          hasher.update(piece);
+        for (const chunk of [whole.subarray(0, first), whole.subarray(first, second), whole.subarray(second)]) {
+          hasher.update(chunk);
           another.update(input.subarray(7, 3_000));
         }
         expect(hasher.digest()).toEqual(digestOf(hasherOf(algorithm), whole));

@@ -29,10 +29,10 @@ export function matchesPattern(pattern: string, name: string): boolean {
   if (tail === undefined) return pattern === name;
   if (!name.startsWith(head)) return false;
   let at = head.length;
-  for (const piece of rest) {
-    const found = name.indexOf(piece, at);
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
     if (found < 0) return false;
-    at = found + piece.length;
+    at = found + part.length;
   }
   return name.length - at >= tail.length && name.endsWith(tail);
 }

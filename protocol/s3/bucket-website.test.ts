@@ -81,11 +81,11 @@ describe('parseWebsite', () => {
   });
 
   it('refuses any other text by an S3Error', () => {
-    const pieces = constantFrom(
+    const chunks = constantFrom(
       ...'WebsiteConfiguration IndexDocument Suffix RoutingRules Redirect < > / & x'.split(' '),
     );
     assert(
-      property(array(pieces, { maxLength: 30 }), string(), (parts, tail) => {
+      property(array(chunks, { maxLength: 30 }), string(), (parts, tail) => {
         try {
           parseWebsite(parts.join('') + tail);
         } catch (error) {

@@ -154,7 +154,7 @@ describe('reading', () => {
   });
 
   it('refuses whatever comes with an S3Error, in time that grows with its length', () => {
-    const pieces = fc.constantFrom(
+    const chunks = fc.constantFrom(
       '<',
       '>',
       '/',
@@ -174,14 +174,14 @@ describe('reading', () => {
       ':',
     );
     fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 60 }), (parts) => {
+      fc.property(fc.array(chunks, { maxLength: 60 }), (parts) => {
         const expected = parts.length === 0 ? ['MissingRequestBodyError'] : ['none', 'MalformedXML'];
         expect(expected).toContain(codeOf(parts.join('')));
       }),
       { numRuns: 2_000 },
     );
-    for (const piece of ['<', '<A ', ' b="c"', '<A b="c" ', '&', '<!--', '<?', '&#'])
-      codeOf(`<A ${piece.repeat(100_000)}`);
+    for (const chunk of ['<', '<A ', ' b="c"', '<A b="c" ', '&', '<!--', '<?', '&#'])
+      codeOf(`<A ${chunk.repeat(100_000)}`);
   });
 
   it('takes only what a general parser takes, and reads the same', () => {
@@ -191,9 +191,9 @@ describe('reading', () => {
       trimValues: false,
       processEntities: false,
     });
-    const pieces = fc.constantFrom('<A>', '</A>', '<B>', '</B>', '<C/>', 'x', ' ', '<D e="f">', '</D>');
+    const chunks = fc.constantFrom('<A>', '</A>', '<B>', '</B>', '<C/>', 'x', ' ', '<D e="f">', '</D>');
     fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 10 }), (parts) => {
+      fc.property(fc.array(chunks, { maxLength: 10 }), (parts) => {
         const document = `<R>${parts.join('')}</R>`;
         const valid = XMLValidator.validate(document) === true;
         expect(codeOf(document)).toBe(valid ? 'none' : 'MalformedXML');
@@ -243,9 +243,9 @@ describe('a hostile document', () => {
 
   it('made of any markup takes at most three steps for each character', () => {
     const markup = ['<', '</', '<A', '>', '/>', ' b="c"', " d='", '&#65;', '&', ';', '<!--', '-->', '<![CDATA[', ']]>'];
-    const pieces = fc.constantFrom(...markup, '<?', '?>', 'x', ' ', '"', '=', ':', '</A>');
+    const chunks = fc.constantFrom(...markup, '<?', '?>', 'x', ' ', '"', '=', ':', '</A>');
     fc.assert(
-      fc.property(fc.array(pieces, { minLength: 1, maxLength: 80 }), (parts) => {
+      fc.property(fc.array(chunks, { minLength: 1, maxLength: 80 }), (parts) => {
         const document = parts.join('');
         // Each tag ends with a look at the character behind it.
         expect(stepsOf(document)).toBeLessThanOrEqual(3 * document.length + 3);
@@ -273,7 +273,7 @@ describe('a hostile document', () => {
 
   it('is read to the same text as by a general parser, references included', () => {
     const parser = new XMLParser({ parseTagValue: false, trimValues: false, htmlEntities: true });
-    const pieces = fc.constantFrom(
+    const chunks = fc.constantFrom(
       '&lt;',
       '&gt;',
       '&amp;',
@@ -287,7 +287,7 @@ describe('a hostile document', () => {
       '#',
     );
     fc.assert(
-      fc.property(fc.array(pieces, { minLength: 1, maxLength: 12 }), (parts) => {
+      fc.property(fc.array(chunks, { minLength: 1, maxLength: 12 }), (parts) => {
         const document = `<A>x${parts.join('')}</A>`;
         const { A: text } = parser.parse(document) as { A: string };
         // The other one resolves what a reference resolves to once more.

@@ -42,7 +42,7 @@ describe('known Authorization headers', () => {
   it('read whatever is sent as if it came for the first time', () => {
     const names = ['AWS4-HMAC-SHA256', 'Credential=', 'SignedHeaders=', 'Signature=', 'Signature', 'XSignature='];
     const values = ['user/20240229/us-east-1/s3/aws4_request', 'host', 'host;range', a, b, a.slice(1), 'x'];
-    const piece = fc.constantFrom(...names, ...values, ' ', ',', ', ', '\t');
+    const part = fc.constantFrom(...names, ...values, ' ', ',', ', ', '\t');
     const valid = fc
       .tuple(
         fc.constantFrom('u', 'v'),
@@ -55,7 +55,7 @@ describe('known Authorization headers', () => {
           `AWS4-HMAC-SHA256 Credential=${user}/20240229/r/s3/aws4_request${separator}SignedHeaders=${headers}${separator}Signature=${signature}`,
       );
     const header = fc.oneof(
-      fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
+      fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')),
       valid,
     );
     const known = new KnownAuthorizations(3);

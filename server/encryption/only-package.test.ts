@@ -13,7 +13,7 @@ const size = fc.oneof(fc.constantFrom(0, 1, PACKAGE_SIZE - 1, PACKAGE_SIZE), fc.
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
-const collect = async (pieces: AsyncIterable<Buffer>) => Buffer.concat(await Array.fromAsync(pieces));
+const collect = async (chunks: AsyncIterable<Buffer>) => Buffer.concat(await Array.fromAsync(chunks));
 
 describe('a stream of one package', () => {
   it('is, byte for byte, what the pieces of a stream make and open', async () => {

@@ -37,8 +37,8 @@ async function read(ciphertext: Buffer, size: number, start = 0, end = size, len
   const given: { readonly copy: Buffer; readonly inPlace: boolean }[] = [];
   let failure: unknown;
   try {
-    for (let piece = await plaintext.next(); piece !== undefined; piece = await plaintext.next()) {
-      given.push({ copy: Buffer.from(piece), inPlace: piece.buffer === buffer.buffer });
+    for (let chunk = await plaintext.next(); chunk !== undefined; chunk = await plaintext.next()) {
+      given.push({ copy: Buffer.from(chunk), inPlace: chunk.buffer === buffer.buffer });
     }
   } catch (error) {
     failure = error;
@@ -54,9 +54,9 @@ describe('plaintext in the place of its ciphertext', () => {
       fc.integer({ min: 700, max: 200_000 }),
     );
     await fc.assert(
-      fc.asyncProperty(size, fc.nat(), fc.nat(), length, async (bytes, a, b, piece) => {
+      fc.asyncProperty(size, fc.nat(), fc.nat(), length, async (bytes, a, b, chunk) => {
         const [start, end] = [a % (bytes + 1), b % (bytes + 1)].sort((x, y) => x - y) as [number, number];
-        const plaintext = await read(encryptBuffer(source.subarray(0, bytes), key), bytes, start, end, piece);
+        const plaintext = await read(encryptBuffer(source.subarray(0, bytes), key), bytes, start, end, chunk);
         expect(plaintext.failure).toBeUndefined();
         expect(plaintext.bytes.equals(source.subarray(start, end))).toBe(true);
       }),

@@ -66,7 +66,7 @@ export class PackageDecryptor {
    * nothing of the chunk.
    */
   updateInPlace(chunk: Buffer): Buffer[] {
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let earlier = this.#plaintext.length;
     let filled = 0;
     for (let at = this.#afterHeader(chunk); at < chunk.length;) {
@@ -75,7 +75,7 @@ export class PackageDecryptor {
       for (const piece of this.#endPackage()) {
         if (earlier > 0) {
           earlier -= 1;
-          if (piece.length > 0) pieces.push(piece);
+          if (piece.length > 0) chunks.push(piece);
         } else {
           // The plaintext is never longer than the ciphertext so far, so this overwrites only processed bytes.
           filled += piece.copy(chunk, filled);
@@ -83,8 +83,8 @@ export class PackageDecryptor {
         }
       }
     }
-    if (filled > 0) pieces.push(chunk.subarray(0, filled));
-    return pieces;
+    if (filled > 0) chunks.push(chunk.subarray(0, filled));
+    return chunks;
   }
 
   /** Must be called after the last chunk. Throws `StoreError` with the code `ciphertext-damaged` if the ciphertext is incomplete. */

@@ -88,8 +88,8 @@ describe('events of requests', () => {
     for (const _turn of [1, 2]) {
       const next = nextOf(events);
       let answered = 0;
-      const onData = (piece: Buffer) => {
-        answered += piece.length;
+      const onData = (chunk: Buffer) => {
+        answered += chunk.length;
       };
       socket.on('data', onData);
       socket.write(sent);

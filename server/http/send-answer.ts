@@ -172,18 +172,18 @@ export async function sendChunks(
   let sent = 0;
   try {
     while (sent < size) {
-      const piece = await pieces.next();
+      const chunk = await pieces.next();
       if (writer.gone) return;
-      if (piece === undefined) {
+      if (chunk === undefined) {
         if (size !== Infinity) throw new Error(`the body ended after ${sent} of ${size} bytes`);
         if (sent === 0) writeHead();
         response.end();
         return;
       }
       if (sent === 0) writeHead();
-      sent += piece.length;
+      sent += chunk.length;
       if (sent > size) throw new Error(`the body has more than the ${size} bytes that were announced`);
-      await writer.write(piece, sent === size);
+      await writer.write(chunk, sent === size);
     }
   } catch (error) {
     if (response.headersSent) response.destroy();
@@ -213,13 +213,13 @@ class ChunkWriter {
   }
 
   /** Resolves when the system has taken the bytes or never will. */
-  write(piece: Buffer, last: boolean): Promise<void> {
+  write(chunk: Buffer, last: boolean): Promise<void> {
     if (this.gone) return Promise.resolve();
     return new Promise((resolve) => {
       this.#done = resolve;
       const done = () => resolve();
-      if (last) this.#response.end(piece, done);
-      else this.#response.write(piece, done);
+      if (last) this.#response.end(chunk, done);
+      else this.#response.write(chunk, done);
     });
   }
 }
@@ -245,9 +245,9 @@ export async function sendEndless(
     if (!response.writableNeedDrain) response.write(' ');
   }, everyMs);
   try {
-    for await (const piece of pieces(gone.signal)) {
+    for await (const chunk of pieces(gone.signal)) {
       if (gone.signal.aborted) break;
-      if (!response.write(piece)) await drained(response, gone.signal);
+      if (!response.write(chunk)) await drained(response, gone.signal);
     }
     response.end();
   } catch (error) {

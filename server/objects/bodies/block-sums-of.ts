@@ -105,9 +105,9 @@ async function compute(
 ): Promise<BlockSums | undefined> {
   const check = checkOf(protection);
   const sums = new BlockSumsHasher('block' in protection ? protection.block : undefined);
-  for await (const piece of eachPiece(context.blobs.read(blob, { start: 0, end: size, size }))) {
-    check.update(piece);
-    sums.update(piece);
+  for await (const chunk of eachPiece(context.blobs.read(blob, { start: 0, end: size, size }))) {
+    check.update(chunk);
+    sums.update(chunk);
     progress();
   }
   if (!check.holds()) return undefined;

@@ -32,13 +32,13 @@ inProgress.update(stored);
 const sums = inProgress.digest();
 
 /** What is given of a range before it ends or fails. */
-async function given(bytes: Buffer, range: { start: number; end: number }, piece: number, tenure: 'own' | 'lent') {
+async function given(bytes: Buffer, range: { start: number; end: number }, chunk: number, tenure: 'own' | 'lent') {
   const out: Buffer[] = [];
   const checked = new CheckedBlocks({
     range,
     size: stored.length,
     sums: () => Promise.resolve(sums),
-    read: ({ start, end }) => ({ ...ownPieces(chunks(bytes.subarray(start, end), piece)), tenure }),
+    read: ({ start, end }) => ({ ...ownPieces(chunks(bytes.subarray(start, end), chunk)), tenure }),
     damage: (what) => new Error(what),
   });
   try {
@@ -59,8 +59,8 @@ describe('checked blocks', () => {
   it('give the wanted bytes, however the store cuts them', async () => {
     const lent = bodyBuffers.lent;
     await fc.assert(
-      fc.asyncProperty(ranges, pieces, tenures, async (range, piece, tenure) => {
-        const { out, error } = await given(stored, range, piece, tenure);
+      fc.asyncProperty(ranges, pieces, tenures, async (range, chunk, tenure) => {
+        const { out, error } = await given(stored, range, chunk, tenure);
         expect(error).toBeUndefined();
         expect(out.equals(stored.subarray(range.start, range.end))).toBe(true);
       }),
@@ -71,8 +71,8 @@ describe('checked blocks', () => {
 
   it('give no byte of a damaged block, and name it', async () => {
     await fc.assert(
-      fc.asyncProperty(ranges, pieces, tenures, fc.nat(stored.length - 1), async (range, piece, tenure, at) => {
-        const { out, error } = await given(flipped(stored, at), range, piece, tenure);
+      fc.asyncProperty(ranges, pieces, tenures, fc.nat(stored.length - 1), async (range, chunk, tenure, at) => {
+        const { out, error } = await given(flipped(stored, at), range, chunk, tenure);
         const first = at - (at % block);
         const isRead = first < range.end && first + block > range.start;
         expect(error !== undefined).toBe(isRead);

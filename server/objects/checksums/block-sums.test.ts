@@ -2,9 +2,9 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Gmac } from './block-sums.ts';
 
-function gmac(...pieces: readonly Buffer[]): string {
+function gmac(...chunks: readonly Buffer[]): string {
   const mac = new Gmac();
-  for (const piece of pieces) mac.update(piece);
+  for (const chunk of chunks) mac.update(chunk);
   return mac.digest();
 }
 

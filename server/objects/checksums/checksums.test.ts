@@ -7,9 +7,9 @@ import type { Checksum } from '../object-layer.ts';
 import { combineCrcs } from './combine-crc.ts';
 import { crc32c, Crc64Nvme, hasherOf } from '../../../platform/checksums/hashers.ts';
 
-function crc64(...pieces: Uint8Array[]): string {
+function crc64(...chunks: Uint8Array[]): string {
   const crc = new Crc64Nvme();
-  for (const piece of pieces) crc.update(piece);
+  for (const chunk of chunks) crc.update(chunk);
   return crc.digest().toString('hex');
 }
 

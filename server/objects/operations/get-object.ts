@@ -296,18 +296,18 @@ export async function getIntactObject(
   };
 }
 
-function noting(pieces: Pieces, note: (error: unknown) => void): Pieces {
+function noting(chunks: Pieces, note: (error: unknown) => void): Pieces {
   return {
-    tenure: pieces.tenure,
+    tenure: chunks.tenure,
     async next() {
       try {
-        return await pieces.next();
+        return await chunks.next();
       } catch (error) {
         note(error);
         throw error;
       }
     },
-    close: () => pieces.close(),
+    close: () => chunks.close(),
   };
 }
 

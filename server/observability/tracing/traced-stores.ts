@@ -53,10 +53,10 @@ function tracedBlobs(blobs: BlobStore, tracing: Tracing): BlobStore {
       tracing.span('blob.write', { 'blob.id': args[0] }, () => blobs.write(...args)),
     read: (...[id, range]: Parameters<BlobStore['read']>) => {
       const span = tracing.begin('blob.read', { 'blob.id': id, 'blob.bytes': range.end - range.start });
-      const pieces = blobs.read(id, range);
-      return withMethods(pieces, {
+      const chunks = blobs.read(id, range);
+      return withMethods(chunks, {
         close: async () => {
-          await pieces.close();
+          await chunks.close();
           span?.end();
         },
       });

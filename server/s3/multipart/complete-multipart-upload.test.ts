@@ -4,16 +4,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { randomBody } from '../../../test/support/objects/test-layer.ts';
 import { testCalls, type Reply, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
-const pieces = [randomBody(5 * 1024 * 1024), randomBody(1_000)];
-const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+const chunks = [randomBody(5 * 1024 * 1024), randomBody(1_000)];
+const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 const crcOf = (bytes: Buffer) => {
   const four = Buffer.alloc(4);
   four.writeUInt32BE(crc32(bytes));
   return four.toString('base64');
 };
-const composite = sha256(Buffer.concat(pieces.map(sha256))).toString('base64');
-const whole = crcOf(Buffer.concat(pieces));
+const composite = sha256(Buffer.concat(chunks.map(sha256))).toString('base64');
+const whole = crcOf(Buffer.concat(chunks));
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -27,20 +27,20 @@ const modes = {
 async function complete(
   created: Headers,
   headers: Headers,
-  listed: (piece: Buffer, index: number) => string = () => '',
+  listed: (chunk: Buffer, index: number) => string = () => '',
 ): Promise<Reply & { readonly exists: boolean }> {
   const { call, layer } = await testCalls();
   const { body } = await call('POST', '/bucket/key?uploads', { headers: created });
   const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? '';
   const parts = await Promise.all(
-    pieces.map(async (piece, index) => {
+    chunks.map(async (chunk, index) => {
       const target = `/bucket/key?uploadId=${uploadId}&partNumber=${index + 1}`;
       // A composite checksum needs that of each part.
       const isComposite = created['x-amz-checksum-algorithm'] === 'SHA256';
-      const sums: Headers = isComposite ? { 'x-amz-checksum-sha256': sha256(piece).toString('base64') } : {};
-      const { headers: answer } = await call('PUT', target, { body: piece, headers: sums });
+      const sums: Headers = isComposite ? { 'x-amz-checksum-sha256': sha256(chunk).toString('base64') } : {};
+      const { headers: answer } = await call('PUT', target, { body: chunk, headers: sums });
       const etag = answer['etag'] ?? '';
-      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag>${listed(piece, index)}</Part>`;
+      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag>${listed(chunk, index)}</Part>`;
     }),
   );
   const document = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
@@ -52,7 +52,7 @@ async function complete(
   return { ...reply, exists };
 }
 
-const partSha = (piece: Buffer) => `<ChecksumSHA256>${sha256(piece).toString('base64')}</ChecksumSHA256>`;
+const partSha = (chunk: Buffer) => `<ChecksumSHA256>${sha256(chunk).toString('base64')}</ChecksumSHA256>`;
 
 describe('CompleteMultipartUpload', () => {
   it.each<[keyof typeof modes, Headers]>([
@@ -86,8 +86,8 @@ describe('CompleteMultipartUpload', () => {
   });
 
   it('needs the checksum of every part for a checksum of checksums', async () => {
-    const reply = await complete(modes['SHA256 of the parts'], {}, (piece, index) =>
-      index === 0 ? partSha(piece) : '',
+    const reply = await complete(modes['SHA256 of the parts'], {}, (chunk, index) =>
+      index === 0 ? partSha(chunk) : '',
     );
     expect(reply).toMatchObject({ code: 'InvalidRequest', exists: false });
     expect(reply.body).toContain('missing for part 2');

@@ -6,8 +6,8 @@ import { type Reply, testCalls, type TestCalls } from '../../../test/support/s3-
 type Headers = Readonly<Record<string, string>>;
 
 const MiB = 1024 * 1024;
-const pieces = [randomBody(5 * MiB), randomBody(5 * MiB + 1), Buffer.from('last')];
-const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+const chunks = [randomBody(5 * MiB), randomBody(5 * MiB + 1), Buffer.from('last')];
+const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64');
 const customerKey = Buffer.alloc(32, 3);
 const sseC = {
@@ -24,13 +24,13 @@ async function upload(key: string, created: Headers, each: Headers = {}): Promis
   const { body } = await calls.call('POST', `/bucket/${key}?uploads`, { headers: created });
   const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? '';
   const parts: string[] = [];
-  for (const [index, piece] of pieces.entries()) {
+  for (const [index, chunk] of chunks.entries()) {
     const number = [1, 5, 9][index];
     const target = `/bucket/${key}?uploadId=${uploadId}&partNumber=${number}`;
     const hasSums = 'x-amz-checksum-algorithm' in created;
-    const sums: Headers = hasSums ? { 'x-amz-checksum-sha256': sha256(piece) } : {};
-    const { headers } = await calls.call('PUT', target, { body: piece, headers: { ...each, ...sums } });
-    const checksum = hasSums ? `<ChecksumSHA256>${sha256(piece)}</ChecksumSHA256>` : '';
+    const sums: Headers = hasSums ? { 'x-amz-checksum-sha256': sha256(chunk) } : {};
+    const { headers } = await calls.call('PUT', target, { body: chunk, headers: { ...each, ...sums } });
+    const checksum = hasSums ? `<ChecksumSHA256>${sha256(chunk)}</ChecksumSHA256>` : '';
     parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${headers['etag'] ?? ''}</ETag>${checksum}</Part>`);
   }
   const document = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
@@ -63,15 +63,15 @@ describe('partNumber', () => {
 
   it.each(reads)('reads a part of %s with its checksum: %i', async (key, index) => {
     const headers = { ...mode, ...(key === 'customer' ? sseC : {}) };
-    const piece = pieces[index] ?? Buffer.of();
+    const chunk = chunks[index] ?? Buffer.of();
     const target = `/bucket/${key}?partNumber=${index + 1}`;
     const whole = await call('HEAD', `/bucket/${key}`, headers);
     for (const method of ['GET', 'HEAD']) {
       const reply = await call(method, target, headers);
-      expect(shown(reply)).toEqual([206, `bytes ${ranges[index]}/${size}`, '3', sha256(piece)]);
+      expect(shown(reply)).toEqual([206, `bytes ${ranges[index]}/${size}`, '3', sha256(chunk)]);
       expect(reply.headers['etag']).toBe(whole.headers['etag']);
-      if (method === 'HEAD') expect(reply.headers['content-length']).toBe(String(piece.length));
-      else expect(reply.body === piece.toString()).toBe(true);
+      if (method === 'HEAD') expect(reply.headers['content-length']).toBe(String(chunk.length));
+      else expect(reply.body === chunk.toString()).toBe(true);
     }
   });
 
@@ -109,8 +109,8 @@ describe('partNumber', () => {
 });
 
 const part = (index: number) =>
-  `<Part><PartNumber>${index + 1}</PartNumber><Size>${pieces[index]?.length}</Size>` +
-  `<ChecksumSHA256>${sha256(pieces[index] ?? Buffer.of())}</ChecksumSHA256></Part>`;
+  `<Part><PartNumber>${index + 1}</PartNumber><Size>${chunks[index]?.length}</Size>` +
+  `<ChecksumSHA256>${sha256(chunks[index] ?? Buffer.of())}</ChecksumSHA256></Part>`;
 
 describe('GetObjectAttributes', () => {
   const all = { 'x-amz-object-attributes': 'ObjectSize,ETag,Checksum,StorageClass,ObjectParts' };

@@ -58,8 +58,8 @@ export function isThereRoomIn(folder: string): boolean {
     file = openSync(path, 'w', 0o600);
     // The kernel frees the file when the process ends.
     unlinkSync(path);
-    const piece = Buffer.alloc(1024 * 1024);
-    for (let at = 0; at < GROUP_SPACE; at += piece.length) writeAll(file, piece, at);
+    const chunk = Buffer.alloc(1024 * 1024);
+    for (let at = 0; at < GROUP_SPACE; at += chunk.length) writeAll(file, chunk, at);
     return true;
   } catch (error) {
     return !['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(codeOf(error)));

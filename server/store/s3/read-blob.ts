@@ -10,10 +10,10 @@ import { s3Failure } from './errors.ts';
 
 /** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
 export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Pieces {
-  return ownPieces(pieces(connection, blobObjectKey(connection.address.prefix, id), id, range));
+  return ownPieces(chunks(connection, blobObjectKey(connection.address.prefix, id), id, range));
 }
 
-async function* pieces(connection: S3Connection, key: string, id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
+async function* chunks(connection: S3Connection, key: string, id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
   if (range.start >= range.end) {
     await mustExist(connection, key, id);
     return;

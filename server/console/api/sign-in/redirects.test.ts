@@ -79,7 +79,7 @@ describe('usedUrl', () => {
 
 describe('safeReturnPath', () => {
   it('never leaves the console, for any input', () => {
-    const piece = fc.constantFrom(
+    const part = fc.constantFrom(
       '/',
       '\\',
       '.',
@@ -96,9 +96,9 @@ describe('safeReturnPath', () => {
       ' ',
     );
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
         const here = 'https://console.example';
-        expect(new URL(safeReturnPath(pieces.join('')), here).origin).toBe(here);
+        expect(new URL(safeReturnPath(parts.join('')), here).origin).toBe(here);
       }),
       { numRuns: 2000 },
     );
