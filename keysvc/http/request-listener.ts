@@ -130,9 +130,9 @@ export function createRequestListener(options: ListenerOptions): RequestListener
         options.streams,
       );
     } catch (error) {
-      const refused = report(error, path ?? '');
-      sendError(response, refused);
-      status = refused.status;
+      const rejected = report(error, path ?? '');
+      sendError(response, rejected);
+      status = rejected.status;
       isAudited = true;
     }
     const milliseconds = performance.now() - started;

@@ -80,10 +80,10 @@ export function sendAnswer(response: ServerResponse, answer: Answer, streams: Ev
 }
 
 /** Sends an error in the format of the protocol. */
-export function sendError(response: ServerResponse, refused: CallError): void {
-  for (const [name, value] of Object.entries(refused.headers)) response.setHeader(name, value);
+export function sendError(response: ServerResponse, rejected: CallError): void {
+  for (const [name, value] of Object.entries(rejected.headers)) response.setHeader(name, value);
   response.setHeader('x-content-type-options', 'nosniff');
-  sendText(response, refused.status, 'application/json', JSON.stringify({ message: refused.message }));
+  sendText(response, rejected.status, 'application/json', JSON.stringify({ message: rejected.message }));
 }
 
 function sendText(response: ServerResponse, status: number, type: string, text: string): void {

@@ -23,6 +23,6 @@ export function refuseUnallowed(
   resource: Tenant | KMSConfig,
   { refusedPod }: Pick<ReconcilerOptions, 'refusedPod'>,
 ): void {
-  const refused = refusedPod?.(resource);
-  if (refused !== undefined) throw new ResourceError('NotAllowed', refused);
+  const rejected = refusedPod?.(resource);
+  if (rejected !== undefined) throw new ResourceError('NotAllowed', rejected);
 }

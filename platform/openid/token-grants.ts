@@ -89,7 +89,7 @@ export async function beginDeviceLogin(metadata: Endpoints, client: TokenClient)
   const answer = await ask(endpoint, metadata, client, { scope: client.scopes.join(' ') });
   const { device_code, user_code, verification_uri, verification_uri_complete, interval, expires_in } = answer.body;
   if (typeof device_code !== 'string' || typeof user_code !== 'string' || typeof verification_uri !== 'string') {
-    throw refused(endpoint, answer);
+    throw rejected(endpoint, answer);
   }
   return {
     deviceCode: device_code,
@@ -141,7 +141,7 @@ async function ask(
 function tokenIn(endpoint: string, answer: Reply): string {
   const token = answer.body['access_token'];
   if (typeof token === 'string' && token !== '') return token;
-  throw refused(endpoint, answer);
+  throw rejected(endpoint, answer);
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -153,7 +153,7 @@ const reasons: Readonly<Record<string, string>> = {
   expired_token: 'the code was not entered in time; begin again',
 };
 
-function refused(endpoint: string, { status, body }: Reply): OpenIdError {
+function rejected(endpoint: string, { status, body }: Reply): OpenIdError {
   const error = typeof body['error'] === 'string' ? body['error'].slice(0, 100) : undefined;
   const description =
     typeof body['error_description'] === 'string' ? body['error_description'].slice(0, 300) : undefined;

@@ -78,17 +78,17 @@ async function readTrailers(
 ): Promise<void> {
   let sent: string | undefined;
   for (let lines = 0; ; lines += 1) {
-    const line = await reader.line(maxLineBytes, () => refused(`a line of them is longer than ${maxLineBytes} bytes`));
+    const line = await reader.line(maxLineBytes, () => rejected(`a line of them is longer than ${maxLineBytes} bytes`));
     if (line === undefined) break;
-    if (lines > maxTrailers) throw refused(`there may be at most ${maxTrailers}`);
+    if (lines > maxTrailers) throw rejected(`there may be at most ${maxTrailers}`);
     if (line === '') {
       if (signatures === undefined || sent !== undefined) break;
       continue;
     }
-    if (sent !== undefined) throw refused('nothing may follow the trailer signature');
+    if (sent !== undefined) throw rejected('nothing may follow the trailer signature');
     const [name, value] = parseTrailer(line);
     if (name === signatureName) sent = value;
-    else if (trailers.has(name)) throw refused(`"${name}" is sent more than once`);
+    else if (trailers.has(name)) throw rejected(`"${name}" is sent more than once`);
     else trailers.set(name, value);
   }
   if (signatures !== undefined) {
@@ -103,19 +103,19 @@ async function readTrailers(
 function parseTrailer(line: string): [name: string, value: string] {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-  if (!/^[a-z0-9-]+$/.test(name)) throw refused('each must be a line "name:value"');
+  if (!/^[a-z0-9-]+$/.test(name)) throw rejected('each must be a line "name:value"');
   return [name, line.slice(colon + 1).trim()];
 }
 
 function checkAnnounced(trailers: ReadonlyMap<string, string>, announced: readonly string[] | undefined): void {
   if (announced === undefined) return;
   const missing = announced.find((name) => !trailers.has(name));
-  if (missing !== undefined) throw refused(`"${missing}" is announced by x-amz-trailer and did not come`);
+  if (missing !== undefined) throw rejected(`"${missing}" is announced by x-amz-trailer and did not come`);
   const unannounced = trailers.keys().find((name) => !announced.includes(name));
-  if (unannounced !== undefined) throw refused(`"${unannounced}" is not announced by x-amz-trailer`);
+  if (unannounced !== undefined) throw rejected(`"${unannounced}" is not announced by x-amz-trailer`);
 }
 
-function refused(why: string): S3Error {
+function rejected(why: string): S3Error {
   return new S3Error('MalformedTrailerError', `The trailing headers of the body are not valid: ${why}.`);
 }
 

@@ -191,10 +191,10 @@ async function serve(route: Route, call: AdminCall): Promise<Answer> {
     const pieces = whileAllowed(answer.body.pieces, () => isStillAllowed(route, call));
     return { ...answer, body: { kind: 'endless', pieces } };
   } catch (error) {
-    const refused = asAdminError(error);
-    if (refused === undefined) throw error;
-    call.request.audit?.setError({ code: refused.code, message: refused.message });
-    return refusal(refused, call.request, call.services);
+    const rejected = asAdminError(error);
+    if (rejected === undefined) throw error;
+    call.request.audit?.setError({ code: rejected.code, message: rejected.message });
+    return refusal(rejected, call.request, call.services);
   }
 }
 

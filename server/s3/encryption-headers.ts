@@ -39,18 +39,18 @@ export function customerKeyOf(
     );
   }
   const provide = 'Requests specifying Server Side Encryption with Customer provided keys must provide';
-  if (algorithm !== 'AES256') throw refused(`${provide} a valid encryption algorithm.`, `${prefix}algorithm`);
-  if (key === undefined || key === '') throw refused(`${provide} an appropriate secret key.`, `${prefix}key`);
+  if (algorithm !== 'AES256') throw rejected(`${provide} a valid encryption algorithm.`, `${prefix}algorithm`);
+  if (key === undefined || key === '') throw rejected(`${provide} an appropriate secret key.`, `${prefix}key`);
   if (md5 === undefined || md5 === '') {
-    throw refused(`${provide} the client calculated MD5 of the secret key.`, `${prefix}key-MD5`);
+    throw rejected(`${provide} the client calculated MD5 of the secret key.`, `${prefix}key-MD5`);
   }
   const bytes = Buffer.from(key, 'base64');
   // AWS checks the digest before the length, so that a key that changed in transit gets this error.
   if (!isMd5Of(md5, bytes)) {
-    throw refused('The calculated MD5 hash of the key did not match the hash that was provided.', `${prefix}key-MD5`);
+    throw rejected('The calculated MD5 hash of the key did not match the hash that was provided.', `${prefix}key-MD5`);
   }
   if (bytes.length !== CUSTOMER_KEY_SIZE || bytes.toString('base64') !== key) {
-    throw refused('The secret key was invalid for the specified algorithm.', `${prefix}key`);
+    throw rejected('The secret key was invalid for the specified algorithm.', `${prefix}key`);
   }
   return new CustomerKey(bytes);
 }
@@ -67,7 +67,7 @@ function isMd5Of(given: string, bytes: Buffer): boolean {
 }
 
 /** The message does not repeat the value, which may be the key. */
-function refused(message: string, name: string): S3Error {
+function rejected(message: string, name: string): S3Error {
   return new S3Error('InvalidArgument', message, { details: { ArgumentName: name } });
 }
 

@@ -27,7 +27,7 @@ export type Rows = Readonly<Record<string, Treatment>>;
 
 const honoured: Treatment = { kind: 'honoured' };
 
-function refused(why: string, options: { code?: S3ErrorCode; except?: readonly string[] } = {}): Treatment {
+function rejected(why: string, options: { code?: S3ErrorCode; except?: readonly string[] } = {}): Treatment {
   return { kind: 'refused', why, code: options.code ?? 'NotImplemented', except: options.except ?? [] };
 }
 
@@ -56,8 +56,8 @@ const aclNames =
 const acl: Rows = each(aclNames, honoured);
 const noAcl = { code: 'AccessControlListNotSupported' } as const;
 const aclElsewhere: Rows = {
-  ...each(aclNames, refused('this operation sets no ACL', noAcl)),
-  'x-amz-acl': refused('this operation sets no ACL', {
+  ...each(aclNames, rejected('this operation sets no ACL', noAcl)),
+  'x-amz-acl': rejected('this operation sets no ACL', {
     ...noAcl,
     except: ['private', 'bucket-owner-read', 'bucket-owner-full-control'],
   }),
@@ -66,10 +66,10 @@ const aclElsewhere: Rows = {
 const lockNames = 'x-amz-object-lock-mode x-amz-object-lock-retain-until-date x-amz-object-lock-legal-hold';
 const eventHold: Rows = each(
   'x-amz-object-lock-event-hold x-amz-object-lock-event-hold-duration-days x-amz-object-lock-event-hold-duration-years',
-  refused('objects have no event holds'),
+  rejected('objects have no event holds'),
 );
 const bypass: Rows = { 'x-amz-bypass-governance-retention': { kind: 'honoured', check: checkBypass } };
-const unlocking: Rows = { ...bypass, 'x-amz-mfa': refused('a second factor is not checked') };
+const unlocking: Rows = { ...bypass, 'x-amz-mfa': rejected('a second factor is not checked') };
 
 /** Settings of an object that its headers do not describe. */
 const keptWithObjects: Rows = {
@@ -144,7 +144,7 @@ const partOfReplica: Rows = ofReplicas([
   'x-minio-replication-actual-object-size',
 ]);
 
-const lockToken: Rows = { 'x-amz-bucket-object-lock-token': refused('object lock needs no token') };
+const lockToken: Rows = { 'x-amz-bucket-object-lock-token': rejected('object lock needs no token') };
 
 const archived: Rows = {
   'x-amz-optional-object-attributes': honoured,
@@ -157,7 +157,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...common,
     ...each('?max-buckets ?continuation-token ?prefix ?bucket-region', honoured),
     // ListDirectoryBuckets differs only in this parameter.
-    '?x-id': refused('directory buckets are not implemented', { except: ['listbuckets', ''] }),
+    '?x-id': rejected('directory buckets are not implemented', { except: ['listbuckets', ''] }),
   },
 
   CreateBucket: {
@@ -166,7 +166,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...bodyDigests,
     'x-amz-bucket-object-lock-enabled': honoured,
     'x-amz-object-ownership': honoured,
-    'x-amz-bucket-namespace': refused('all buckets are in one namespace', { except: ['global'] }),
+    'x-amz-bucket-namespace': rejected('all buckets are in one namespace', { except: ['global'] }),
   },
   HeadBucket: common,
   DeleteBucket: { ...common, 'x-minio-force-delete': honoured },
@@ -256,7 +256,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   GetBucketRequestPayment: common,
   PutBucketRequestPayment: { ...common, ...bodyDigests },
   GetBucketVersioning: common,
-  PutBucketVersioning: { ...common, ...bodyDigests, 'x-amz-mfa': refused('a second factor is not checked') },
+  PutBucketVersioning: { ...common, ...bodyDigests, 'x-amz-mfa': rejected('a second factor is not checked') },
   GetBucketWebsite: common,
   PutBucketWebsite: { ...common, ...bodyDigests },
   DeleteBucketWebsite: common,
@@ -273,13 +273,13 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     ...bodyDigests,
     ...writeConditions,
     'content-length': honoured,
-    'x-amz-checksum-type': refused('an object that is put whole has a checksum of the whole', {
+    'x-amz-checksum-type': rejected('an object that is put whole has a checksum of the whole', {
       code: 'InvalidRequest',
       except: ['full_object'],
     }),
-    'x-amz-write-offset-bytes': refused('bytes cannot be appended'),
-    'x-minio-extract': refused('archives are not unpacked', { except: ['false'] }),
-    'x-amz-meta-snowball-auto-extract': refused('archives are not unpacked', { except: ['false'] }),
+    'x-amz-write-offset-bytes': rejected('bytes cannot be appended'),
+    'x-minio-extract': rejected('archives are not unpacked', { except: ['false'] }),
+    'x-amz-meta-snowball-auto-extract': rejected('archives are not unpacked', { except: ['false'] }),
   },
   /** Its fields are checked as headers of PutObject. It is no operation of the model. */
   PostObject: common,
@@ -378,7 +378,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   },
   AbortMultipartUpload: {
     ...common,
-    'x-amz-if-match-initiated-time': refused('the time at which an upload began is not compared'),
+    'x-amz-if-match-initiated-time': rejected('the time at which an upload began is not compared'),
     '?uploadId': honoured,
   },
   ListParts: {
@@ -416,26 +416,26 @@ export const notServed: readonly string[] = (
   'WriteGetObjectResponse'
 ).split(' ');
 
-const noGuard = refused('this operation does not test it');
+const noGuard = rejected('this operation does not test it');
 
 /**
  * Conditions and other guards of the client, for operations without a row of their own for them. S3 ignores most of them there. A client
  * that sends one relies on it, so this server refuses it.
  */
 export const guardsElsewhere: Rows = {
-  'x-amz-account-id': refused('it is of S3 Control, of which the public access block of the account alone is there'),
-  'x-amz-website-redirect-location': refused('this operation stores no object'),
+  'x-amz-account-id': rejected('it is of S3 Control, of which the public access block of the account alone is there'),
+  'x-amz-website-redirect-location': rejected('this operation stores no object'),
   ...keptWithObjects,
   ...aclElsewhere,
-  'x-amz-tagging': refused('this operation sets no tags by a header', { except: [''] }),
-  ...each(lockNames, refused('this operation creates no object')),
-  'x-amz-bypass-governance-retention': refused('this operation does not change a lock', { except: ['false'] }),
-  'x-amz-mfa': refused('a second factor is not checked'),
+  'x-amz-tagging': rejected('this operation sets no tags by a header', { except: [''] }),
+  ...each(lockNames, rejected('this operation creates no object')),
+  'x-amz-bypass-governance-retention': rejected('this operation does not change a lock', { except: ['false'] }),
+  'x-amz-mfa': rejected('a second factor is not checked'),
   ...each(
     [...Object.keys(encryption), ...Object.keys(customerKey), ...Object.keys(copySource).filter(isCopyKey)].join(' '),
-    refused('this operation does not encrypt', { code: 'InvalidArgument' }),
+    rejected('this operation does not encrypt', { code: 'InvalidArgument' }),
   ),
-  ...each(Object.keys(checksums).join(' '), refused('this operation takes no body', { code: 'InvalidRequest' })),
+  ...each(Object.keys(checksums).join(' '), rejected('this operation takes no body', { code: 'InvalidRequest' })),
   ...each(
     'if-match if-unmodified-since x-amz-if-match-last-modified-time x-amz-if-match-size x-amz-if-match-initiated-time ' +
       'x-amz-mp-object-size x-amz-object-if-match x-amz-copy-source-if-match x-amz-copy-source-if-none-match ' +
@@ -443,10 +443,10 @@ export const guardsElsewhere: Rows = {
     noGuard,
   ),
   'x-amz-source-expected-bucket-owner': { kind: 'honoured', check: checkOwner },
-  'x-amz-write-offset-bytes': refused('bytes cannot be appended'),
-  'x-minio-extract': refused('archives are not unpacked', { except: ['false'] }),
-  '?versionId': refused('it is not of one version of an object', { code: 'InvalidArgument' }),
-  '?partNumber': refused('it needs an uploadId, and belongs to a part', { code: 'InvalidArgument' }),
+  'x-amz-write-offset-bytes': rejected('bytes cannot be appended'),
+  'x-minio-extract': rejected('archives are not unpacked', { except: ['false'] }),
+  '?versionId': rejected('it is not of one version of an object', { code: 'InvalidArgument' }),
+  '?partNumber': rejected('it needs an uploadId, and belongs to a part', { code: 'InvalidArgument' }),
 };
 
 /** A read may ignore a condition of a cache and send the whole object. A write that ignores one loses a guard. */

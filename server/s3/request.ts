@@ -133,14 +133,14 @@ export function headersWithPresigned(headers: IncomingHttpHeaders, query: Query)
     const name = parameter.toLowerCase();
     if (!isCarried(name) || isForAbsentBody(name, value)) continue;
     if (customerKeyParameter.test(name))
-      throw refused(parameter, 'must be sent as a header: a URL is no place for a key');
+      throw rejected(parameter, 'must be sent as a header: a URL is no place for a key');
     // Node keeps headers as one character for each byte.
     const text = Buffer.from(value).toString('latin1').trim();
     // oxlint-disable-next-line no-control-regex -- they are what no header may hold
-    if (/[\u0000-\u0008\u000A-\u001F\u007F]/.test(text)) throw refused(parameter, 'holds control characters');
+    if (/[\u0000-\u0008\u000A-\u001F\u007F]/.test(text)) throw rejected(parameter, 'holds control characters');
     all ??= { ...headers };
     const other = header(all, name);
-    if (other !== undefined && other !== text) throw refused(parameter, 'is given twice, with different values');
+    if (other !== undefined && other !== text) throw rejected(parameter, 'is given twice, with different values');
     all[name] = text;
   }
   return all ?? headers;
@@ -161,7 +161,7 @@ function carriedByVersion2(name: string): boolean {
   return name.startsWith('x-amz-') || name === 'content-type' || name === 'content-md5';
 }
 
-function refused(parameter: string, why: string): S3Error {
+function rejected(parameter: string, why: string): S3Error {
   return new S3Error('InvalidRequest', `${parameter.slice(0, 100)} of the presigned URL ${why}.`, {
     details: { ArgumentName: parameter.slice(0, 100) },
   });

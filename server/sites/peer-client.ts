@@ -58,7 +58,7 @@ export function peerCaller(): { readonly call: CallPeer; close(): void } {
       const { status, bytes } = await exchange(peer, credentials, asked, body, agents).catch((error: unknown) => {
         throw new ResponseError('away', `${shown(peer)} cannot be reached: ${reasonOf(error)}`, { cause: error });
       });
-      if (status !== 200) throw refused(peer, status, bytes);
+      if (status !== 200) throw rejected(peer, status, bytes);
       return read(peer, asked, await opened(peer, credentials, asked, bytes));
     },
     close() {
@@ -161,7 +161,7 @@ export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs
     // The site has read everything when it answers.
     const ms = performance.now() - began;
     answer.resume();
-    if (answer.statusCode !== 200) throw refused(peer, answer.statusCode ?? 0, Buffer.alloc(0));
+    if (answer.statusCode !== 200) throw rejected(peer, answer.statusCode ?? 0, Buffer.alloc(0));
     return { bytes, ms };
   } catch (error) {
     request.destroy();
@@ -172,7 +172,7 @@ export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs
 };
 
 /** A server that is no Coffer does not know the call. */
-function refused(peer: Peer, status: number, bytes: Buffer): ResponseError {
+function rejected(peer: Peer, status: number, bytes: Buffer): ResponseError {
   const parsed = refusal.safeParse(jsonOf(bytes));
   const { Code, Message } = parsed.data ?? { Code: String(status), Message: '' };
   const code = Code.slice(0, 100);

@@ -92,13 +92,14 @@ export class SiteAdministration {
   async join(state: SiteState): Promise<void> {
     const { states, self, clock } = this.#options;
     if (!state.sites.some(({ deploymentId }) => deploymentId === self)) {
-      throw refused(`This server is not among the sites: its deployment id is ${self}.`);
+      throw rejected(`This server is not among the sites: its deployment id is ${self}.`);
     }
     const until = clock() + leavingMs;
     for (let known = await states.get(); known !== undefined; known = await states.get()) {
       if (known.id === state.id && known.sites.length > 0) break;
-      if (known.sites.length > 0) throw refused('This server is in another group of sites: remove it from that first.');
-      if (clock() > until) throw refused('This server is still leaving its former group of sites: try again.');
+      if (known.sites.length > 0)
+        throw rejected('This server is in another group of sites: remove it from that first.');
+      if (clock() > until) throw rejected('This server is still leaving its former group of sites: try again.');
       await sleep(200);
     }
     await ensureSiteAccount(this.#options.identities, state.secretKey);
@@ -109,7 +110,7 @@ export class SiteAdministration {
   async takeOver(group: SiteGroup): Promise<void> {
     const { self } = this.#options;
     const known = await this.group();
-    if (known?.id !== group.id) throw refused('This server is not in that group of sites.');
+    if (known?.id !== group.id) throw rejected('This server is not in that group of sites.');
     if (group.updatedAt <= known.updatedAt) return;
     const isMember = group.sites.some(({ deploymentId }) => deploymentId === self);
     await this.#putAs({ ...group, secretKey: known.secretKey, sites: isMember ? group.sites : [] });
@@ -177,7 +178,7 @@ export class SiteAdministration {
 
   async #required(): Promise<SiteState> {
     const state = await this.group();
-    if (state === undefined) throw refused('This server is no site: "mc admin replicate add" makes it one.');
+    if (state === undefined) throw rejected('This server is no site: "mc admin replicate add" makes it one.');
     return state;
   }
 
@@ -233,7 +234,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function refused(message: string): RequestError {
+function rejected(message: string): RequestError {
   return adminError('XCofferRefused', message);
 }
 

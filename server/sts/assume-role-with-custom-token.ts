@@ -31,7 +31,7 @@ const accepted = z.object({
   maxValiditySeconds: z.int().min(minDuration).max(maxDuration),
   claims: z.record(z.string(), z.unknown()).nullish(),
 });
-const refused = z.object({ reason: z.string() });
+const rejected = z.object({ reason: z.string() });
 
 /** Calls a plugin in MinIO's protocol: `POST URL?token=…`, answered by 200 with the user, or by 403 with a reason. */
 export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
@@ -52,7 +52,7 @@ export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
       throw unusable(`it does not answer (${error instanceof Error ? error.message : String(error)})`, error);
     }
     if (status === 403) {
-      const reason = refused.safeParse(jsonOf(text)).data?.reason;
+      const reason = rejected.safeParse(jsonOf(text)).data?.reason;
       throw stsError(
         'AccessDenied',
         `The identity plugin refuses the token: ${(reason ?? 'no reason given').replaceAll(token, '…').slice(0, 500)}`,

@@ -26,8 +26,8 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   if (first === undefined) return [];
   const identity = identityCondition(tenant, around);
   const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionCondition(seen, around.keyService);
-  const refused = blockerOf(seen) === undefined ? rejectedProvider(tenant, around) : undefined;
-  const extra = [identity, encryption, around.tls, around.tiers?.condition, refused].filter(
+  const rejected = blockerOf(seen) === undefined ? rejectedProvider(tenant, around) : undefined;
+  const extra = [identity, encryption, around.tls, around.tiers?.condition, rejected].filter(
     (condition) => condition !== undefined,
   );
   if (first.status === 'True' && identity?.status === 'False') {

@@ -225,7 +225,7 @@ export class NamespaceScope {
     const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#options;
     const secrets = caches.get('secrets');
     const { bounds } = this.#options;
-    const refused = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
+    const rejected = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
     const owner = (ref: ResourceRef) => ownerReference(this.#resources.object(ref));
     const fingerprint = (value: string) => this.#fingerprintOf(value);
     const runtime = new KubernetesRuntime({
@@ -250,7 +250,7 @@ export class NamespaceScope {
       owner,
       image,
       pod: ({ metadata }) =>
-        checkPodOptions(metadata.name, this.#resources.resources(), (tenant) => refused(tenant) === undefined),
+        checkPodOptions(metadata.name, this.#resources.resources(), (tenant) => rejected(tenant) === undefined),
       random,
     });
     const reconciler = new Reconciler({
@@ -263,7 +263,7 @@ export class NamespaceScope {
       providerHosts: this.#options.providerHosts,
       fingerprint,
       operandImage: image,
-      refusedPod: refused,
+      refusedPod: rejected,
       status: this.#status,
       event: (event) => this.#options.event(event, this.#resources.object(event.ref)),
       enqueue: (ref, afterMs) => this.#enqueue(ref, afterMs),

@@ -52,7 +52,7 @@ export async function answerByS3(
     rawQuery,
     headers: { 'cache-control': 'private, no-store', ...headers },
     audit: auditOf(response),
-    explain: (refused) => authorizer.explain({ request, response }, refused),
+    explain: (rejected) => authorizer.explain({ request, response }, rejected),
   });
 }
 

@@ -82,7 +82,7 @@ export function adminCallRoutes({ admin }: Pick<ConsoleServices, 'admin'>, autho
       path,
       rawQuery: request.originalUrl.split('?').slice(1).join('?'),
       audit: auditOf(response),
-      explain: (refused) => authorizer.explain({ request, response }, refused),
+      explain: (rejected) => authorizer.explain({ request, response }, rejected),
     });
   });
   return router;
