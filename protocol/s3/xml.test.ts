@@ -71,6 +71,10 @@ describe('writing what an answer contains often', () => {
 });
 
 describe('reading', () => {
+  it.each([' ', '\t', '\n', '\r', '\r\n'])('takes %j for space inside a tag', (space) => {
+    expect(readXml(`<A${space}b="c"${space}>x</A${space}>`, limits)).toEqual({ name: 'A', text: 'x', children: [] });
+  });
+
   it('knows elements, text, CDATA, comments and references, and drops prefixes', () => {
     const document =
       '\uFEFF<?xml version="1.0"?>\n<!-- c --><s:A xmlns:s="x" b=\'y\' >t&lt;&#65;&#x1F642;<B/><s:C > v </s:C><![CDATA[<&lt;>]]></s:A >\n';

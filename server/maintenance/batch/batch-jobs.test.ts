@@ -269,3 +269,28 @@ describe('a batch job that rotates keys', () => {
     ]);
   });
 });
+
+describe('the list of batch jobs', () => {
+  it('goes from the oldest to the newest job, and by their ids where they began at once', async () => {
+    const { records, layer, time } = await batchTest();
+    let idBytes: Buffer | undefined;
+    const random = (size: number) => {
+      const bytes = idBytes ?? randomBytes(size);
+      idBytes = undefined;
+      return bytes;
+    };
+    const jobs = createBatchJobs({ records, objects: layer, random, clock: () => time.now });
+    const start = (byte: string) => {
+      idBytes = Buffer.from(byte.repeat(16));
+      return jobs.start(
+        'expire:\n  apiVersion: v1\n  bucket: bucket\n  rules: [{type: object, name: "*"}]\n  retry: {attempts: 1}',
+        'ann',
+      );
+    };
+    const oldest = await start('z');
+    time.now += hour;
+    const second = await start('m');
+    const third = await start('a');
+    expect((await jobs.list()).map(({ id }) => id)).toEqual([oldest.id, third.id, second.id]);
+  });
+});

@@ -7,12 +7,14 @@ import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 const located = (location: string) =>
   `<CreateBucketConfiguration><LocationConstraint>${location}</LocationConstraint></CreateBucketConfiguration>`;
 
-/** Creates a bucket as a user whose policy allows it under this condition. The store is in us-east-1. */
-async function creating(condition: Record<string, Record<string, string>>, body?: string) {
-  const statement = { Effect: 'Allow', Action: 's3:CreateBucket', Resource: 'arn:aws:s3:::*', Condition: condition };
+/** Creates a bucket as a user whose policy has this statement. The store is in us-east-1. */
+async function creatingWith(more: Record<string, unknown>, body?: string) {
+  const statement = { Effect: 'Allow', Action: 's3:CreateBucket', Resource: 'arn:aws:s3:::*', ...more };
+  let decisions = 0;
   const document = parsePolicyDocument(JSON.stringify({ Version: '2012-10-17', Statement: [statement] }));
   const { call } = await testCalls({
     authorize: ({ action, resource, context, unknown }) => {
+      decisions += 1;
       const request = { action, resource, context, variables: {}, principals: [] };
       const identity = [{ name: 'p', document }];
       return unknown === undefined
@@ -21,7 +23,11 @@ async function creating(condition: Record<string, Record<string, string>>, body?
     },
   });
   const { status, code } = await call('PUT', '/made', body === undefined ? {} : { body });
-  return code ?? status;
+  return { outcome: code ?? status, decisions };
+}
+
+async function creating(condition: Record<string, Record<string, string>>, body?: string) {
+  return (await creatingWith({ Condition: condition }, body)).outcome;
 }
 
 describe('a policy about where buckets are made', () => {
@@ -38,5 +44,10 @@ describe('a policy about where buckets are made', () => {
     ['another region, with a body that is none', elsewhere, '<x', 'AccessDenied'],
   ])('that allows %s', async (_, condition, body, outcome) => {
     expect(await creating(condition, body)).toBe(outcome);
+  });
+
+  it('is refused before the body is read where the policy is about objects alone', async () => {
+    const created = creatingWith({ Resource: 'arn:aws:s3:::made/object*' }, located('us-east-1'));
+    expect(await created).toEqual({ outcome: 'AccessDenied', decisions: 1 });
   });
 });
