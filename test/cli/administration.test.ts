@@ -202,7 +202,7 @@ describe('coffer admin group', () => {
       { groupName: 'staff', members: ['ann'], groupStatus: 'enabled', groupPolicy: 'photos' },
     ]);
     await coffer('admin', 'group', 'disable', 's', 'staff');
-    expect(await coffer('admin', 'group', 'info', 's', 'staff')).toMatch(/Status: +disabled/);
+    expect(await coffer('admin', 'group', 'info', 's', 'staff')).toMatch(/Status: +disabled\s+Policies: +photos\s/);
     const full = await attempt(['admin', 'group', 'remove', 's', 'staff']);
     expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('Unable to remove from the group `staff`')]);
     await coffer('admin', 'group', 'remove', 's', 'staff', 'ann');

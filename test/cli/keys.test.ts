@@ -68,6 +68,10 @@ describe('coffer admin kms key', () => {
     expect(await coffer('admin', 'kms', 'key', 'ls', 's')).toMatch(/some-key/);
   });
 
+  it('shows what each key is used for as a table', async () => {
+    expect(await coffer('admin', 'kms', 'key', 'usage', 's')).toMatch(/^KEY +OBJECTS .+\nsome-key +\d+ /m);
+  });
+
   it('reads the bytes of a key to import from standard input, and says what the key service must allow for it', async () => {
     const bytes = randomBytes(32).toString('base64');
     const refused = await attempt(['admin', 'kms', 'key', 'import', 's', 'brought'], `${bytes}\n`);

@@ -232,6 +232,25 @@ describe('live metrics', () => {
     expect(Object.keys(aggregated as object).toSorted()).toEqual(['cpu', 'disk', 'mem', 'net', 'rpc', 'scanner']);
   });
 
+  it('of connections to other nodes have every field, at zero', async () => {
+    const { lines } = await supportAdmin();
+    const [{ aggregated } = {}] = await lines('GET', 'metrics?types=256&n=1');
+    const { collectedAt: _, lastPongTime: __, ...counts } = (aggregated as { rpc: Record<string, unknown> }).rpc;
+    expect(counts).toEqual({
+      connected: 0,
+      reconnectCount: 0,
+      disconnected: 0,
+      outgoingStreams: 0,
+      incomingStreams: 0,
+      outgoingBytes: 0,
+      incomingBytes: 0,
+      outgoingMessages: 0,
+      incomingMessages: 0,
+      outQueue: 0,
+      lastPingMS: 0,
+    });
+  });
+
   it('come as often as was asked for', async () => {
     const { lines } = await supportAdmin();
     expect((await lines('GET', 'metrics?types=64&n=2&interval=1ms')).map(({ final }) => final)).toEqual([false, true]);
