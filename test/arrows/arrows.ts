@@ -163,6 +163,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   // Measurements of the server, and what it shows of itself.
   'server/support': [
     'server/administration',
+    'server/auth',
     'server/maintenance',
     'server/observability',
     'server/objects',
