@@ -101,7 +101,7 @@ describe('a large record in LMDB', () => {
 
     const store = openLmdbRecordStore({ folder: folder.path });
     await expect(store.get(key('a'))).rejects.toThrow(
-      /record file is damaged: chunk 0 .* is missing; restore a snapshot/,
+      /record file is damaged: piece 0 .* is missing; restore a snapshot/,
     );
     await expect(new Patient(store).scan(within('a'))).rejects.toThrow('the record file is damaged');
     expect((await store.get(key('b')))?.value).toEqual(pattern(9_000, 'b'));
