@@ -114,7 +114,7 @@ describe('CompleteMultipartUpload', () => {
 
 describe('the list of parts of CompleteMultipartUpload', () => {
   const small = randomBody(10);
-  const etags = [parts[0] ?? small, small, small].map((bytes) => createHash('md5').update(bytes).digest('hex'));
+  const etags = [chunks[0] ?? small, small, small].map((bytes) => createHash('md5').update(bytes).digest('hex'));
   const part = (number: number | string, etag: string = etags[Number(number) - 1] ?? '') =>
     `<Part><PartNumber>${number}</PartNumber><ETag>"${etag}"</ETag></Part>`;
   const many = Array.from({ length: 10_001 }, (_, index) => part(index + 1, etags[1])).join('');
@@ -127,7 +127,7 @@ describe('the list of parts of CompleteMultipartUpload', () => {
     test = await testCalls();
     const { body } = await test.call('POST', '/bucket/key?uploads');
     uploadId = /<UploadId>(.*)<\/UploadId>/.exec(body)?.[1] ?? '';
-    for (const [index, bytes] of [parts[0] ?? small, small, small].entries()) {
+    for (const [index, bytes] of [chunks[0] ?? small, small, small].entries()) {
       await test.call('PUT', `/bucket/key?uploadId=${uploadId}&partNumber=${index + 1}`, { body: bytes });
     }
   });
