@@ -43,7 +43,7 @@ describe('delivered events', () => {
     const { delivered, commits, settled } = setUp({ 2: 4 });
     for (let at = 0; at < 5; at += 1) delivered.add(event(at), at);
     await delivered.end();
-    expect(settled.toSorted()).toEqual([0, 1, 2, 3, 4]);
+    expect(settled.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4]);
     expect(commits.flat()).toHaveLength(5);
   });
 
@@ -51,7 +51,7 @@ describe('delivered events', () => {
     const { delivered, settled } = setUp({ 1: Infinity }, [3]);
     for (let at = 0; at < 5; at += 1) delivered.add(event(at), at);
     await delivered.end();
-    expect(settled.toSorted()).toEqual([0, 2, 4]);
+    expect(settled.toSorted((a, b) => a - b)).toEqual([0, 2, 4]);
   });
 
   it('fail with the store', async () => {
