@@ -46,7 +46,7 @@ function pin(pid: number, core: number): void {
 }
 
 async function start(env: Readonly<Record<string, string>>, core: number): Promise<RunningServer> {
-  const server = await startServer({ env: { SVC_THREADS: '2', SVC_LOG_LEVEL: 'warn', ...env } });
+  const server = await startServer({ env: { SVC_THREADS: '2', ...env } });
   await untilReady(server);
   pin(server.pid, core);
   return server;
@@ -110,8 +110,10 @@ class Side {
     const driven = await drive({ address: endpoint, ring, connections, milliseconds: signaturesLiveMs, repeat: false });
     if (driven.failures.size > 0) throw new Error(`PUT failed: ${JSON.stringify([...driven.failures])}`);
     const target = this.#target;
-    while (target !== undefined && (await countBelow(endpointOf(target), `${objects.prefix}/`)) < count)
-      await sleep(100);
+    if (target !== undefined) {
+      const endpointOfTarget = endpointOf(target);
+      while ((await countBelow(endpointOfTarget, `${objects.prefix}/`)) < count) await sleep(100);
+    }
     while (!isDelivered()) await sleep(50);
     const deliveredAfter = (performance.now() - began) / 1_000;
     // The last statuses and removals from the queue follow the last delivery.
@@ -155,7 +157,8 @@ const turnOf = (side: Side, count: number) => {
   return side.turn(count, () => side !== both || webhook.count() >= events);
 };
 try {
-  for (const side of sides) await turnOf(side, warmUpPuts);
+  for (const side of sides)
+    process.stderr.write(`${side.name}, warm-up: ${JSON.stringify(await turnOf(side, warmUpPuts))}\n`);
   for (let turn = 0; turn < turns; turn += 1) {
     for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
       const one = await turnOf(side, puts);
