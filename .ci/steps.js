@@ -211,6 +211,7 @@ export const nightly = /** @type {const} */ ([
   ['kills 200', 40],
   ['power-cut', 60],
   ['linearizability 200000', 30],
+  ['compaction 200000', 30],
   ['damage', 15],
   ['digests', 15],
   ['versions', 20],
