@@ -75,7 +75,7 @@ type Collect = (options: { readonly type: 'minor' | 'major' }) => void;
 
 let collect: Collect | undefined;
 
-/** Collects garbage in this thread now. A minor collection looks at young objects only; a major one took 25 ms in a server at work. */
+/** Collects garbage in this thread now. A minor collection looks at young objects only; a major one stops a thread for 20 to 60 ms. */
 export function collectGarbage(type: 'minor' | 'major'): void {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc');

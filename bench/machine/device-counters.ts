@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** What a block device has done since the start of the system. */
+/** The counters of a block device since the start of the system. */
 export interface DeviceCounters {
   readonly bytesWritten: number;
   /** Flushes that the device has completed. The kernel merges those that wait at the same time. */

@@ -121,7 +121,7 @@ export interface OperationsServices {
   /** `SVC_AUDIT_FILE`; absent without one. */
   readonly auditFile?: string;
   readonly tasks: () => Promise<readonly BackgroundTask[]>;
-  /** How far the tasks are that report it, by task. */
+  /** The progress of the tasks that report it, by task. */
   readonly progress: () => Promise<Readonly<Record<string, TaskProgress>>>;
   readonly pauses: TaskPauses;
   /** The tasks that may be paused. */

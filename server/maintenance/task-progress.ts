@@ -3,7 +3,7 @@ import { within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type LifecycleState, readLifecycleStates } from './lifecycle/lifecycle-rounds.ts';
 
-/** How far a background task is. Times are milliseconds since 1970. */
+/** The progress of a background task. Times are milliseconds since 1970. */
 export type TaskProgress =
   | {
       readonly kind: 'walk';
@@ -12,7 +12,7 @@ export type TaskProgress =
       readonly done: number;
       /** `BUCKET/KEY`: the last key that is done in a bucket that is not. */
       readonly at?: string;
-      /** What the last walks removed or moved, and what they could not. */
+      /** Versions that the last walks removed or moved, and those that they could not. */
       readonly changed: number;
       readonly failed: number;
     }

@@ -71,7 +71,7 @@ export class DeliveredEvents<Outcome> {
     }
   }
 
-  /** What cannot be changed together is changed in halves, so that one version that clients change all the time holds up no other. */
+  /** Changes that conflict together are made in halves, so that one version that clients change all the time holds up no other. */
   async #remove(delivered: readonly Delivered<Outcome>[], attempt = 1): Promise<void> {
     try {
       if (await this.#removeAtOnce(delivered)) return;

@@ -64,18 +64,19 @@ export class TargetClient {
   constructor(target: RemoteTarget, signal?: AbortSignal) {
     this.#target = target;
     this.#signal = signal;
-    signal?.addEventListener('abort', () => this.#abort(), { once: true });
+    signal?.addEventListener('abort', this.#abort, { once: true });
     const options = { keepAlive: true, timeout: keepMs, maxSockets: 64 };
     this.#agent = target.secure ? new HttpsAgent(options) : new Agent(options);
   }
 
   close(): void {
+    this.#signal?.removeEventListener('abort', this.#abort);
     this.#agent.destroy();
   }
 
-  #abort(): void {
+  readonly #abort = () => {
     for (const request of this.#underWay) request.destroy(abortError(this.#signal));
-  }
+  };
 
   /** Resolves with any answer. Rejects with a `DeliveryError` where there is none, and with the error of a body that cannot be read. */
   async send(asked: TargetRequest): Promise<TargetAnswer> {
@@ -128,7 +129,7 @@ export class TargetClient {
       return {
         status: answer.statusCode ?? 0,
         headers: answer.headers,
-        text: await textOfAnswer(answer),
+        text: await textOf(answer as AsyncIterable<Buffer>),
       };
     } catch (error) {
       request.destroy();
@@ -251,32 +252,12 @@ function abortError(signal: AbortSignal | undefined): Error {
   return reason instanceof Error ? reason : new Error('the request was ended');
 }
 
-/** As `textOf`. Most answers are empty, and an iterator costs more than their reading. */
-function textOfAnswer(answer: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    answer.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxAnswerBytes) answer.destroy(tooLong());
-      else chunks.push(chunk);
-    });
-    answer.once('end', () => resolve(chunks.length === 0 ? '' : Buffer.concat(chunks).toString()));
-    answer.once('error', reject);
-    answer.once('close', () => reject(new Error('the connection was closed before the end of the answer')));
-  });
-}
-
-function tooLong(): Error {
-  return new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
-}
-
 async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer) {
     size += chunk.length;
-    if (size > maxAnswerBytes) throw tooLong();
+    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

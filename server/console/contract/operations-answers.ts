@@ -114,7 +114,7 @@ export interface WorkAnswer {
   }[];
 }
 
-/** How far a task is. */
+/** The progress of a task. */
 export type WorkProgress =
   | {
       /** It walks buckets, `done` of them to the end for today. */

@@ -216,7 +216,7 @@ class Page {
     return this.#isFull;
   }
 
-  /** Where the next page goes on, if this one is full. */
+  /** The last item, after which the next page goes on, if this one is full. */
   get next(): VersionListing['next'] {
     const last = this.#last;
     if (!this.#isFull || last === undefined) return undefined;

@@ -42,7 +42,7 @@ async function answer(name: string, how: (route: Route) => Promise<void>): Promi
   await page.route(`**/assets/${name}-*.js`, how);
 }
 
-/** How the file of a page may fail. */
+/** The ways in which the file of a page may fail. */
 const failures: readonly (readonly [string, (route: Route) => Promise<void>])[] = [
   ['whose connection is cut', (route) => route.abort('connectionreset')],
   ['that is answered with 503', (route) => route.fulfill({ status: 503, body: 'busy' })],
