@@ -21,7 +21,7 @@ const maxRounds = 1000;
  * heap, some KiB each, and only a major collection frees them. V8 does not count them: 50,000 connections, each for one request, left 110
  * MiB (docs/decisions/0004-memory-of-bodies.md).
  */
-const closedBetweenCollections = 4096;
+const closedBetweenCollections = 2048;
 
 /**
  * The connections of one HTTP or HTTPS server. With it the server can stop without an error at a client: each client gets `Connection:
