@@ -127,15 +127,40 @@ export class StoreUnavailable extends Error {
   readonly reason: 'full' | 'unreachable' | 'timeout' | 'closed' | 'read-only';
   /** The store that is away. */
   readonly store: 'records' | 'blobs';
+  /** The failure of a call of another object store. */
+  readonly failure: CallFailure | undefined;
   constructor(
     reason: StoreUnavailable['reason'],
     message: string,
-    options?: ErrorOptions & { readonly store?: StoreUnavailable['store'] },
+    options?: ErrorOptions & { readonly store?: StoreUnavailable['store']; readonly failure?: CallFailure },
   ) {
     super(message, options);
     this.reason = reason;
     this.store = options?.store ?? 'records';
+    this.failure = options?.failure;
   }
+}
+
+/** The failure of a call of another object store (S3, Azure, Google), classified by what the caller does next. */
+export interface CallFailure {
+  readonly kind:
+    | 'absent'
+    /** A condition of the request did not hold. */
+    | 'condition'
+    /** The object ends before the range. */
+    | 'range'
+    | 'full'
+    /** A temporary failure. */
+    | 'passing'
+    /** A failure that lasts until an administrator acts. */
+    | 'refused';
+  /** The error code of the other store, or that of the socket. */
+  readonly code: string;
+}
+
+/** Returns the failure of a call of another object store; undefined for any other error. */
+export function callFailure(error: unknown): CallFailure | undefined {
+  return error instanceof StoreUnavailable ? error.failure : undefined;
 }
 
 export interface Collapse {

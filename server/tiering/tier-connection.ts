@@ -2,14 +2,13 @@ import type { Logger } from '../../platform/logger.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { checkBucket, checkCalls, s3BlobStore } from '../store/s3/blob-store.ts';
-import { type CallTimeouts, S3CallFailed, S3Connection, defaultTimeouts } from '../store/s3/connection.ts';
+import { type CallTimeouts, S3Connection, defaultTimeouts } from '../store/s3/connection.ts';
 import { listObjects } from '../store/s3/list-blobs.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { AzureTimeouts } from './azure/azure-blob-store.ts';
-import { AzureCallError } from './azure/azure-errors.ts';
 import type { GoogleTimeouts } from './google/google-blob-store.ts';
-import { GoogleCallError } from './google/google-errors.ts';
 import type { TierConfiguration } from './tier-configurations.ts';
+import { StoreUnavailable } from '../store/record-store.ts';
 
 /** The store of a tier, with the connection that it uses. */
 export interface TierConnection {
@@ -144,7 +143,7 @@ const codes: Readonly<Record<string, S3ErrorCode>> = {
 };
 
 function translated(error: unknown): unknown {
-  if (error instanceof S3CallFailed || error instanceof AzureCallError || error instanceof GoogleCallError) {
+  if (error instanceof StoreUnavailable && error.failure !== undefined) {
     const { code, kind } = error.failure;
     const found = codes[code] ?? (kind === 'passing' ? 'XMinioBackendDown' : 'XMinioAdminTierInvalidConfig');
     return new S3Error(found, sentence(error.message), { cause: error });

@@ -9,19 +9,20 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../platform/logger.ts';
 import type { BlobId, BlobRange, BlobStore, WriteOptions } from '../blob-store.ts';
-import { S3CallFailed, S3Connection, type CallTimeouts, defaultTimeouts, type S3Address } from './connection.ts';
+import { S3Connection, type CallTimeouts, defaultTimeouts, type S3Address } from './connection.ts';
 import { eachPiece, type Pieces } from '../../../platform/pieces.ts';
 import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
 import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
 import { writeBlob } from './write-blob.ts';
 import { copiedBody } from '../copied-body.ts';
+import { callFailure } from '../record-store.ts';
 
 /**
  * Makes each kind of call once, so that a wrong address, credential or permission shows at the start and not at the first upload. If
  * its blob remains, garbage collection removes it, since it has no owner.
  *
- * Throws `S3CallFailed`.
+ * Throws `StoreUnavailable` with the failure.
  */
 export async function checkBucket(connection: S3Connection, store: BlobStore, log: Logger): Promise<void> {
   const { bucket, prefix } = connection.address;
@@ -50,7 +51,7 @@ async function warnOfVersions(connection: S3Connection, log: Logger): Promise<vo
     );
     if (Status !== 'Enabled') return;
   } catch (error) {
-    if (error instanceof S3CallFailed) return;
+    if (callFailure(error) !== undefined) return;
     throw error;
   }
   log.warn(
@@ -164,7 +165,7 @@ class S3BlobStore implements BlobStore {
     try {
       await removal;
     } catch (error) {
-      if (!(error instanceof S3CallFailed && error.failure.kind === 'absent')) throw error;
+      if (callFailure(error)?.kind !== 'absent') throw error;
     }
   }
 }

@@ -1,7 +1,8 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { defaultTimeouts, S3CallFailed, S3Connection } from './connection.ts';
+import { defaultTimeouts, S3Connection } from './connection.ts';
 import type { BlobsAddress } from '../store-address.ts';
 import { type BlobsMarker, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
+import { callFailure, type CallFailure } from '../record-store.ts';
 
 type BucketAddress = Extract<BlobsAddress, { kind: 's3' }>;
 
@@ -30,7 +31,7 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
         await writing({ IfNoneMatch: '*' });
       } catch (error) {
         // Some servers do not support the condition. The record of the deployment still decides between its own servers.
-        if (!(error instanceof S3CallFailed) || !notImplemented.has(error.failure.code)) throw error;
+        if (!notImplemented.has(callFailure(error)?.code ?? '')) throw error;
         await writing({});
       }
     },
@@ -49,9 +50,9 @@ async function connected<T>(address: BucketAddress, work: (connection: S3Connect
 }
 
 /** Turns a failure of one kind into undefined. */
-function unless(kind: S3CallFailed['failure']['kind']): (error: unknown) => undefined {
+function unless(kind: CallFailure['kind']): (error: unknown) => undefined {
   return (error) => {
-    if (error instanceof S3CallFailed && error.failure.kind === kind) return undefined;
+    if (callFailure(error)?.kind === kind) return undefined;
     throw error;
   };
 }

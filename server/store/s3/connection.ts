@@ -71,18 +71,6 @@ interface CallOptions {
   readonly requestTimeout: number;
 }
 
-/** A call of another S3 failed. `failure` says why; the message also says where and what to do. */
-export class S3CallFailed extends StoreUnavailable {
-  readonly failure: S3Failure;
-  /** True if an earlier attempt got no response and may have taken effect. */
-  readonly repeated: boolean;
-  constructor(failure: S3Failure, repeated: boolean, message: string, options: ErrorOptions) {
-    super(failure.kind === 'full' ? 'full' : 'unreachable', message, options);
-    this.failure = failure;
-    this.repeated = repeated;
-  }
-}
-
 /** Calls one bucket of another S3, and repeats calls after temporary failures. */
 export class S3Connection {
   readonly address: S3Address;
@@ -147,7 +135,7 @@ export class S3Connection {
   /**
    * Makes a call, and repeats it after temporary failures until the timeout. `doing` completes "could not …" in the error's message.
    *
-   * Throws `S3CallFailed`.
+   * Throws `StoreUnavailable` with the failure. The message also says where and what to do.
    */
   async call<T>(
     doing: string,
@@ -156,7 +144,7 @@ export class S3Connection {
   ): Promise<T> {
     const { timeout = this.timeouts.answer, abortSignal, once = false } = options;
     const attempts = new Attempts(this.timeouts);
-    for (let repeated = false; ; repeated = true) {
+    for (;;) {
       try {
         return await attempt(this.#client, {
           requestTimeout: timeout,
@@ -168,7 +156,9 @@ export class S3Connection {
         if (failure === undefined) throw error;
         if (failure.kind === 'passing') this.#forgetIdleConnections();
         const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs));
-        if (!again) throw new S3CallFailed(failure, repeated, this.#sentence(doing, failure), { cause: error });
+        if (again) continue;
+        const reason = failure.kind === 'full' ? 'full' : 'unreachable';
+        throw new StoreUnavailable(reason, this.#sentence(doing, failure), { cause: error, failure });
       }
     }
   }

@@ -4,7 +4,8 @@ import {
   ListObjectsV2Command,
 } from '@aws-sdk/client-s3';
 import { isBlobId, type BlobId } from '../blob-store.ts';
-import { S3CallFailed, type S3Connection } from './connection.ts';
+import { type S3Connection } from './connection.ts';
+import { callFailure } from '../record-store.ts';
 
 /**
  * Returns the key of a blob's object. The last byte of the id, which is random, comes before the whole id, which begins with the time.
@@ -82,6 +83,6 @@ function age(since: Date | undefined, now: number): number {
 
 /** Some servers cannot list uploads and abort old ones by themselves. */
 function unlessUnknown(error: unknown): ListMultipartUploadsCommandOutput {
-  if (error instanceof S3CallFailed && error.failure.code === 'NotImplemented') return { $metadata: {} };
+  if (callFailure(error)?.code === 'NotImplemented') return { $metadata: {} };
   throw error;
 }

@@ -7,7 +7,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
-import { S3CallFailed, type S3Connection } from './connection.ts';
+import { type S3Connection } from './connection.ts';
+import { callFailure } from '../record-store.ts';
 
 /** Small chunks are joined when there are this many. A client may send single bytes, whose buffers take more memory than the bytes. */
 const MAX_SMALL_CHUNKS = 1024;
@@ -161,7 +162,7 @@ export class MultipartUpload {
     return undefined;
   }
 
-  /** Throws `S3CallFailed`, of kind `absent` if an earlier attempt may have completed the upload. */
+  /** Throws `StoreUnavailable`, with the failure `absent` if an earlier attempt may have completed the upload. */
   async complete(): Promise<void> {
     await Promise.all(this.#sending);
     this.#throwFailure();
@@ -188,7 +189,7 @@ export class MultipartUpload {
         client.send(new AbortMultipartUploadCommand(this.#target), options),
       );
     } catch (error) {
-      if (!(error instanceof S3CallFailed)) throw error;
+      if (callFailure(error) === undefined) throw error;
     }
   }
 

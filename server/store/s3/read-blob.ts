@@ -5,8 +5,9 @@ import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
 import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { arriving } from '../idle-body.ts';
-import { Attempts, placeName, S3CallFailed, type S3Connection } from './connection.ts';
+import { Attempts, placeName, type S3Connection } from './connection.ts';
 import { s3Failure } from './errors.ts';
+import { callFailure, StoreUnavailable } from '../record-store.ts';
 
 /** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
 export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Pieces {
@@ -91,8 +92,7 @@ function checkRange(
 }
 
 function translated(error: unknown, id: BlobId, end: number, place: string): unknown {
-  if (!(error instanceof S3CallFailed)) return error;
-  switch (error.failure.kind) {
+  switch (callFailure(error)?.kind) {
     case 'absent':
       return blobMissing(id);
     case 'range':
@@ -102,6 +102,7 @@ function translated(error: unknown, id: BlobId, end: number, place: string): unk
     case 'full':
     case 'passing':
     case 'refused':
+    case undefined:
       return error;
   }
 }
@@ -116,8 +117,8 @@ async function mustExist(connection: S3Connection, key: string, id: BlobId): Pro
   }
 }
 
-function brokenOff(connection: S3Connection, id: BlobId, at: number): S3CallFailed {
+function brokenOff(connection: S3Connection, id: BlobId, at: number): StoreUnavailable {
   const { bucket, endpoint = 'AWS' } = connection.address;
   const message = `reading blob ${id} from ${placeName(connection.address)} (bucket ${bucket} at ${endpoint}) breaks off at byte ${at} again and again`;
-  return new S3CallFailed({ kind: 'passing', code: 'cut', afterMs: 0 }, true, message, {});
+  return new StoreUnavailable('unreachable', message, { failure: { kind: 'passing', code: 'cut' } });
 }

@@ -3,7 +3,8 @@ import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type StorageC
 import type { BlobId } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { type BodyPart, inParts, MultipartUpload, type Slots, type ObjectWrite } from './multipart-upload.ts';
-import { S3CallFailed, type S3Connection } from './connection.ts';
+import { type S3Connection } from './connection.ts';
+import { callFailure } from '../record-store.ts';
 
 /**
  * Writes a blob as one object: in one request if it fits in a part, else as a multipart upload with parts of `partBytes`.
@@ -72,8 +73,8 @@ async function appear(
   try {
     await act();
   } catch (error) {
-    if (!(error instanceof S3CallFailed)) throw error;
-    const { kind } = error.failure;
+    const kind = callFailure(error)?.kind;
+    if (kind === undefined) throw error;
     // The object exists, or the upload is gone. Either an earlier attempt did that and its response was lost, or another client did.
     if ((kind === 'condition' || kind === 'absent') && (await isOurs(connection, write))) return;
     if (kind === 'condition') throw new Error(`blob ${id} exists already: ids are never used twice`, { cause: error });
@@ -91,7 +92,7 @@ async function isOurs(connection: S3Connection, write: ObjectWrite, once = false
     );
     return Metadata?.['write'] === write.Metadata.write;
   } catch (error) {
-    if (error instanceof S3CallFailed && error.failure.kind === 'absent') return false;
+    if (callFailure(error)?.kind === 'absent') return false;
     throw error;
   }
 }
@@ -105,6 +106,6 @@ async function takeBack(connection: S3Connection, write: ObjectWrite): Promise<v
       once: true,
     });
   } catch (error) {
-    if (!(error instanceof S3CallFailed)) throw error;
+    if (callFailure(error) === undefined) throw error;
   }
 }

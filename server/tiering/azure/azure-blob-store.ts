@@ -21,8 +21,9 @@ import {
 import { arriving } from '../../store/idle-body.ts';
 import { blobObjectKey, type ListedBlob } from '../../store/s3/list-blobs.ts';
 import { inParts } from '../../store/s3/multipart-upload.ts';
-import { AzureCallError, azureFailure } from './azure-errors.ts';
+import { azureFailure } from './azure-errors.ts';
 import { copiedBody } from '../../store/copied-body.ts';
+import { callFailure, type CallFailure, StoreUnavailable } from '../../store/record-store.ts';
 
 export interface AzureAddress {
   /** The name of the place in messages. */
@@ -104,7 +105,7 @@ export class AzureBlobStore implements BlobStore {
         }),
       );
     } catch (error) {
-      if (!(error instanceof AzureCallError) || error.failure.kind !== 'condition') throw error;
+      if (callFailure(error)?.kind !== 'condition') throw error;
       const { metadata } = await this.#call('look for what was written', () => blob.getProperties());
       if (metadata?.['write'] === write) return;
       throw new Error(`blob ${id} exists already: ids are never used twice`, { cause: error });
@@ -145,8 +146,7 @@ export class AzureBlobStore implements BlobStore {
     } catch (error) {
       throw translated(this.#failed(`read blob ${id}`, error), id, end);
     }
-    if (at !== end)
-      throw new AzureCallError({ kind: 'passing', code: 'cut' }, this.#sentence(`read blob ${id}`, 'cut'));
+    if (at !== end) throw this.#error(`read blob ${id}`, { kind: 'passing', code: 'cut' });
   }
 
   async remove(id: BlobId): Promise<void> {
@@ -187,14 +187,15 @@ export class AzureBlobStore implements BlobStore {
   }
 
   #failed(doing: string, error: unknown): unknown {
-    if (error instanceof AzureCallError) return error;
     const failure = azureFailure(error);
-    return failure === undefined ? error : new AzureCallError(failure, this.#sentence(doing, failure.code));
+    return failure === undefined ? error : this.#error(doing, failure);
   }
 
-  #sentence(doing: string, code: string): string {
+  /** The error has no cause: the errors of the SDK hold the request with its headers. */
+  #error(doing: string, failure: CallFailure): StoreUnavailable {
     const { what, container, endpoint } = this.#address;
-    return `could not ${doing} in ${what} (container ${container} at ${endpoint}): ${code}`;
+    const message = `could not ${doing} in ${what} (container ${container} at ${endpoint}): ${failure.code}`;
+    return new StoreUnavailable('unreachable', message, { failure });
   }
 }
 
@@ -216,7 +217,7 @@ function checkRange({ contentRange }: BlobDownloadResponseParsed, id: BlobId, { 
 }
 
 function translated(error: unknown, id: BlobId, end: number): unknown {
-  if (!(error instanceof AzureCallError)) return error;
-  if (error.failure.kind === 'absent') return blobMissing(id);
-  return error.failure.kind === 'range' ? blobTruncated(id, end) : error;
+  const kind = callFailure(error)?.kind;
+  if (kind === 'absent') return blobMissing(id);
+  return kind === 'range' ? blobTruncated(id, end) : error;
 }

@@ -1,21 +1,4 @@
-import { StoreUnavailable } from '../../store/record-store.ts';
-
-/** The failure of a call of Azure, classified by what the caller does next. */
-export interface AzureFailure {
-  readonly kind: 'absent' | 'condition' | 'range' | 'passing' | 'refused';
-  /** The error code of Azure, or that of the socket. */
-  readonly code: string;
-}
-
-/** A call of Azure failed. It has no cause: the errors of the SDK hold the request with its headers. */
-export class AzureCallError extends StoreUnavailable {
-  readonly failure: AzureFailure;
-
-  constructor(failure: AzureFailure, message: string) {
-    super('unreachable', message);
-    this.failure = failure;
-  }
-}
+import { StoreUnavailable, type CallFailure } from '../../store/record-store.ts';
 
 const conditions = new Set(['BlobAlreadyExists', 'ConditionNotMet', 'UnauthorizedBlobOverwrite']);
 /** The code is one of the service, or a temporary state of the blob. */
@@ -33,8 +16,8 @@ interface Answered extends Error {
  *
  * @see https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes
  */
-export function azureFailure(error: unknown): AzureFailure | undefined {
-  if (!(error instanceof Error)) return undefined;
+export function azureFailure(error: unknown): CallFailure | undefined {
+  if (!(error instanceof Error) || error instanceof StoreUnavailable) return undefined;
   const { statusCode, code, details } = error as Answered;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return { kind: 'passing', code: 'no answer in time' };

@@ -16,7 +16,8 @@ import { copiedBody } from '../../store/copied-body.ts';
 import { arriving } from '../../store/idle-body.ts';
 import { blobObjectKey, type ListedBlob } from '../../store/s3/list-blobs.ts';
 import { inParts } from '../../store/s3/multipart-upload.ts';
-import { failureOf, GoogleCallError, type GoogleFailure, socketFailure } from './google-errors.ts';
+import { failureOf, socketFailure } from './google-errors.ts';
+import { callFailure, type CallFailure, StoreUnavailable } from '../../store/record-store.ts';
 
 export interface GoogleAddress {
   /** The name of the place in messages. */
@@ -86,7 +87,7 @@ export class GoogleBlobStore implements BlobStore {
         size += bytes.length;
       }
     } catch (error) {
-      if (error instanceof GoogleCallError && error.failure.kind === 'condition') throw existsAlready(id, error);
+      if (callFailure(error)?.kind === 'condition') throw existsAlready(id, error);
       // What has not ended is not visible, and Google removes it after a week.
       await this.#once({ method: 'DELETE', url: upload })
         .then(({ body: rest }) => rest?.cancel())
@@ -111,7 +112,7 @@ export class GoogleBlobStore implements BlobStore {
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(metadata)),
     }).catch((error: unknown) => {
-      throw error instanceof GoogleCallError && error.failure.kind === 'condition' ? existsAlready(id, error) : error;
+      throw callFailure(error)?.kind === 'condition' ? existsAlready(id, error) : error;
     });
     await answer.body?.cancel();
     const upload = URL.parse(answer.headers.get('location') ?? '');
@@ -127,7 +128,7 @@ export class GoogleBlobStore implements BlobStore {
     const whole = last ? String(end) : '*';
     const { tries, pause } = this.#timeouts;
     let from = start;
-    let failure: GoogleFailure = { kind: 'passing', code: 'it keeps a part of the chunk alone' };
+    let failure: CallFailure = { kind: 'passing', code: 'it keeps a part of the chunk alone' };
     for (let attempt = 1; attempt <= tries; attempt += 1) {
       const range = from === end ? `bytes */${whole}` : `bytes ${from}-${end - 1}/${whole}`;
       const body = bytes.subarray(from - start);
@@ -159,7 +160,7 @@ export class GoogleBlobStore implements BlobStore {
     upload: string,
     size: number | undefined,
     pauseMs: number,
-  ): Promise<Response | { readonly failure: GoogleFailure }> {
+  ): Promise<Response | { readonly failure: CallFailure }> {
     await sleep(pauseMs);
     return this.#try({ method: 'PUT', url: upload, headers: { 'content-range': `bytes */${size ?? '*'}` } });
   }
@@ -207,8 +208,7 @@ export class GoogleBlobStore implements BlobStore {
         throw this.#error(doing, { kind: 'passing', code: 'the connection ended' });
       } catch (error) {
         const failed = this.#failed(doing, error);
-        const passes = failed instanceof GoogleCallError && failed.failure.kind === 'passing';
-        if (!passes || attempt >= tries) throw translated(failed, id, end);
+        if (callFailure(failed)?.kind !== 'passing' || attempt >= tries) throw translated(failed, id, end);
         await sleep(pause * attempt);
       }
     }
@@ -219,7 +219,7 @@ export class GoogleBlobStore implements BlobStore {
       const answer = await this.#call(`remove blob ${id}`, { method: 'DELETE', url: this.#url(id) });
       await answer.body?.cancel();
     } catch (error) {
-      if (!(error instanceof GoogleCallError && error.failure.kind === 'absent')) throw error;
+      if (callFailure(error)?.kind !== 'absent') throw error;
     }
   }
 
@@ -271,7 +271,7 @@ export class GoogleBlobStore implements BlobStore {
   }
 
   /** Makes a call once. An answer is good (2xx, or 308 of an upload that goes on), or a failure. */
-  async #try(call: Call): Promise<Response | { readonly failure: GoogleFailure }> {
+  async #try(call: Call): Promise<Response | { readonly failure: CallFailure }> {
     try {
       const answer = await this.#once(call);
       if (answer.ok || answer.status === 308) return answer;
@@ -324,17 +324,15 @@ export class GoogleBlobStore implements BlobStore {
   }
 
   #failed(doing: string, error: unknown): unknown {
-    if (error instanceof GoogleCallError) return error;
     const failure = socketFailure(error);
     return failure === undefined ? error : this.#error(doing, failure);
   }
 
-  #error(doing: string, failure: GoogleFailure): GoogleCallError {
+  /** The error has no cause: errors of requests may hold their headers. */
+  #error(doing: string, failure: CallFailure): StoreUnavailable {
     const { what, bucket, endpoint } = this.#address;
-    return new GoogleCallError(
-      failure,
-      `could not ${doing} in ${what} (bucket ${bucket} at ${endpoint}): ${failure.code}`,
-    );
+    const message = `could not ${doing} in ${what} (bucket ${bucket} at ${endpoint}): ${failure.code}`;
+    return new StoreUnavailable('unreachable', message, { failure });
   }
 }
 
@@ -355,7 +353,7 @@ function keptBytes(range: string | null): number {
   return last === undefined ? 0 : Number(last) + 1;
 }
 
-function existsAlready(id: BlobId, cause: Error): Error {
+function existsAlready(id: BlobId, cause: unknown): Error {
   return new Error(`blob ${id} exists already: ids are never used twice`, { cause });
 }
 
@@ -372,9 +370,9 @@ function checkRange(header: string | null, id: BlobId, { start, end, size }: Blo
 }
 
 function translated(error: unknown, id: BlobId, end: number): unknown {
-  if (!(error instanceof GoogleCallError)) return error;
-  if (error.failure.kind === 'absent') return blobMissing(id);
+  const kind = callFailure(error)?.kind;
+  if (kind === 'absent') return blobMissing(id);
   // The object was replaced while it was read.
-  if (error.failure.kind === 'condition') return blobAltered(id, 'was replaced while it was read');
-  return error.failure.kind === 'range' ? blobTruncated(id, end) : error;
+  if (kind === 'condition') return blobAltered(id, 'was replaced while it was read');
+  return kind === 'range' ? blobTruncated(id, end) : error;
 }

@@ -1,29 +1,12 @@
-import { StoreUnavailable } from '../../store/record-store.ts';
+import { StoreUnavailable, type CallFailure } from '../../store/record-store.ts';
 import { StoreError } from '../../store/store-error.ts';
-
-/** The failure of a call of Google, classified by what the caller does next. */
-export interface GoogleFailure {
-  readonly kind: 'absent' | 'condition' | 'range' | 'passing' | 'refused';
-  /** A code of S3 where it has one for it, else the reason of Google or that of the socket. */
-  readonly code: string;
-}
-
-/** A call of Google failed. It has no cause: errors of requests may hold their headers. */
-export class GoogleCallError extends StoreUnavailable {
-  readonly failure: GoogleFailure;
-
-  constructor(failure: GoogleFailure, message: string) {
-    super('unreachable', message);
-    this.failure = failure;
-  }
-}
 
 /**
  * Classifies an answer. `text` is its document, in JSON, or a sentence for a body that was asked for.
  *
  * @see https://cloud.google.com/storage/docs/json_api/v1/status-codes
  */
-export function failureOf(status: number, text: string): GoogleFailure {
+export function failureOf(status: number, text: string): CallFailure {
   if (status === 404 || status === 410) {
     return /No such object/.test(text)
       ? { kind: 'absent', code: 'NoSuchKey' }
@@ -38,8 +21,8 @@ export function failureOf(status: number, text: string): GoogleFailure {
 }
 
 /** Classifies an error of a socket. Undefined for any other error, which is a defect. */
-export function socketFailure(error: unknown): GoogleFailure | undefined {
-  if (!(error instanceof Error) || error instanceof StoreError) return undefined;
+export function socketFailure(error: unknown): CallFailure | undefined {
+  if (!(error instanceof Error) || error instanceof StoreError || error instanceof StoreUnavailable) return undefined;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return { kind: 'passing', code: 'no answer in time' };
   // `fetch` tells the reason in the cause.
