@@ -12,7 +12,6 @@ import type { BodySource } from '../objects/bodies/body-source.ts';
 import { verifiedBody, type VerifiedBody } from './verified-body.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { IdentityReader, Identities } from './identities/identities.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
@@ -21,6 +20,7 @@ import type { Subject } from './identities/subject.ts';
 import { authorize, explainDecision, type ExplainedDecision, type PolicySources } from './authorize.ts';
 import { createFormerRoot, rootCredentials, sessionTokenKey, type RootCredentials } from './root-credentials.ts';
 import { createTemporaryCredentials, type TemporaryCredentialsStore } from './temporary-credentials.ts';
+import { isStoreUnavailable } from '../store/store-error.ts';
 
 /** The credentials that the authenticator accepts. `Access` implements it. */
 interface CredentialSource {
@@ -206,7 +206,7 @@ function checkSessionToken(claim: ClaimedCredentials, credentials: StoredCredent
 
 /** Reports whether the error says that records or keys are unavailable now, so that a later attempt may succeed. */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof StoreUnavailable || (error instanceof KeySourceError && error.code === 'unavailable');
+  return isStoreUnavailable(error) || (error instanceof KeySourceError && error.code === 'unavailable');
 }
 
 /** Finds policy documents by name. */

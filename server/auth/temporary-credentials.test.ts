@@ -163,7 +163,7 @@ describe('createTemporaryCredentials', () => {
     const { accessKey } = await one.create(wanted());
     await one.find(accessKey);
     store.faults.script('unavailable');
-    await expect(one.find(accessKey)).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    await expect(one.find(accessKey)).rejects.toMatchObject({ name: 'StoreError' });
   });
 });
 

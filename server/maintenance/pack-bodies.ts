@@ -10,10 +10,11 @@ import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts'
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
-import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
+import { type RecordStore } from '../store/record-store.ts';
 import type { Pace } from './pace.ts';
 import { type PassPosition, versionPass } from './rewrap/version-pass.ts';
 import { namedPlace, type Place } from './verify/object-records.ts';
+import { isStoreUnavailable } from '../store/store-error.ts';
 
 /** The progress of moving bodies into segments. Times are milliseconds since 1970. */
 interface PackState extends PassPosition {
@@ -113,7 +114,7 @@ async function packOne(
     await paced?.(bytes, signal);
     return bytes;
   } catch (error) {
-    if (error instanceof StoreUnavailable || signal?.aborted === true) throw error;
+    if (isStoreUnavailable(error) || signal?.aborted === true) throw error;
     log.warn({ event: 'body-not-moved', err: error, ...namedPlace(place) }, 'a body cannot be moved to a segment');
     return -1;
   }

@@ -11,11 +11,12 @@ import { Faults } from '../store/memory/faults.ts';
 import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { StoreUnavailable, type RecordStore } from '../store/record-store.ts';
+import { type RecordStore } from '../store/record-store.ts';
 import type { ObjectLayer } from './object-layer.ts';
 import { createObjectLayer } from './objects.ts';
 import { removeQueuedBlobs, removeOrphanBlobs } from './garbage-collection.ts';
 import { body, put, randomBody, testLayer } from '../../test/support/objects/test-layer.ts';
+import { StoreError } from '../store/store-error.ts';
 
 async function prepared(faults = new Faults()) {
   const records = new MemoryRecordStore({ faults });
@@ -57,7 +58,7 @@ describe('a lost acknowledgement', () => {
     const bytes = randomBody(500);
     records.faults.script('lostAfter');
     const outcome = records.outcome.bind(records);
-    records.outcome = () => Promise.reject(new StoreUnavailable('unreachable', 'gone'));
+    records.outcome = () => Promise.reject(new StoreError('unreachable', 'gone'));
     await expect(layer.putObject(put('bucket', 'key', bytes))).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     records.outcome = outcome;
     expect(await Array.fromAsync(blobs.list())).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { commitOnce } from '../store/commits.ts';
 import { within, decodeKey } from '../store/keys.ts';
-import { type Entry, type RecordStore, type Key, scanPages, StoreUnavailable } from '../store/record-store.ts';
+import { type Entry, type RecordStore, type Key, scanPages } from '../store/record-store.ts';
 import { tierOf, type TierNumber } from '../store/tiered-id.ts';
 import { mapLimit } from '../../platform/concurrency.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './records/record-format.ts';
@@ -10,6 +10,7 @@ import { partsOf } from './records/upload-record.ts';
 import { queueRemoval } from './operations/commit-change.ts';
 import { isPacked, placeOf } from '../store/packed-id.ts';
 import { countGarbage } from './segments/garbage.ts';
+import { type StoreError, isStoreUnavailable } from '../store/store-error.ts';
 
 /**
  * The lifetime of a hold in milliseconds, after which a hold of a dead process ends. It is longer than the clocks of servers may
@@ -128,7 +129,7 @@ export async function removeTieredBodies(
     readonly delay?: number;
     /** Called when a tier does not answer: it may have been removed. */
     readonly tierNames: () => Promise<ReadonlyMap<TierNumber, string>>;
-    readonly onAway: (tier: string, error: StoreUnavailable) => void;
+    readonly onAway: (tier: string, error: StoreError) => void;
   },
 ): Promise<{ removed: number }> {
   const { records, blobs, now, random = randomBytes, delay = REMOVAL_DELAY, tierNames, onAway } = options;
@@ -143,7 +144,7 @@ export async function removeTieredBodies(
     try {
       await blobs.remove(blob);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!isStoreUnavailable(error)) throw error;
       const name = (await tierNames()).get(tier);
       if (name !== undefined) {
         if (!away.has(tier)) onAway(name, error);

@@ -19,8 +19,7 @@ import { replicationHealth } from '../replication/replication-health.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { operationNames } from '../s3/operation-names.ts';
 import { isReadOnly } from '../store/commits.ts';
-import { isStoreError } from '../store/store-error.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
+import { isStoreError, isStoreUnavailable } from '../store/store-error.ts';
 import type { ConsoleStart } from './open-console.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
@@ -62,7 +61,7 @@ export function openOperations(
   });
   const failed = (error: unknown) => {
     // A store that is away or read-only reports that itself, and the next step is in ten seconds.
-    if (error instanceof StoreUnavailable || isStoreError(error, 'outcome-unknown')) return;
+    if (isStoreUnavailable(error) || isStoreError(error, 'outcome-unknown')) return;
     log.error({ err: error }, 'the history of the metrics could not be written');
   };
   const steps = repeated(stepMs, () => history.take(), failed);

@@ -29,7 +29,7 @@ import { tierRounds } from '../maintenance/tiers/tier-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import { batchRemotes } from '../replication/batch-remote.ts';
 import type { Services } from './services.ts';
-import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
+import { type RecordStore } from '../store/record-store.ts';
 import { usageRounds } from '../observability/usage/count-usage.ts';
 import type { UserStatusCheck } from '../federation/user-status-check.ts';
 
@@ -300,7 +300,7 @@ export function runPeriodicTasks(
 
 /** A lost lease is expected, since the new holder does all tasks. So are read-only stores. */
 function isExpected(error: unknown): boolean {
-  return isStoreError(error, 'lease-lost') || (error instanceof StoreUnavailable && error.reason === 'read-only');
+  return isStoreError(error, 'lease-lost', 'read-only');
 }
 
 type Work = (hold: Hold) => Promise<{ readonly removed: number }>;

@@ -22,7 +22,7 @@ export interface ThreadStores {
   /**
    * Opens the remote stores. The caller may repeat it.
    *
-   * @throws StoreUnavailable
+   * @throws StoreError
    */
   openRemote(): Promise<void>;
   /** Returns why the records are unavailable, and for how many milliseconds; undefined if they are available. */

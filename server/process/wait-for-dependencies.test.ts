@@ -4,11 +4,11 @@ import { waitForDependencies, type Waiting } from './wait-for-dependencies.ts';
 import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
 import { joinDeployment } from '../store/deployment.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { StoreError } from '../store/store-error.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
-const away = () => Promise.reject(new StoreUnavailable('unreachable', 'no route to 10.0.0.7'));
+const away = () => Promise.reject(new StoreError('unreachable', 'no route to 10.0.0.7'));
 
 /** Returns the dependency that a server waits for after a failed attempt. */
 async function waiting(attempt: () => Promise<unknown>): Promise<Waiting | undefined> {

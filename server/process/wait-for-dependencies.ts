@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
 import type { Missing, WaitsFor } from '../../protocol/waits-for.ts';
 import { KeySourceError } from '../encryption/key-source.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
+import { isStoreUnavailable } from '../store/store-error.ts';
 
 /** Milliseconds between attempts. The first ones follow soon, since programs often start together. */
 const delaysMs = [250, 500, 1_000, 2_000, 5_000] as const;
@@ -58,6 +58,6 @@ const components: Readonly<Record<Missing, string>> = {
 
 function missingDependency(error: unknown): Missing | undefined {
   if (error instanceof KeySourceError) return error.code === 'key-not-found' ? 'default-key' : 'key-service';
-  if (!(error instanceof StoreUnavailable)) return undefined;
+  if (!isStoreUnavailable(error)) return undefined;
   return error.store === 'blobs' ? 'bodies' : 'database';
 }

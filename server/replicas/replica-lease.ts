@@ -1,5 +1,4 @@
 import {
-  StoreUnavailable,
   type Batch,
   type Entry,
   type Expectation,
@@ -11,6 +10,7 @@ import { commitOnce } from '../store/commits.ts';
 import { type Hold, type Lease, leaseLost } from './lease.ts';
 import { decodeKey } from '../store/keys.ts';
 import { liveKeys } from './replica-registry.ts';
+import { StoreError } from '../store/store-error.ts';
 
 const FORMAT = 1;
 
@@ -31,7 +31,7 @@ function encodeTerm(term: Term): Buffer {
 /** Throws for the format of a newer server, which then keeps the lease. */
 function decodeTerm(value: Buffer): Term {
   if (value[0] !== FORMAT) {
-    throw new StoreUnavailable('unreachable', `a lease has format ${value[0]}, which this server does not know`);
+    throw new StoreError('unreachable', `a lease has format ${value[0]}, which this server does not know`);
   }
   return JSON.parse(value.toString('utf8', 1)) as Term;
 }

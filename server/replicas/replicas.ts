@@ -21,7 +21,7 @@ export interface ReplicasView {
 export interface Replicas {
   /** The lease of the background work. */
   readonly lease: Lease;
-  /** Publishes this server. Throws `StoreUnavailable`; may be repeated. */
+  /** Publishes this server. Throws `StoreError`; may be repeated. */
   join(facts: ReplicaFacts): Promise<void>;
   /** Allows this server to take the lease. */
   work(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { Pieces } from '../../platform/pieces.ts';
 import { blamesBlobs } from '../store/blob-store.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
+import { StoreError } from '../store/store-error.ts';
 
 /** The handle of one thread for a blob store on another machine. `open` may be repeated until the store is reachable. */
 export class SharedBlobStore implements BlobStore {
@@ -12,7 +12,7 @@ export class SharedBlobStore implements BlobStore {
     this.#open = open;
   }
 
-  /** Throws `StoreUnavailable` of the blobs; may be repeated. */
+  /** Throws `StoreError` of the blobs; may be repeated. */
   async open(): Promise<void> {
     this.#store ??= await this.#open().catch(blamesBlobs);
   }
@@ -43,6 +43,6 @@ export class SharedBlobStore implements BlobStore {
 
   #opened(): BlobStore {
     if (this.#store !== undefined) return this.#store;
-    throw new StoreUnavailable('unreachable', 'the blob store is not open yet');
+    throw new StoreError('unreachable', 'the blob store is not open yet');
   }
 }

@@ -2,11 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { key } from '../store/keys.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
-import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
+import { type RecordStore } from '../store/record-store.ts';
 import { SharedRecordStore, sharedStoreLimits } from './shared-record-store.ts';
+import { StoreError } from '../store/store-error.ts';
 
 const name = key('name');
-const unreachable = (message: string) => new StoreUnavailable('unreachable', message);
+const unreachable = (message: string) => new StoreError('unreachable', message);
 
 /** A store that can be made to refuse or to hang. */
 class Switched extends MemoryRecordStore {
@@ -73,7 +74,7 @@ describe('a shared record store', () => {
 
   it('is not away for one lost connection', async () => {
     engine.faults.script('unavailable');
-    await expect(store.get(name)).rejects.toThrow(StoreUnavailable);
+    await expect(store.get(name)).rejects.toThrow(StoreError);
     await pass(0);
     expect(store.outage()).toBeUndefined();
     expect(changes).toEqual([]);
@@ -114,7 +115,7 @@ describe('while its engine is away', () => {
   });
 
   it('a commit in doubt does not wait for ever', async () => {
-    const outcome = expect(store.outcome(commitId())).rejects.toThrow(StoreUnavailable);
+    const outcome = expect(store.outcome(commitId())).rejects.toThrow(StoreError);
     await pass(sharedStoreLimits.settle + 200);
     await outcome;
   });

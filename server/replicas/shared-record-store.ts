@@ -8,9 +8,9 @@ import {
   type RecordStore,
   type ScanItem,
   type ScanRange,
-  StoreUnavailable,
 } from '../store/record-store.ts';
 import { liveKeys } from './replica-registry.ts';
+import { StoreError, isStoreError } from '../store/store-error.ts';
 
 /** Milliseconds between checks of the limits, which is their precision. */
 const tick = 100;
@@ -122,7 +122,7 @@ export class SharedRecordStore implements RecordStore {
     this.#timed = new TimeLimits(this.#clock);
   }
 
-  /** Throws `StoreUnavailable`; may be repeated. */
+  /** Throws `StoreError`; may be repeated. */
   async open(): Promise<void> {
     if (this.#store !== undefined) return;
     const store = await this.#options.open();
@@ -170,7 +170,7 @@ export class SharedRecordStore implements RecordStore {
     } catch (error) {
       this.#onError(error);
       // The commit may still be in flight. `outcome` resolves that.
-      if (error instanceof StoreUnavailable && error.reason === 'timeout') return { kind: 'unknown' };
+      if (isStoreError(error, 'timeout')) return { kind: 'unknown' };
       throw error;
     }
   }
@@ -202,16 +202,16 @@ export class SharedRecordStore implements RecordStore {
   }
 
   #reached(): RecordStore {
-    if (this.#store === undefined) throw new StoreUnavailable('unreachable', 'the record store is not open yet');
+    if (this.#store === undefined) throw new StoreError('unreachable', 'the record store is not open yet');
     if (this.#outage !== undefined) throw this.#away();
     if (this.#timed.underWay >= this.#limits.underWay) {
-      throw new StoreUnavailable('unreachable', `${this.#timed.underWay} calls wait for the record store already`);
+      throw new StoreError('unreachable', `${this.#timed.underWay} calls wait for the record store already`);
     }
     return this.#store;
   }
 
-  #away(): StoreUnavailable {
-    return new StoreUnavailable('unreachable', `the record store cannot be reached: ${this.#outage?.reason ?? ''}`);
+  #away(): StoreError {
+    return new StoreError('unreachable', `the record store cannot be reached: ${this.#outage?.reason ?? ''}`);
   }
 
   /** Starts a probe after a failure. One lost connection is not an outage: only a failed probe is. */
@@ -261,11 +261,11 @@ export class SharedRecordStore implements RecordStore {
   }
 }
 
-function tooLate(limitMs: number): StoreUnavailable {
-  return new StoreUnavailable('timeout', `the record store did not answer within ${limitMs / 1_000} s`);
+function tooLate(limitMs: number): StoreError {
+  return new StoreError('timeout', `the record store did not answer within ${limitMs / 1_000} s`);
 }
 
 /** Reports if the store could not be asked. */
-function isAway(error: unknown): error is StoreUnavailable {
-  return error instanceof StoreUnavailable && (error.reason === 'unreachable' || error.reason === 'timeout');
+function isAway(error: unknown): error is StoreError {
+  return isStoreError(error, 'unreachable', 'timeout');
 }

@@ -1,13 +1,13 @@
 import { ProgramError } from '../../platform/program-error.ts';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { StoreUnavailable } from '../store/record-store.ts';
 import { copyCommand, type CopyArguments } from './commands/copy.ts';
 import { readOnlyCommand } from './commands/read-only.ts';
 import { restoreCommand, snapshotCommand, type SnapshotArguments } from './commands/snapshot.ts';
 import { verifyCommand, type VerifyArguments } from './commands/verify.ts';
 import { type Io } from './report.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
+import { isStoreUnavailable } from '../store/store-error.ts';
 
 /** Runs one command line. Returns the exit code: 0 clean, 1 findings or a failure, 2 an invalid command line. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -33,12 +33,14 @@ function fail(error: unknown, io: Io, json: boolean): number {
 const invocation: ReadonlySet<string> = new Set(['usage', 'settings', 'store-address']);
 
 /** Errors whose message suffices for a user. Any other error is a defect and is shown with its stack. */
-const expected = [ProgramError, MaintenanceError, StoreUnavailable];
+const expected = [ProgramError, MaintenanceError];
 
 function explained(error: unknown, io: Io): string {
   if (io.signal.aborted) return 'interrupted; run the same again, and it goes on where it can';
   if (!(error instanceof Error)) return String(error);
-  return expected.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
+  return isStoreUnavailable(error) || expected.some((kind) => error instanceof kind)
+    ? error.message
+    : (error.stack ?? error.message);
 }
 
 function buildProgram(io: Io, done: (code: number) => void): Command {

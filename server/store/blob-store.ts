@@ -1,6 +1,5 @@
-import { isStoreError, StoreError } from './store-error.ts';
+import { isStoreError, StoreError, isStoreUnavailable, type UnavailableCode } from './store-error.ts';
 import type { Pieces } from '../../platform/pieces.ts';
-import { StoreUnavailable } from './record-store.ts';
 
 /** The file of many bodies: 16 hexadecimal characters, `ff` and 7 random bytes. */
 export type SegmentId = string & { readonly __brand: 'SegmentId' };
@@ -109,18 +108,14 @@ export interface Cuts {
 export type BlobId = string & { readonly __brand: 'BlobId' };
 
 /** Returns the error of a blob store that is unavailable while the record store may be available. */
-export function blobsUnavailable(
-  reason: StoreUnavailable['reason'],
-  message: string,
-  options?: ErrorOptions,
-): StoreUnavailable {
-  return new StoreUnavailable(reason, message, { ...options, store: 'blobs' });
+export function blobsUnavailable(code: UnavailableCode, message: string, options?: ErrorOptions): StoreError {
+  return new StoreError(code, message, { ...options, store: 'blobs' });
 }
 
-/** Rethrows a `StoreUnavailable` as one of the blob store. For use in `catch`. */
+/** Rethrows the error of an unavailable store as one of the blob store. For use in `catch`. */
 export function blamesBlobs(error: unknown): never {
-  if (!(error instanceof StoreUnavailable)) throw error;
-  throw blobsUnavailable(error.reason, error.message, { cause: error });
+  if (!isStoreUnavailable(error)) throw error;
+  throw blobsUnavailable(error.code, error.message, { cause: error });
 }
 
 /** Returns true if the store has neither blobs nor segments. */

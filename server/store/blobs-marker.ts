@@ -3,13 +3,13 @@ import { constants } from 'node:fs';
 import { copyFile, link, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { StoreUnavailable } from './record-store.ts';
 import { syncFolder, writeNewFile } from './durable-file.ts';
 import type { BlobsAddress } from './store-address.ts';
+import { StoreError, isStoreUnavailable } from './store-error.ts';
 
 /** A marker next to the blobs that names their deployment. */
 export interface BlobsMarker {
-  /** Returns undefined if there is no marker. Throws `StoreUnavailable` if the place cannot be read. */
+  /** Returns undefined if there is no marker. Throws `StoreError` if the place cannot be read. */
   read(): Promise<string | undefined>;
   /** Writes the marker, durably. An existing marker is kept, so the caller reads it again. */
   write(deploymentId: string): Promise<void>;
@@ -24,12 +24,12 @@ export function markerText(deploymentId: string): string {
   return `${JSON.stringify({ deploymentId })}\n`;
 }
 
-/** Throws `StoreUnavailable` for other text: an administrator may correct it while the server waits. */
+/** Throws `StoreError` for other text: an administrator may correct it while the server waits. */
 export function readMarkerText(text: string, place: string): string {
   try {
     return schema.parse(JSON.parse(text)).deploymentId;
   } catch (error) {
-    throw new StoreUnavailable(
+    throw new StoreError(
       'unreachable',
       `${place} does not say which deployment the blobs belong to: it should be {"deploymentId": "…"}`,
       { cause: error },
@@ -85,8 +85,8 @@ function codeOf(error: unknown): unknown {
 }
 
 function unavailable(folder: string, error: unknown): unknown {
-  if (error instanceof StoreUnavailable || !(error instanceof Error)) return error;
-  return new StoreUnavailable('unreachable', `the folder ${folder} cannot be used for blobs: ${error.message}`, {
+  if (isStoreUnavailable(error) || !(error instanceof Error)) return error;
+  return new StoreError('unreachable', `the folder ${folder} cannot be used for blobs: ${error.message}`, {
     cause: error,
   });
 }

@@ -1,6 +1,6 @@
-import { StoreError } from './store-error.ts';
+import { StoreError, isStoreUnavailable } from './store-error.ts';
 import { checkKey, key, prefixOf } from './keys.ts';
-import { type Batch, type Key, type RecordStore, type Revision, StoreUnavailable } from './record-store.ts';
+import { type Batch, type Key, type RecordStore, type Revision } from './record-store.ts';
 import { randomBytes } from 'node:crypto';
 
 /** The maximum length of a value in bytes. */
@@ -56,7 +56,7 @@ const ATTEMPTS = 5;
 
 /**
  * Commits a batch and resolves a lost acknowledgement, so that the caller never takes its own commit for a conflict. Throws
- * `StoreError` outcome-unknown if the store cannot say what happened, and `StoreUnavailable` if nothing was changed.
+ * `StoreError` outcome-unknown if the store cannot say what happened, and one that `isStoreUnavailable` accepts if nothing was changed.
  *
  * @example
  *     const outcome = await commitOnce(records, { put: [{ key: key('bucket', 'photos'), value }] }, randomBytes);
@@ -73,7 +73,7 @@ export async function commitOnce(
     if (outcome.kind !== 'unknown') return outcome;
     if ((await settle(records, id)) === 'committed') return { kind: 'committed' };
   }
-  throw new StoreUnavailable('unreachable', `${ATTEMPTS} commits in a row did not reach the record store`);
+  throw new StoreError('unreachable', `${ATTEMPTS} commits in a row did not reach the record store`);
 }
 
 async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promise<'committed' | 'not-committed'> {
@@ -81,8 +81,8 @@ async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promis
     try {
       return await records.outcome(id);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      if (attempt === ATTEMPTS || error.reason === 'closed') {
+      if (!isStoreUnavailable(error)) throw error;
+      if (attempt === ATTEMPTS || error.code === 'closed') {
         throw new StoreError(
           'outcome-unknown',
           `the record store cannot say whether commit ${id} took effect: ${error.message}`,
@@ -137,7 +137,7 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
         asked = now;
       }
       if (marked && changesData(batch)) {
-        throw new StoreUnavailable(
+        throw new StoreError(
           'read-only',
           'The store is read-only at the moment: it is being moved or was put aside by an administrator (coffer-store read-only off ends that).',
         );

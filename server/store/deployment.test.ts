@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { key } from './keys.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
-import { StoreUnavailable } from './record-store.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 import { deploymentKey, joinDeployment } from './deployment.ts';
 import { folderMarker } from './blobs-marker.ts';
+import { StoreError } from './store-error.ts';
 
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
 let folder: string;
@@ -114,7 +114,7 @@ describe('a folder that is not mounted', () => {
     const records = new MemoryRecordStore();
     await joined(records);
     await rm(markerFile());
-    await expect(joined(records)).rejects.toThrow(StoreUnavailable);
+    await expect(joined(records)).rejects.toThrow(StoreError);
     await expect(joined(records)).rejects.toThrow('Is the folder mounted?');
     expect(await readdir(folder)).toEqual([]);
   });

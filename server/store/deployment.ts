@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { key, within } from './keys.ts';
 import { commitOnce } from './commits.ts';
 import { blamesBlobs, blobsUnavailable } from './blob-store.ts';
-import type { Expectation, RecordStore, StoreUnavailable } from './record-store.ts';
+import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
+import { type StoreError } from './store-error.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
 export const deploymentKey = key('system', 'deployment');
@@ -57,8 +58,8 @@ interface JoinOptions {
  * Returns the ID of the deployment that both stores belong to. New stores get one: first the record, then the marker. If several servers
  * start at once, the first commit wins.
  *
- * Throws `ProgramError` if the stores belong to different deployments, `StoreUnavailable` if the records cannot be reached, and
- * `StoreUnavailable` of the blobs if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
+ * Throws `ProgramError` if the stores belong to different deployments, `StoreError` if the records cannot be reached, and
+ * `StoreError` of the blobs if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
   const { records, marker, places } = options;
@@ -135,7 +136,7 @@ function different(places: JoinOptions['places'], deploymentId: string, found: s
   );
 }
 
-function unmarked(places: JoinOptions['places'], deploymentId: string): StoreUnavailable {
+function unmarked(places: JoinOptions['places'], deploymentId: string): StoreError {
   return blobsUnavailable(
     'unreachable',
     `the blobs of this deployment are not at ${places.blobs}: ${markerName} is missing there. Is the folder mounted? Where the blobs were ` +

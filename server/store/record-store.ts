@@ -1,3 +1,4 @@
+import { StoreError } from './store-error.ts';
 /**
  * The server keeps all of its state as records under ordered keys and changes them by conditional batches. Code above this interface
  * does not depend on the engine.
@@ -120,49 +121,6 @@ export type Outcome =
   /** The acknowledgement was lost: call `outcome`. */
   | { readonly kind: 'unknown' };
 
-/** The engine cannot serve now (disk full, connection lost, closed, made read-only); nothing was changed. */
-export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
-  /** After a `timeout`, a commit may still be in flight. */
-  readonly reason: 'full' | 'unreachable' | 'timeout' | 'closed' | 'read-only';
-  /** The store that is away. */
-  readonly store: 'records' | 'blobs';
-  /** The failure of a call of another object store. */
-  readonly failure: CallFailure | undefined;
-  constructor(
-    reason: StoreUnavailable['reason'],
-    message: string,
-    options?: ErrorOptions & { readonly store?: StoreUnavailable['store']; readonly failure?: CallFailure },
-  ) {
-    super(message, options);
-    this.reason = reason;
-    this.store = options?.store ?? 'records';
-    this.failure = options?.failure;
-  }
-}
-
-/** The failure of a call of another object store (S3, Azure, Google), classified by what the caller does next. */
-export interface CallFailure {
-  readonly kind:
-    | 'absent'
-    /** A condition of the request did not hold. */
-    | 'condition'
-    /** The object ends before the range. */
-    | 'range'
-    | 'full'
-    /** A temporary failure. */
-    | 'passing'
-    /** A failure that lasts until an administrator acts. */
-    | 'refused';
-  /** The error code of the other store, or that of the socket. */
-  readonly code: string;
-}
-
-/** Returns the failure of a call of another object store; undefined for any other error. */
-export function callFailure(error: unknown): CallFailure | undefined {
-  return error instanceof StoreUnavailable ? error.failure : undefined;
-}
-
 export interface Collapse {
   readonly prefix: Buffer;
   readonly delimiter: Buffer;
@@ -219,6 +177,6 @@ async function* onePerPage(items: AsyncIterable<ScanItem>): AsyncIterable<readon
   for await (const item of items) yield [item];
 }
 
-export function closed(store: 'record' | 'blob'): StoreUnavailable {
-  return new StoreUnavailable('closed', `the ${store} store is closed`);
+export function closed(store: 'record' | 'blob'): StoreError {
+  return new StoreError('closed', `the ${store} store is closed`);
 }

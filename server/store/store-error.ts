@@ -11,6 +11,20 @@ export const sealedRecordsErrors = [
 
 type SealedRecordsErrorCode = (typeof sealedRecordsErrors)[number];
 
+/** The store cannot serve now, and nothing was changed. A later attempt may succeed. */
+const unavailableCodes = [
+  /** The disk, or the quota of the other store, is full. */
+  'full',
+  /** The store or the connection to it failed. */
+  'unreachable',
+  /** A commit may still be in flight. */
+  'timeout',
+  'closed',
+  'read-only',
+] as const;
+
+export type UnavailableCode = (typeof unavailableCodes)[number];
+
 /** The codes are stable: logs show them, and callers decide by them. */
 type StoreErrorCode =
   /** The store cannot say whether a commit took effect. The caller must keep everything that the commit refers to. */
@@ -43,17 +57,50 @@ type StoreErrorCode =
   | 'damaged-body'
   /** Records that were read do not fit together, since one of them changed meanwhile. The operation reads again. */
   | 'changed'
+  | UnavailableCode
   | SealedRecordsErrorCode;
 
-/** An error of a store for which its caller has a rule. `StoreUnavailable` is for a store that cannot serve now. */
+/** An error of a store for which its caller has a rule. `isStoreUnavailable` selects those of a store that cannot serve now. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
+  /** The store that failed. */
+  readonly store: 'records' | 'blobs';
+  /** The failure of a call of another object store. */
+  readonly failure: CallFailure | undefined;
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options?: ErrorOptions & { readonly store?: StoreError['store']; readonly failure?: CallFailure },
+  ) {
     super(message, options);
     this.code = code;
+    this.store = options?.store ?? 'records';
+    this.failure = options?.failure;
   }
+}
+
+/** The failure of a call of another object store (S3, Azure, Google), classified by what the caller does next. */
+export interface CallFailure {
+  readonly kind:
+    | 'absent'
+    /** A condition of the request did not hold. */
+    | 'condition'
+    /** The object ends before the range. */
+    | 'range'
+    | 'full'
+    /** A temporary failure. */
+    | 'passing'
+    /** A failure that lasts until an administrator acts. */
+    | 'refused';
+  /** The error code of the other store, or that of the socket. */
+  readonly code: string;
+}
+
+/** Returns the failure of a call of another object store; undefined for any other error. */
+export function callFailure(error: unknown): CallFailure | undefined {
+  return error instanceof StoreError ? error.failure : undefined;
 }
 
 /**
@@ -64,4 +111,9 @@ export class StoreError extends Error {
  */
 export function isStoreError(error: unknown, ...codes: readonly StoreErrorCode[]): error is StoreError {
   return error instanceof StoreError && codes.includes(error.code);
+}
+
+/** Reports if a store cannot serve now (disk full, connection lost, closed, made read-only). Nothing was changed. */
+export function isStoreUnavailable(error: unknown): error is StoreError & { readonly code: UnavailableCode } {
+  return isStoreError(error, ...unavailableCodes);
 }

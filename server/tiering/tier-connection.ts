@@ -4,11 +4,10 @@ import type { BlobStore } from '../store/blob-store.ts';
 import { checkBucket, checkCalls, s3BlobStore } from '../store/s3/blob-store.ts';
 import { type CallTimeouts, S3Connection, defaultTimeouts } from '../store/s3/connection.ts';
 import { listObjects } from '../store/s3/list-blobs.ts';
-import { isStoreError } from '../store/store-error.ts';
+import { isStoreError, StoreError } from '../store/store-error.ts';
 import type { AzureTimeouts } from './azure/azure-blob-store.ts';
 import type { GoogleTimeouts } from './google/google-blob-store.ts';
 import type { TierConfiguration } from './tier-configurations.ts';
-import { StoreUnavailable } from '../store/record-store.ts';
 
 /** The store of a tier, with the connection that it uses. */
 export interface TierConnection {
@@ -143,7 +142,7 @@ const codes: Readonly<Record<string, S3ErrorCode>> = {
 };
 
 function translated(error: unknown): unknown {
-  if (error instanceof StoreUnavailable && error.failure !== undefined) {
+  if (error instanceof StoreError && error.failure !== undefined) {
     const { code, kind } = error.failure;
     const found = codes[code] ?? (kind === 'passing' ? 'XMinioBackendDown' : 'XMinioAdminTierInvalidConfig');
     return new S3Error(found, sentence(error.message), { cause: error });

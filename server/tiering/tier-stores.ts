@@ -28,7 +28,7 @@ export class TierStores implements Tiers {
     return (await this.#configurations.get(name))?.tier;
   }
 
-  /** Returns the store of a tier. Throws `StoreUnavailable` where there is no such tier. */
+  /** Returns the store of a tier. Throws `StoreError` where there is no such tier. */
   async storeOf(number: TierNumber): Promise<BlobStore> {
     const known = this.#open.has(number);
     if (!known || this.#clock() - this.#read >= STALE_MS) await (this.#reading ??= this.#readAll());

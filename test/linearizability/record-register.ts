@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { key as keyOf } from '../../server/store/keys.ts';
-import { type Batch, type Entry, type RecordStore, StoreUnavailable } from '../../server/store/record-store.ts';
+import { type Batch, type Entry, type RecordStore } from '../../server/store/record-store.ts';
 import type { Answer, Register } from './operation.ts';
+import { isStoreUnavailable } from '../../server/store/store-error.ts';
 
 /** Records as registers: what the engine itself promises, below everything that a server adds. */
 export function recordRegister(store: RecordStore): Register {
@@ -51,7 +52,7 @@ async function reached<T>(call: Promise<T>): Promise<T | 'unknown'> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof StoreUnavailable) return 'unknown';
+    if (isStoreUnavailable(error)) return 'unknown';
     throw error;
   }
 }

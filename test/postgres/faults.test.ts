@@ -7,8 +7,9 @@ import { decodeCounter } from '../../server/store/commits.ts';
 import { key } from '../../server/store/keys.ts';
 import { commitId } from '../support/store/patient.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
-import { type RecordStore, StoreUnavailable } from '../../server/store/record-store.ts';
+import { type RecordStore } from '../../server/store/record-store.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
+import { isStoreError } from '../../server/store/store-error.ts';
 
 const log = pino({ enabled: false });
 const total = key('total');
@@ -62,7 +63,7 @@ async function settled(id: string): Promise<'committed' | 'not-committed'> {
 }
 
 function unavailable(error: unknown): undefined {
-  if (!(error instanceof StoreUnavailable && error.reason === 'unreachable')) throw error;
+  if (!isStoreError(error, 'unreachable')) throw error;
 }
 
 /** Exactly what was told: no answered commit is missing, none that was ruled out is there. */
@@ -158,7 +159,7 @@ describe('a server that hangs', () => {
     server.pause();
     try {
       const began = performance.now();
-      await expect(store.get(total)).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+      await expect(store.get(total)).rejects.toMatchObject({ name: 'StoreError', code: 'unreachable' });
       expect(performance.now() - began).toBeLessThan(10_000);
     } finally {
       server.resume();
@@ -172,13 +173,13 @@ describe('a server that is gone', () => {
     await store.commit({ id: commitId(), put: [{ key: total, value: Buffer.from('x') }] });
     await server.stop();
     try {
-      await expect(store.get(total)).rejects.toMatchObject({ reason: 'unreachable' });
+      await expect(store.get(total)).rejects.toMatchObject({ code: 'unreachable' });
       const put = { id: commitId(), put: [{ key: total, value: Buffer.from('y') }] };
       expect(await store.commit(put).catch(unavailable)).toSatisfy(
         (outcome: { kind: string } | undefined) => outcome === undefined || outcome.kind === 'unknown',
       );
       const opening = openPostgresRecordStore({ ...database, log, timeouts: { connect: 500 } });
-      await expect(opening).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+      await expect(opening).rejects.toMatchObject({ name: 'StoreError', code: 'unreachable' });
     } finally {
       await server.start();
     }
@@ -199,7 +200,7 @@ describe('a wrong password', () => {
       () => undefined,
       (reason: unknown) => reason,
     );
-    expect(error).toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+    expect(error).toMatchObject({ name: 'StoreError', code: 'unreachable' });
     expect(String(error)).toContain('password authentication failed for user "coffer"');
     expect(inspect(error, { depth: Infinity, showHidden: true }) + lines.join('')).not.toContain(wrong);
   });

@@ -51,7 +51,7 @@ it('reaches PostgreSQL by TLS, whose certificate and name are verified', async (
 
 it('refuses a certificate of another authority', async () => {
   await expect(open('localhost', `sslmode=verify-full&sslrootcert=${other}`)).rejects.toMatchObject({
-    name: 'StoreUnavailable',
+    name: 'StoreError',
     message: expect.stringMatching(/certificate/u) as string,
   });
 });

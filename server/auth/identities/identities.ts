@@ -7,7 +7,7 @@ import type { Attachment, Group, ServiceAccount, Status, StoredPolicy, User } fr
  * next request; other servers see it within a second. Temporary credentials have a store of their own (`TemporaryCredentialsStore`).
  *
  * Changes are serialized: each expects that no other change was committed since it read. They reject with an `IdentityError`. Reads reject
- * with `StoreUnavailable` if the records cannot be read, so that access fails closed.
+ * with `StoreError` if the records cannot be read, so that access fails closed.
  */
 export interface Identities extends IdentityReader, IdentityChanges {}
 

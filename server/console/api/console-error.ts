@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { GuessLimitError } from '../../auth/guess-limits.ts';
 import { asAdminError } from '../../administration/admin-error.ts';
-import { isStoreError, sealedRecordsErrors } from '../../store/store-error.ts';
+import { isStoreError, sealedRecordsErrors, isStoreUnavailable } from '../../store/store-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
 import { auditOf } from './request-audit.ts';
@@ -65,8 +65,8 @@ function knownErrorAnswer(error: unknown): (ErrorAnswer & { readonly status: num
 /** The store or the key service does not answer. The client can retry. */
 function unavailableAnswer(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (!(error instanceof Error)) return undefined;
-  const unavailable = ['StoreUnavailable', 'KeySourceError'];
-  if (!unavailable.includes(error.name) && !isStoreError(error, ...sealedRecordsErrors)) return undefined;
+  const isUnavailable = isStoreUnavailable(error) || isStoreError(error, ...sealedRecordsErrors);
+  if (!isUnavailable && error.name !== 'KeySourceError') return undefined;
   return {
     status: 503,
     code: 'ServiceUnavailable',

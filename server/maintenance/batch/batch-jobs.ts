@@ -3,8 +3,8 @@ import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';
-import { type RecordStore, type Revision, StoreUnavailable } from '../../store/record-store.ts';
-import { isStoreError } from '../../store/store-error.ts';
+import { type RecordStore, type Revision } from '../../store/record-store.ts';
+import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { sealedKey, type SealedRecordStore } from '../../encryption/sealed-records.ts';
 import { type BatchDefinition, parseBatchDefinition } from './batch-definition.ts';
@@ -205,7 +205,7 @@ export class RunningJob {
 
 /** Reports if the stores or the key service are away, or another server has the lease: another round goes on. */
 export function isOfTheStores(error: unknown): boolean {
-  if (error instanceof StoreUnavailable || isStoreError(error, 'lease-lost')) return true;
+  if (isStoreUnavailable(error) || isStoreError(error, 'lease-lost')) return true;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return (
     code === 'unavailable' || code === 'ServiceUnavailable' || (error instanceof Error && error.name === 'AbortError')

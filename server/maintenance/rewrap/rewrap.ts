@@ -1,4 +1,4 @@
-import { isStoreError } from '../../store/store-error.ts';
+import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { contextText, type DataKey, type KeySource } from '../../encryption/key-source.ts';
 import { ExpiringCache } from '../../encryption/expiring-cache.ts';
 import { dataKeyLimits } from '../../encryption/key-service-keys.ts';
@@ -12,7 +12,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';
 import { versionIdOf } from '../../objects/records/record-format.ts';
 import { decodeKey, within } from '../../store/keys.ts';
-import { StoreUnavailable, type Entry, type RecordStore } from '../../store/record-store.ts';
+import { type Entry, type RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
 import { type RewrapState, readRewrapState, writeRewrapState } from './rewrap-state.ts';
 import { hasOldKey, rewrapBucket, rewrapObject, rewrapUpload, type RewrapKeys } from './rewrap-records.ts';
@@ -198,7 +198,7 @@ class Rewrap {
 
 /** The store is away, or another server has the lease: another round continues. */
 function isOfTheRound(error: unknown): boolean {
-  return error instanceof StoreUnavailable || isStoreError(error, 'lease-lost');
+  return isStoreUnavailable(error) || isStoreError(error, 'lease-lost');
 }
 
 function mayPass(error: unknown): boolean {

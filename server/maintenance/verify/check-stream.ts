@@ -6,8 +6,7 @@ import type { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
 import { storedCheck } from '../../objects/checksums/stored-check.ts';
 import type { Protection } from '../../objects/records/object-record.ts';
 import { type BlobId, type BlobStore, isDamagedBlob } from '../../store/blob-store.ts';
-import { isStoreError } from '../../store/store-error.ts';
-import { StoreUnavailable } from '../../store/record-store.ts';
+import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 
 /** The stored bytes of a body or a part. */
 export interface StoredStream {
@@ -117,7 +116,7 @@ function damageOf(error: unknown): Damage {
   if (isStoreError(error, 'blob-truncated')) return damaged('is shorter than what was written');
   if (isDamagedBlob(error)) return damaged(error.message.replace(/^blob \w+ /, ''));
   if (isStoreError(error, 'ciphertext-damaged')) return damaged(`cannot be decrypted: ${error.message}`);
-  if (error instanceof StoreUnavailable || !(error instanceof Error) || !('code' in error)) throw error;
+  if (isStoreUnavailable(error) || !(error instanceof Error) || !('code' in error)) throw error;
   return { kind: 'unreadable', message: `cannot be read: ${error.message}` };
 }
 

@@ -1,7 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { KeySourceError } from '../../encryption/key-source.ts';
-import { StoreUnavailable } from '../../store/record-store.ts';
-import { isStoreError } from '../../store/store-error.ts';
+import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 
 /**
  * Translates errors of the stores and the key service to those of the protocol, with the error as `cause` for the log. Other errors are
@@ -9,9 +8,9 @@ import { isStoreError } from '../../store/store-error.ts';
  */
 export function translateFailure(error: unknown): unknown {
   if (error instanceof KeySourceError) return keyFailure(error);
-  if (error instanceof StoreUnavailable) {
-    const code = error.reason === 'full' ? 'XMinioStorageFull' : 'ServiceUnavailable';
-    return new S3Error(code, error.reason === 'read-only' ? error.message : undefined, { cause: error });
+  if (isStoreUnavailable(error)) {
+    const code = error.code === 'full' ? 'XMinioStorageFull' : 'ServiceUnavailable';
+    return new S3Error(code, error.code === 'read-only' ? error.message : undefined, { cause: error });
   }
   if (isStoreError(error, 'outcome-unknown')) {
     return new S3Error(

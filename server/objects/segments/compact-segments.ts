@@ -4,10 +4,10 @@ import { commitOnce } from '../../store/commits.ts';
 import type { BlobId, BlobStore, ListedSegment, SegmentId } from '../../store/blob-store.ts';
 import { after, decodeKey } from '../../store/keys.ts';
 import { idsIn, paddedLength, placeOf } from '../../store/packed-id.ts';
-import { type Key, type RecordStore, StoreUnavailable } from '../../store/record-store.ts';
+import { type Key, type RecordStore } from '../../store/record-store.ts';
 import { isGarbageCollectionHeld } from '../garbage-collection.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { isStoreError } from '../../store/store-error.ts';
+import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { chooseSegments } from './choose-segments.ts';
 import type { BlobOwner } from '../contract/objects.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
@@ -172,8 +172,8 @@ async function moveOne({ move, unmovable, log }: CompactionOptions, { blob, owne
     return await move(blob, owner);
   } catch (error) {
     // On a full disk other segments may be without bodies, and give room.
-    if (error instanceof StoreUnavailable && error.reason === 'full') return false;
-    if (error instanceof StoreUnavailable) throw error;
+    if (isStoreError(error, 'full')) return false;
+    if (isStoreUnavailable(error)) throw error;
     // The object changed too often, or the outcome is not known: the next round finds it again.
     if (error instanceof S3Error || isStoreError(error, 'outcome-unknown')) return false;
     // A body that cannot be read stays where it is until its object goes.

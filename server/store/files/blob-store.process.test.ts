@@ -108,7 +108,7 @@ describe('the files blob store', () => {
     it('says so when the disk is full, and takes its half back', async () => {
       const { all, release, released } = sharedChunks(Buffer.alloc(5 * page), page);
       const store = openFilesBlobStore(folder.path, { fs: fullFileSystem });
-      await expect(store.write(someBlobId(), all(), { release })).rejects.toMatchObject({ reason: 'full' });
+      await expect(store.write(someBlobId(), all(), { release })).rejects.toMatchObject({ code: 'full' });
       expect(released()).toBeGreaterThan(0);
       expect(await listed(store)).toEqual([]);
     });
@@ -124,8 +124,8 @@ describe('the files blob store', () => {
   it('says so when the disk is full, and takes its half back', async () => {
     const store = openFilesBlobStore(folder.path, { fs: fullFileSystem });
     await expect(store.write(someBlobId(), inPieces(Buffer.alloc(3_000_000), 1_000_000))).rejects.toMatchObject({
-      name: 'StoreUnavailable',
-      reason: 'full',
+      name: 'StoreError',
+      code: 'full',
     });
     expect(await listed(store)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import type { SegmentId } from '../blob-store.ts';
 import { paddedLength } from '../packed-id.ts';
-import { StoreUnavailable } from '../record-store.ts';
 import type { NewFile } from './file-system.ts';
+import { StoreError } from '../store-error.ts';
 
 const MiB = 1024 * 1024;
 /**
@@ -171,6 +171,6 @@ export class OpenSegment {
   }
 }
 
-function segmentFailed(error: unknown): StoreUnavailable {
-  return new StoreUnavailable('unreachable', 'a flush of the segment failed before', { cause: error });
+function segmentFailed(error: unknown): StoreError {
+  return new StoreError('unreachable', 'a flush of the segment failed before', { cause: error });
 }

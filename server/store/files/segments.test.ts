@@ -195,7 +195,7 @@ describe('a segment', () => {
       const { state, segments, store } = fillingDisk();
       const id = await pack(segments, Buffer.alloc(10, 1));
       state.full = true;
-      await expect(pack(segments, Buffer.alloc(5_000))).rejects.toMatchObject({ reason: 'full' });
+      await expect(pack(segments, Buffer.alloc(5_000))).rejects.toMatchObject({ code: 'full' });
       expect(await Array.fromAsync(segments.list())).toMatchObject([{ sealed: true, size: 10 }]);
       state.full = false;
       expect((await read(store, id, 0, 10)).equals(Buffer.alloc(10, 1))).toBe(true);
@@ -208,7 +208,7 @@ describe('a segment', () => {
       const { state, segments } = fillingDisk();
       state.full = true;
       for (let attempt = 0; attempt < 3; attempt += 1) {
-        await expect(pack(segments, Buffer.alloc(5_000))).rejects.toMatchObject({ reason: 'full' });
+        await expect(pack(segments, Buffer.alloc(5_000))).rejects.toMatchObject({ code: 'full' });
       }
       expect(await Array.fromAsync(segments.list())).toEqual([]);
     });

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailable } from '../record-store.ts';
 import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
 import { nodeFileSystem } from './node-file-system.ts';
+import { StoreError } from '../store-error.ts';
 
 /** `f_type` of network file systems. @see statfs(2) */
 const sharedKinds: ReadonlySet<number> = new Set([
@@ -28,7 +28,7 @@ const sharedKinds: ReadonlySet<number> = new Set([
 export async function fileSystemOf(folder: string): Promise<BlobFileSystem> {
   const { type } = await statfs(folder).catch((error: unknown) => {
     const message = `the folder for blobs ${folder} cannot be used (${String(codeOf(error))}): mount its volume, or make it`;
-    throw new StoreUnavailable('unreachable', message, { cause: error });
+    throw new StoreError('unreachable', message, { cause: error });
   });
   return sharedKinds.has(type) ? sharedFileSystem(nodeFileSystem) : nodeFileSystem;
 }

@@ -1,6 +1,6 @@
 import type { WriteOptions } from '../blob-store.ts';
-import { StoreUnavailable } from '../record-store.ts';
 import { codeOf, type NewFile } from './file-system.ts';
+import { StoreError } from '../store-error.ts';
 
 /** Chunks are gathered into writes of this many bytes. One write runs while the next is gathered. */
 const WRITE_BYTES = 1024 * 1024;
@@ -97,7 +97,7 @@ export function filler(
 export function unavailable(error: unknown): unknown {
   const code = codeOf(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new StoreUnavailable('full', 'no space is left for blobs', { cause: error });
+    return new StoreError('full', 'no space is left for blobs', { cause: error });
   }
   return error;
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { key } from '../keys.ts';
 import { commitId } from '../../../test/support/store/patient.ts';
-import { StoreUnavailable } from '../record-store.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { CommitQueue } from './commit.ts';
 import { openEnvironment } from './environment.ts';
 import { openLmdbRecordStore } from './record-store.ts';
+import { StoreError } from '../store-error.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-const failure = (error: unknown) => new StoreUnavailable('full', 'full', { cause: error });
+const failure = (error: unknown) => new StoreError('full', 'full', { cause: error });
 
 /** A queue over a disk that is full until the ballast is given up. */
 function queueOnFullDisk() {
@@ -59,7 +59,7 @@ describe('room for deletes', () => {
     await put('a');
     disk.full = true;
     await remove('a');
-    await expect(put('b')).rejects.toMatchObject({ reason: 'full' });
+    await expect(put('b')).rejects.toMatchObject({ code: 'full' });
     await expect(remove('b')).resolves.toMatchObject({ kind: 'committed' });
     const leading = { id: commitId(), put: [{ key: key('c'), value: Buffer.alloc(10) }], freesSpace: true };
     await expect(queue.commit(leading)).resolves.toMatchObject({ kind: 'committed' });
@@ -72,7 +72,7 @@ describe('room for deletes', () => {
     const { disk, remove, close } = queueOnFullDisk();
     disk.ballast = false;
     disk.full = true;
-    await expect(remove('a')).rejects.toMatchObject({ reason: 'full' });
+    await expect(remove('a')).rejects.toMatchObject({ code: 'full' });
     await close();
   });
 });

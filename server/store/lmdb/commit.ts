@@ -1,10 +1,11 @@
 import type { RootDatabase } from 'lmdb';
-import { type CommitId, type Batch, type Key, type Outcome, StoreUnavailable } from '../record-store.ts';
+import { type CommitId, type Batch, type Key, type Outcome } from '../record-store.ts';
 import { decodeCounter, encodeCounter } from '../commits.ts';
 import { causeOf } from './errors.ts';
 import { type RecordTables, type Stored, storedOf } from './record-tables.ts';
 import { closeSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { StoreError } from '../store-error.ts';
 
 /** At least this many finished commits are remembered, and at most twice as many. Callers ask only for commits without an answer. */
 const REMEMBERED = 8_192;
@@ -89,7 +90,7 @@ interface CommitQueueOptions {
 export class CommitQueue {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #tables: RecordTables;
-  readonly #unavailable: (error: unknown) => StoreUnavailable;
+  readonly #unavailable: (error: unknown) => StoreError;
   readonly #ballast: Pick<Ballast, 'release' | 'isTight'>;
   readonly #begins: () => void;
   readonly #recent = new RecentCommits();
@@ -99,7 +100,7 @@ export class CommitQueue {
   constructor(
     root: RootDatabase<Buffer, Buffer>,
     tables: RecordTables,
-    unavailable: (error: unknown) => StoreUnavailable,
+    unavailable: (error: unknown) => StoreError,
     { ballast = noBallast, begins = () => undefined }: CommitQueueOptions = {},
   ) {
     this.#root = root;
@@ -133,7 +134,7 @@ export class CommitQueue {
     return this.#recent.arrivals();
   }
 
-  #refuse(waiting: Waiting, cause: StoreUnavailable): void {
+  #refuse(waiting: Waiting, cause: StoreError): void {
     this.#recent.end(waiting.batch.id, false);
     waiting.settle.reject(cause);
   }
@@ -160,7 +161,7 @@ export class CommitQueue {
       const cause = this.#unavailable(await causeOf(error));
       // A transaction that never began has not taken its batches from the queue.
       const failed = group.length > 0 ? group : this.#nextGroup();
-      const again = cause.reason === 'full' && this.#ballast.release() ? failed.filter(frees) : [];
+      const again = cause.code === 'full' && this.#ballast.release() ? failed.filter(frees) : [];
       for (const waiting of failed) if (!again.includes(waiting)) this.#refuse(waiting, cause);
       if (again.length === 0) return;
       this.#waiting.unshift(...again);
@@ -177,7 +178,7 @@ export class CommitQueue {
 
   /** Rejects the batches that need space. Returns false if no batch is left. */
   #keepWhatFrees(): boolean {
-    const cause = new StoreUnavailable('full', 'no space is left for records: only deletes are accepted');
+    const cause = new StoreError('full', 'no space is left for records: only deletes are accepted');
     const filling = this.#waiting.filter((waiting) => !frees(waiting));
     this.#waiting = this.#waiting.filter(frees);
     for (const waiting of filling) this.#refuse(waiting, cause);

@@ -3,7 +3,6 @@ import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { StoreUnavailable } from '../record-store.ts';
 
 const MDB_MAP_FULL = -30_792;
 const MDB_TXN_FULL = -30_788;
@@ -18,13 +17,13 @@ export const GROUP_SPACE = 32 * 1024 * 1024;
  *
  * LMDB reports a partial write as an input/output error, so `wasThereRoom` decides if the disk was full.
  */
-export function unavailable(error: unknown, wasThereRoom: () => boolean): StoreUnavailable {
+export function unavailable(error: unknown, wasThereRoom: () => boolean): StoreError {
   const message = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
   if (full.includes(code) || (code === EIO && !wasThereRoom())) {
-    return new StoreUnavailable('full', `no space is left for records: ${message}`, { cause: error });
+    return new StoreError('full', `no space is left for records: ${message}`, { cause: error });
   }
-  return new StoreUnavailable('unreachable', `the record store failed: ${message}`, { cause: error });
+  return new StoreError('unreachable', `the record store failed: ${message}`, { cause: error });
 }
 
 /** Returns the error of a failed record file: see `StoreError`. */

@@ -40,16 +40,16 @@ describe('LMDB without room', () => {
       },
     );
     const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    expect(output).toBe('refused 2 StoreUnavailable\nthere false 50000\nagain StoreUnavailable\n');
+    expect(output).toBe('refused 2 StoreError\nthere false 50000\nagain StoreError\n');
     expect(child.exitCode).toBe(0);
     await folder.remove();
   });
 
   it('says so: LMDB calls a write that found room for a part an input/output error', () => {
     const error = Object.assign(new Error('Input/output error'), { code: 5 });
-    expect(unavailable(error, () => false).reason).toBe('full');
-    expect(unavailable(error, () => true).reason).toBe('unreachable');
-    expect(unavailable(Object.assign(new Error('No space left on device'), { code: 28 }), () => true).reason).toBe(
+    expect(unavailable(error, () => false).code).toBe('full');
+    expect(unavailable(error, () => true).code).toBe('unreachable');
+    expect(unavailable(Object.assign(new Error('No space left on device'), { code: 28 }), () => true).code).toBe(
       'full',
     );
   });
@@ -65,7 +65,7 @@ describe('LMDB without room', () => {
       const room = new DiskRoom(folder.path, () => left.shift() ?? 0);
       room.look();
       const error = Object.assign(new Error('Input/output error'), { code: 5 });
-      expect(unavailable(error, () => room.wasThere()).reason).toBe('full');
+      expect(unavailable(error, () => room.wasThere()).code).toBe('full');
       await folder.remove();
     },
   );

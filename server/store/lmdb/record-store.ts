@@ -61,7 +61,7 @@ class LmdbRecordStore implements RecordStore {
     const room = new DiskRoom(folder);
     const failureOf = (error: unknown) => {
       const failure = unavailable(error, () => room.wasThere());
-      if (failure.reason !== 'full') onFailed(recordFileFailed(failure));
+      if (failure.code !== 'full') onFailed(recordFileFailed(failure));
       return failure;
     };
     this.#queue = new CommitQueue(root, tables, failureOf, { ballast, begins: () => room.look() });

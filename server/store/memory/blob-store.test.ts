@@ -20,7 +20,7 @@ describe('the memory blob store', () => {
     const store = new MemoryBlobStore();
     store.faults.script('blobWrite');
     const id = someBlobId();
-    await expect(store.write(id, inPieces(Buffer.alloc(1000), 10))).rejects.toMatchObject({ reason: 'full' });
+    await expect(store.write(id, inPieces(Buffer.alloc(1000), 10))).rejects.toMatchObject({ code: 'full' });
     expect(await listed(store)).toEqual([]);
   });
 
@@ -29,7 +29,7 @@ describe('the memory blob store', () => {
     const id = someBlobId();
     await store.write(id, from([Buffer.alloc(1000)]));
     store.faults.script('blobRead');
-    await expect(read(store, id, 0, 1000)).rejects.toMatchObject({ reason: 'unreachable' });
+    await expect(read(store, id, 0, 1000)).rejects.toMatchObject({ code: 'unreachable' });
     expect((await read(store, id, 0, 1000)).length).toBe(1000);
   });
 
@@ -48,7 +48,7 @@ describe('the memory blob store', () => {
     );
     await begun.promise;
     const restarted = store.crash();
-    await expect(writing).rejects.toMatchObject({ reason: 'closed' });
+    await expect(writing).rejects.toMatchObject({ code: 'closed' });
     expect((await listed(restarted)).toSorted()).toEqual([whole, half].toSorted());
     await expect(read(restarted, half, 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
     expect((await read(restarted, whole, 0, 1)).toString()).toBe('x');

@@ -8,8 +8,9 @@ import {
   blobTruncated,
   blobAltered,
 } from '../blob-store.ts';
-import { closed, StoreUnavailable } from '../record-store.ts';
+import { closed } from '../record-store.ts';
 import { Faults } from './faults.ts';
+import { StoreError } from '../store-error.ts';
 
 interface Blob {
   readonly bytes: Buffer;
@@ -120,10 +121,10 @@ export class MemoryBlobStore implements BlobStore {
     for (let at = 0; at < bytes.length; at += 65_536) {
       await this.faults.delay();
       if (end !== undefined && at >= end)
-        throw new StoreUnavailable('unreachable', `reading blob ${id} broke off (injected)`);
+        throw new StoreError('unreachable', `reading blob ${id} broke off (injected)`);
       yield bytes.subarray(at, at + 65_536);
     }
-    if (end !== undefined) throw new StoreUnavailable('unreachable', `reading blob ${id} broke off (injected)`);
+    if (end !== undefined) throw new StoreError('unreachable', `reading blob ${id} broke off (injected)`);
   }
 
   async #begin(): Promise<void> {
@@ -131,7 +132,7 @@ export class MemoryBlobStore implements BlobStore {
     await this.faults.delay();
     this.#refuseWhenClosed();
     if (this.faults.strike(['unavailable']) !== undefined) {
-      throw new StoreUnavailable('unreachable', 'the blob store cannot be reached (injected)');
+      throw new StoreError('unreachable', 'the blob store cannot be reached (injected)');
     }
   }
 
@@ -140,6 +141,6 @@ export class MemoryBlobStore implements BlobStore {
   }
 }
 
-function full(): StoreUnavailable {
-  return new StoreUnavailable('full', 'no space is left for blobs (injected)');
+function full(): StoreError {
+  return new StoreError('full', 'no space is left for blobs (injected)');
 }

@@ -16,9 +16,9 @@ export interface FaultPlan {
   readonly lostBefore?: number;
   /** A commit returns `unknown` and takes effect some turns later, unless `outcome` is called first. */
   readonly late?: number;
-  /** An operation throws `StoreUnavailable('unreachable')` and changes nothing. */
+  /** An operation throws `StoreError('unreachable')` and changes nothing. */
   readonly unavailable?: number;
-  /** The write of a blob fails after some of its bytes with `StoreUnavailable('full')`. */
+  /** The write of a blob fails after some of its bytes with `StoreError('full')`. */
   readonly blobWrite?: number;
   /** The read of a blob fails after some of its bytes. */
   readonly blobRead?: number;

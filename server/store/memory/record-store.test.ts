@@ -70,7 +70,7 @@ describe('the memory record store', () => {
     const restarted = store.crash();
     for (let turns = 0; turns < 30; turns += 1) await turn();
     expect((await restarted.get(key('a')))?.value.toString()).toBe('durable');
-    await expect(store.get(key('a'))).rejects.toMatchObject({ reason: 'closed' });
+    await expect(store.get(key('a'))).rejects.toMatchObject({ code: 'closed' });
   });
 });
 

@@ -10,10 +10,10 @@ import {
   type RecordStore,
   type ScanItem,
   type ScanRange,
-  StoreUnavailable,
 } from '../record-store.ts';
 import { endOf } from '../keys.ts';
 import { type Fault, Faults, turn } from './faults.ts';
+import { StoreError } from '../store-error.ts';
 
 /** Keeps records in memory under ordered keys. Keys are latin1 strings, whose order is that of the bytes. */
 class SortedRecords<T> {
@@ -161,7 +161,7 @@ export class MemoryRecordStore implements RecordStore {
     await this.faults.delay();
     if (this.#closed) throw closed('record');
     if (this.faults.strike(['unavailable']) !== undefined) {
-      throw new StoreUnavailable('unreachable', 'the record store cannot be reached (injected)');
+      throw new StoreError('unreachable', 'the record store cannot be reached (injected)');
     }
   }
 

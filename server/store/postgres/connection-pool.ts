@@ -1,6 +1,6 @@
 import { StoreError } from '../store-error.ts';
 import { DatabaseError } from 'pg';
-import { closed, StoreUnavailable } from '../record-store.ts';
+import { closed } from '../record-store.ts';
 import type { PostgresConnection, Row, Statement } from './connection.ts';
 import { meaningOf, unavailable, tryAgain } from './errors.ts';
 
@@ -97,9 +97,7 @@ export class ConnectionPool {
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(turn), 1);
       const { where, timeout } = this.#options;
-      turn.reject(
-        new StoreUnavailable('unreachable', `${where}: every connection was busy for ${timeout / 1000} seconds`),
-      );
+      turn.reject(new StoreError('unreachable', `${where}: every connection was busy for ${timeout / 1000} seconds`));
     }, this.#options.timeout);
     try {
       return await turn.promise;

@@ -32,7 +32,7 @@ describe('an error of PostgreSQL', () => {
 
   it('is told without what may quote a record', () => {
     const told = unavailable(serverError('53100'), 'PostgreSQL at db:5432/d');
-    expect(told.reason).toBe('full');
+    expect(told.code).toBe('full');
     expect(told.message).toBe('PostgreSQL at db:5432/d has no space left for records: as the server said it (53100)');
     expect(told.cause).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
-import { StoreUnavailable } from '../record-store.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
+import { StoreError, isStoreUnavailable } from '../store-error.ts';
 
 /** The class of a server error, for a statement that is its own transaction. */
 type Meaning =
@@ -44,16 +44,16 @@ export function meaningOf(error: DatabaseError): Meaning {
 }
 
 /** Translates an error for callers. The detail, hint and context of the server are left out, because they may quote a row. */
-export function unavailable(error: unknown, where: string): StoreUnavailable {
-  if (error instanceof StoreUnavailable) return error;
+export function unavailable(error: unknown, where: string): StoreError {
+  if (isStoreUnavailable(error)) return error;
   if (error instanceof DatabaseError) {
     const said = `${error.message} (${error.code ?? 'no code'})`;
     return error.code === '53100'
-      ? new StoreUnavailable('full', `${where} has no space left for records: ${said}`)
-      : new StoreUnavailable('unreachable', `${where} refuses: ${said}`);
+      ? new StoreError('full', `${where} has no space left for records: ${said}`)
+      : new StoreError('unreachable', `${where} refuses: ${said}`);
   }
   const said = error instanceof Error ? error.message : String(error);
-  return new StoreUnavailable('unreachable', `${where} cannot be reached: ${said}`);
+  return new StoreError('unreachable', `${where} cannot be reached: ${said}`);
 }
 
 /** The limits of retries. */

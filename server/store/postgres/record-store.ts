@@ -1,4 +1,4 @@
-import { isStoreError } from '../store-error.ts';
+import { isStoreError, StoreError } from '../store-error.ts';
 import { DatabaseError } from 'pg';
 import type { Logger } from '../../../platform/logger.ts';
 import { checkBatch } from '../commits.ts';
@@ -12,7 +12,6 @@ import {
   type RecordStore,
   type ScanItem,
   type ScanRange,
-  StoreUnavailable,
 } from '../record-store.ts';
 import { byteaArray } from './binary-arrays.ts';
 import { CommitRequest, outcomeStatement } from './commit.ts';
@@ -45,7 +44,7 @@ const READ_ATTEMPTS = 4;
 
 /**
  * Opens records in PostgreSQL, CockroachDB or YugabyteDB. Several servers may share them. Throws `ProgramError`,
- * `ProgramError`, or `StoreUnavailable` if the database cannot be reached.
+ * `ProgramError`, or `StoreError` if the database cannot be reached.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
   const address = parsePostgresAddress(options.url);
@@ -167,10 +166,7 @@ class PostgresRecordStore implements RecordStore {
       case 'changed-meanwhile':
         return {
           kind: 'again',
-          error: new StoreUnavailable(
-            'unreachable',
-            `a commit to ${this.#where} conflicted with others in every attempt`,
-          ),
+          error: new StoreError('unreachable', `a commit to ${this.#where} conflicted with others in every attempt`),
         };
       case 'out-of-range':
         throw new RangeError('a counter would exceed 64 bits');

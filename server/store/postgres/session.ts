@@ -1,7 +1,7 @@
 import type { Logger } from '../../../platform/logger.ts';
-import { StoreUnavailable } from '../record-store.ts';
 import { describeAddress, type PostgresAddress } from './address.ts';
 import { PostgresConnection, type Timeouts } from './connection.ts';
+import { StoreError } from '../store-error.ts';
 
 /** The database product. All of them use the protocol of PostgreSQL. */
 export type Dialect = 'postgresql' | 'yugabytedb' | 'cockroachdb';
@@ -20,14 +20,14 @@ export interface ServerFacts {
 export function judge(facts: ServerFacts, address: PostgresAddress): { readonly turnOnSynchronousCommit: boolean } {
   const where = describeAddress(address);
   if (facts.readOnly) {
-    throw new StoreUnavailable('unreachable', `${where} is read-only: it is a standby, or set so; name the primary`);
+    throw new StoreError('unreachable', `${where} is read-only: it is a standby, or set so; name the primary`);
   }
   for (const [name, value] of [
     ['fsync', facts.fsync],
     ['full_page_writes', facts.fullPageWrites],
   ] as const) {
     if (value === 'off' && !address.trustFsyncOff) {
-      throw new StoreUnavailable(
+      throw new StoreError(
         'unreachable',
         `${where} runs with ${name}=off: a power cut would lose acknowledged commits. Turn it on, or add ` +
           'trust_fsync_off=true to the address if the storage of the server is durable by itself',

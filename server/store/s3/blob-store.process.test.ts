@@ -129,7 +129,7 @@ describe('the S3 blob store', () => {
       store = await open({ timeouts: quickToGiveUp });
       const made = since();
       s3.always('Put', { kind: 'answer', status: 503, code: 'SlowDown', retryAfter: 60 });
-      await expect(write(small)).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+      await expect(write(small)).rejects.toMatchObject({ name: 'StoreError', code: 'unreachable' });
       expect(made()).toEqual(['Put', 'Head']);
     });
 
@@ -137,7 +137,7 @@ describe('the S3 blob store', () => {
       store = await open({ timeouts: quickToGiveUp });
       s3.always('Put', { kind: 'lost' });
       s3.always('Head', { kind: 'reset' });
-      await expect(write(small)).rejects.toMatchObject({ reason: 'unreachable' });
+      await expect(write(small)).rejects.toMatchObject({ code: 'unreachable' });
     });
 
     it('takes back what an unanswered attempt left', async () => {
@@ -145,20 +145,20 @@ describe('the S3 blob store', () => {
       // The attempts take effect; that they did cannot be told until they are given up.
       s3.fault('Put', { kind: 'lost' });
       s3.always('Put', { kind: 'answer', status: 503, code: 'SlowDown' });
-      await expect(write(small)).rejects.toMatchObject({ reason: 'unreachable' });
+      await expect(write(small)).rejects.toMatchObject({ code: 'unreachable' });
       expect(s3.bucket.objects.size).toBe(0);
     });
 
     it('leaves no upload behind when a part is refused', async () => {
       s3.fault('Part', { kind: 'answer', status: 403, code: 'AccessDenied' });
-      await expect(write(large)).rejects.toMatchObject({ reason: 'unreachable' });
+      await expect(write(large)).rejects.toMatchObject({ code: 'unreachable' });
       expect([s3.bucket.uploads.size, s3.bucket.objects.size]).toEqual([0, 0]);
     });
 
     it('says so when the bucket is full, and tries no further', async () => {
       const made = since();
       s3.fault('Put', { kind: 'answer', status: 507, code: 'XMinioStorageFull' });
-      await expect(write(small)).rejects.toMatchObject({ reason: 'full' });
+      await expect(write(small)).rejects.toMatchObject({ code: 'full' });
       expect(made()).toEqual(['Put']);
     });
 
@@ -204,7 +204,7 @@ describe('the S3 blob store', () => {
     it('not for ever where nothing comes', async () => {
       store = await open({ timeouts: quickToGiveUp });
       s3.always('Get', { kind: 'cut', after: 0 });
-      await expect(readAll()).rejects.toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+      await expect(readAll()).rejects.toMatchObject({ name: 'StoreError', code: 'unreachable' });
     });
 
     it('again after 503 and a late first byte', async () => {
@@ -312,7 +312,7 @@ describe('the S3 blob store', () => {
     ])('refuses %s, with what to do, and never the secret', async (code, status, advice) => {
       s3.fault('List', { kind: 'answer', status, code });
       const error = await open().catch((caught: unknown) => caught as Error);
-      expect(error).toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+      expect(error).toMatchObject({ name: 'StoreError', code: 'unreachable' });
       const { message } = error as Error;
       for (const part of ['blobs', s3.endpoint, code, advice]) expect(message).toContain(part);
       expect(message).not.toContain('the-secret');

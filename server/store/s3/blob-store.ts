@@ -16,13 +16,13 @@ import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
 import { writeBlob } from './write-blob.ts';
 import { copiedBody } from '../copied-body.ts';
-import { callFailure } from '../record-store.ts';
+import { callFailure } from '../store-error.ts';
 
 /**
  * Makes each kind of call once, so that a wrong address, credential or permission shows at the start and not at the first upload. If
  * its blob remains, garbage collection removes it, since it has no owner.
  *
- * Throws `StoreUnavailable` with the failure.
+ * Throws `StoreError` with the failure.
  */
 export async function checkBucket(connection: S3Connection, store: BlobStore, log: Logger): Promise<void> {
   const { bucket, prefix } = connection.address;
@@ -80,7 +80,7 @@ const SLOTS = 8;
 /**
  * Keeps blobs as objects in a bucket of another S3. It checks at once that every call that the store needs is allowed.
  *
- * Throws `StoreUnavailable`. The message names the place, the response of that S3 and what to do.
+ * Throws `StoreError`. The message names the place, the response of that S3 and what to do.
  */
 export async function openS3BlobStore({ log, timeouts, partBytes, ...address }: S3BlobOptions): Promise<BlobStore> {
   const connection = new S3Connection(address, timeouts ?? defaultTimeouts);

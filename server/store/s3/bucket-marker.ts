@@ -2,7 +2,7 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { defaultTimeouts, S3Connection } from './connection.ts';
 import type { BlobsAddress } from '../store-address.ts';
 import { type BlobsMarker, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
-import { callFailure, type CallFailure } from '../record-store.ts';
+import { callFailure, type CallFailure } from '../store-error.ts';
 
 type BucketAddress = Extract<BlobsAddress, { kind: 's3' }>;
 

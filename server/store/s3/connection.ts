@@ -6,9 +6,9 @@ import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
 import { type BlobsAddress } from '../store-address.ts';
-import { StoreUnavailable } from '../record-store.ts';
 import { type S3Failure, s3Failure, untrustedAdvice } from './errors.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
+import { StoreError } from '../store-error.ts';
 
 /** Timeouts for calls of another S3, in milliseconds. */
 export interface CallTimeouts {
@@ -135,7 +135,7 @@ export class S3Connection {
   /**
    * Makes a call, and repeats it after temporary failures until the timeout. `doing` completes "could not …" in the error's message.
    *
-   * Throws `StoreUnavailable` with the failure. The message also says where and what to do.
+   * Throws `StoreError` with the failure. The message also says where and what to do.
    */
   async call<T>(
     doing: string,
@@ -158,7 +158,7 @@ export class S3Connection {
         const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs));
         if (again) continue;
         const reason = failure.kind === 'full' ? 'full' : 'unreachable';
-        throw new StoreUnavailable(reason, this.#sentence(doing, failure), { cause: error, failure });
+        throw new StoreError(reason, this.#sentence(doing, failure), { cause: error, failure });
       }
     }
   }

@@ -1,3 +1,4 @@
+import { StoreError } from '../store-error.ts';
 /** The failure of an attempt at another S3, classified by what the caller does next. */
 export type S3Failure =
   /** There is no such object or upload. */
@@ -57,7 +58,7 @@ const ask = 'see what that S3 logged';
 
 /** Classifies an error of the SDK or of a socket. Returns undefined for any other error, which is a defect and must be rethrown. */
 export function s3Failure(error: unknown): S3Failure | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   const status = statusOf(error);
   if (status === undefined) return withoutAnswer(error);
   const code = error.name === 'Error' || error.name === 'SyntaxError' ? `HTTP ${status}` : error.name;

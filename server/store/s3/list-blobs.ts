@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { isBlobId, type BlobId } from '../blob-store.ts';
 import { type S3Connection } from './connection.ts';
-import { callFailure } from '../record-store.ts';
+import { callFailure } from '../store-error.ts';
 
 /**
  * Returns the key of a blob's object. The last byte of the id, which is random, comes before the whole id, which begins with the time.

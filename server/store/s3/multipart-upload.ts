@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { type S3Connection } from './connection.ts';
-import { callFailure } from '../record-store.ts';
+import { callFailure } from '../store-error.ts';
 
 /** Small chunks are joined when there are this many. A client may send single bytes, whose buffers take more memory than the bytes. */
 const MAX_SMALL_CHUNKS = 1024;
@@ -162,7 +162,7 @@ export class MultipartUpload {
     return undefined;
   }
 
-  /** Throws `StoreUnavailable`, with the failure `absent` if an earlier attempt may have completed the upload. */
+  /** Throws `StoreError`, with the failure `absent` if an earlier attempt may have completed the upload. */
   async complete(): Promise<void> {
     await Promise.all(this.#sending);
     this.#throwFailure();

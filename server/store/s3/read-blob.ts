@@ -7,7 +7,7 @@ import { blobObjectKey } from './list-blobs.ts';
 import { arriving } from '../idle-body.ts';
 import { Attempts, placeName, type S3Connection } from './connection.ts';
 import { s3Failure } from './errors.ts';
-import { callFailure, StoreUnavailable } from '../record-store.ts';
+import { StoreError, callFailure } from '../store-error.ts';
 
 /** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
 export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Pieces {
@@ -117,8 +117,8 @@ async function mustExist(connection: S3Connection, key: string, id: BlobId): Pro
   }
 }
 
-function brokenOff(connection: S3Connection, id: BlobId, at: number): StoreUnavailable {
+function brokenOff(connection: S3Connection, id: BlobId, at: number): StoreError {
   const { bucket, endpoint = 'AWS' } = connection.address;
   const message = `reading blob ${id} from ${placeName(connection.address)} (bucket ${bucket} at ${endpoint}) breaks off at byte ${at} again and again`;
-  return new StoreUnavailable('unreachable', message, { failure: { kind: 'passing', code: 'cut' } });
+  return new StoreError('unreachable', message, { failure: { kind: 'passing', code: 'cut' } });
 }

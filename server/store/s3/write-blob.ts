@@ -4,7 +4,7 @@ import type { BlobId } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { type BodyPart, inParts, MultipartUpload, type Slots, type ObjectWrite } from './multipart-upload.ts';
 import { type S3Connection } from './connection.ts';
-import { callFailure } from '../record-store.ts';
+import { callFailure } from '../store-error.ts';
 
 /**
  * Writes a blob as one object: in one request if it fits in a part, else as a multipart upload with parts of `partBytes`.

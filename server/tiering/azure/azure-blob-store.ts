@@ -23,7 +23,7 @@ import { blobObjectKey, type ListedBlob } from '../../store/s3/list-blobs.ts';
 import { inParts } from '../../store/s3/multipart-upload.ts';
 import { azureFailure } from './azure-errors.ts';
 import { copiedBody } from '../../store/copied-body.ts';
-import { callFailure, type CallFailure, StoreUnavailable } from '../../store/record-store.ts';
+import { StoreError, callFailure, type CallFailure } from '../../store/store-error.ts';
 
 export interface AzureAddress {
   /** The name of the place in messages. */
@@ -192,10 +192,10 @@ export class AzureBlobStore implements BlobStore {
   }
 
   /** The error has no cause: the errors of the SDK hold the request with its headers. */
-  #error(doing: string, failure: CallFailure): StoreUnavailable {
+  #error(doing: string, failure: CallFailure): StoreError {
     const { what, container, endpoint } = this.#address;
     const message = `could not ${doing} in ${what} (container ${container} at ${endpoint}): ${failure.code}`;
-    return new StoreUnavailable('unreachable', message, { failure });
+    return new StoreError('unreachable', message, { failure });
   }
 }
 

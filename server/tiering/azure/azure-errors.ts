@@ -1,4 +1,4 @@
-import { StoreUnavailable, type CallFailure } from '../../store/record-store.ts';
+import { StoreError, type CallFailure } from '../../store/store-error.ts';
 
 const conditions = new Set(['BlobAlreadyExists', 'ConditionNotMet', 'UnauthorizedBlobOverwrite']);
 /** The code is one of the service, or a temporary state of the blob. */
@@ -17,7 +17,7 @@ interface Answered extends Error {
  * @see https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes
  */
 export function azureFailure(error: unknown): CallFailure | undefined {
-  if (!(error instanceof Error) || error instanceof StoreUnavailable) return undefined;
+  if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   const { statusCode, code, details } = error as Answered;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return { kind: 'passing', code: 'no answer in time' };

@@ -117,7 +117,7 @@ describe('a failure of Google', () => {
     const store = open();
     await google.close();
     const failed = await store.remove(id).catch((error: unknown) => error as Error);
-    expect(failed).toMatchObject({ name: 'StoreUnavailable', reason: 'unreachable' });
+    expect(failed).toMatchObject({ name: 'StoreError', code: 'unreachable' });
     expect(String((failed as Error).stack)).not.toContain('Bearer');
     google = await startGoogleDouble();
   });

@@ -17,7 +17,7 @@ import { arriving } from '../../store/idle-body.ts';
 import { blobObjectKey, type ListedBlob } from '../../store/s3/list-blobs.ts';
 import { inParts } from '../../store/s3/multipart-upload.ts';
 import { failureOf, socketFailure } from './google-errors.ts';
-import { callFailure, type CallFailure, StoreUnavailable } from '../../store/record-store.ts';
+import { StoreError, callFailure, type CallFailure } from '../../store/store-error.ts';
 
 export interface GoogleAddress {
   /** The name of the place in messages. */
@@ -329,10 +329,10 @@ export class GoogleBlobStore implements BlobStore {
   }
 
   /** The error has no cause: errors of requests may hold their headers. */
-  #error(doing: string, failure: CallFailure): StoreUnavailable {
+  #error(doing: string, failure: CallFailure): StoreError {
     const { what, bucket, endpoint } = this.#address;
     const message = `could not ${doing} in ${what} (bucket ${bucket} at ${endpoint}): ${failure.code}`;
-    return new StoreUnavailable('unreachable', message, { failure });
+    return new StoreError('unreachable', message, { failure });
   }
 }
 

@@ -1,5 +1,4 @@
-import { StoreUnavailable, type CallFailure } from '../../store/record-store.ts';
-import { StoreError } from '../../store/store-error.ts';
+import { StoreError, type CallFailure } from '../../store/store-error.ts';
 
 /**
  * Classifies an answer. `text` is its document, in JSON, or a sentence for a body that was asked for.
@@ -22,7 +21,7 @@ export function failureOf(status: number, text: string): CallFailure {
 
 /** Classifies an error of a socket. Undefined for any other error, which is a defect. */
 export function socketFailure(error: unknown): CallFailure | undefined {
-  if (!(error instanceof Error) || error instanceof StoreError || error instanceof StoreUnavailable) return undefined;
+  if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return { kind: 'passing', code: 'no answer in time' };
   // `fetch` tells the reason in the cause.

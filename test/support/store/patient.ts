@@ -6,9 +6,9 @@ import {
   type RecordStore,
   type ScanItem,
   type ScanRange,
-  StoreUnavailable,
   scanPages,
 } from '../../../server/store/record-store.ts';
+import { isStoreError } from '../../../server/store/store-error.ts';
 
 export type Answer = { readonly kind: 'committed' } | { readonly kind: 'conflict'; readonly key: Key };
 
@@ -75,7 +75,7 @@ async function untilReached<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable && error.reason === 'unreachable') || tries === 1000) throw error;
+      if (!isStoreError(error, 'unreachable') || tries === 1000) throw error;
     }
   }
 }

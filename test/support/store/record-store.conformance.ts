@@ -4,7 +4,8 @@ import { endOf, key, KEY_LIMIT, within } from '../../../server/store/keys.ts';
 import { describeConcurrency } from './record-concurrency.conformance.ts';
 import { describeScans, everything, keysOf } from './record-scan.conformance.ts';
 import { commitId, Patient } from './patient.ts';
-import { type Batch, type Key, type RecordStore, StoreUnavailable } from '../../../server/store/record-store.ts';
+import { type Batch, type Key, type RecordStore } from '../../../server/store/record-store.ts';
+import { isStoreError, isStoreUnavailable } from '../../../server/store/store-error.ts';
 
 interface RecordEngine {
   /** A store over nothing. */
@@ -337,7 +338,7 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
           const outcome = await patient.store
             .commit({ id, put: [{ key: at, value: Buffer.from('x') }] })
             .catch((error: unknown) => {
-              if (error instanceof StoreUnavailable) return { kind: 'unavailable' as const };
+              if (isStoreUnavailable(error)) return { kind: 'unavailable' as const };
               throw error;
             });
           if (outcome.kind === 'unavailable') continue;
@@ -359,7 +360,7 @@ export function describeRecordStore(name: string, engine: RecordEngine): void {
     describe('closed', () => {
       it('refuses everything', async () => {
         await patient.store.close();
-        const refusal = expect.objectContaining({ name: 'StoreUnavailable', reason: 'closed' });
+        const refusal = expect.objectContaining({ name: 'StoreError', code: 'closed' });
         await expect(patient.store.get(key('a'))).rejects.toEqual(refusal);
         await expect(patient.store.commit({ id: commitId() })).rejects.toEqual(refusal);
         await expect(Array.fromAsync(patient.store.scan(everything))).rejects.toEqual(refusal);
@@ -377,7 +378,7 @@ async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable && error.reason === 'unreachable')) throw error;
+      if (!isStoreError(error, 'unreachable')) throw error;
     }
   }
 }
