@@ -27,6 +27,7 @@ function adviceFor(error: KeyServiceError): string | undefined {
     case 'key-exists':
     case 'not-authentic':
     case 'invalid-request':
+    case 'not-configured':
       return undefined;
   }
 }

@@ -152,7 +152,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
         options.log.debug({ endpoint, err: failure }, 'key service endpoint failed');
       }
     }
-    throw failure ?? new KeyServiceError('unavailable', undefined, 'no key service endpoint is configured');
+    throw failure ?? new KeyServiceError('unavailable', 'no key service endpoint is configured');
   }
 
   /** A repeated call gets the code `done` if an earlier attempt succeeded and its response was lost. */
@@ -262,11 +262,9 @@ function callsOf(
     async listKeys(prefix = '') {
       const list = readWith(parseKeyList, await call('GET', `/v1/key/list/${encodeURIComponent(prefix)}*`));
       if (list.continueAt !== undefined) {
-        throw new KeyServiceError(
-          'not-supported',
-          200,
-          'the key service sends its list in pages: ask for a longer prefix',
-        );
+        throw new KeyServiceError('not-supported', 'the key service sends its list in pages: ask for a longer prefix', {
+          status: 200,
+        });
       }
       return [...list.names].sort();
     },
@@ -278,8 +276,8 @@ function callsOf(
       if (answer.plaintext.length !== 32) {
         throw new KeyServiceError(
           'unavailable',
-          200,
           `the key service made a data key of ${answer.plaintext.length} bytes, not 32`,
+          { status: 200 },
         );
       }
       return withVersion({ plaintext: answer.plaintext, ciphertext: answer.ciphertext }, answer.version);
@@ -320,7 +318,8 @@ function readWith<T>(parse: (text: string) => T, text: string): T {
     return parse(text);
   } catch (error) {
     // The response may contain a data key: neither it nor a parser's quotation of it goes into the message.
-    throw new KeyServiceError('unavailable', 200, 'the key service sent an answer that is not of its protocol', {
+    throw new KeyServiceError('unavailable', 'the key service sent an answer that is not of its protocol', {
+      status: 200,
       cause: error instanceof SyntaxError ? undefined : error,
     });
   }
@@ -332,7 +331,7 @@ function withVersion<T extends object>(answer: T, version: string | undefined): 
 
 function unreachable(endpoint: string, error: unknown): KeyServiceError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new KeyServiceError('unavailable', undefined, `the key service ${endpoint} cannot be reached: ${reason}`, {
+  return new KeyServiceError('unavailable', `the key service ${endpoint} cannot be reached: ${reason}`, {
     cause: error,
   });
 }

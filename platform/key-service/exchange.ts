@@ -14,30 +14,32 @@ interface NoAnswer {
   readonly isDeadConnection?: boolean;
 }
 
-/** A call of the key service failed. The message is the service's own, or says why no response came. */
+/**
+ * A call of the key service failed, or a data key cannot be used. The message of a call is the service's own, or says why no response
+ * came.
+ */
 export class KeyServiceError extends Error {
   override readonly name = 'KeyServiceError';
-  readonly code: KeyServiceErrorCode;
+  readonly code: KeyServiceErrorCode | 'not-configured';
   /** The HTTP status; undefined if no response came. */
   readonly status: number | undefined;
   /** Set by an attempt to which no answer came. */
   readonly noAnswer: NoAnswer | undefined;
 
   constructor(
-    code: KeyServiceErrorCode,
-    status: number | undefined,
+    code: KeyServiceError['code'],
     message: string,
-    options?: ErrorOptions & { readonly noAnswer?: NoAnswer },
+    options?: ErrorOptions & { readonly status?: number | undefined; readonly noAnswer?: NoAnswer },
   ) {
     super(message, options);
     this.code = code;
-    this.status = status;
+    this.status = options?.status;
     this.noAnswer = options?.noAnswer;
   }
 }
 
 function noAnswerError(message: string, noAnswer: NoAnswer, cause?: unknown): KeyServiceError {
-  return new KeyServiceError('unavailable', undefined, message, {
+  return new KeyServiceError('unavailable', message, {
     noAnswer,
     ...(cause === undefined ? {} : { cause }),
   });
@@ -133,7 +135,7 @@ async function readAnswer(response: IncomingMessage): Promise<string> {
   const status = response.statusCode ?? 0;
   if (status === 200) return text;
   const message = messageOf(text) ?? `status ${status}`;
-  throw new KeyServiceError(codeOfAnswer(status, message), status, message);
+  throw new KeyServiceError(codeOfAnswer(status, message), message, { status });
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
@@ -144,7 +146,7 @@ async function readText(response: IncomingMessage): Promise<string> {
       size += chunk.length;
       if (size > maxAnswerBytes) {
         const message = `the answer is larger than ${maxAnswerBytes} bytes`;
-        throw new KeyServiceError('unavailable', response.statusCode, message);
+        throw new KeyServiceError('unavailable', message, { status: response.statusCode });
       }
       chunks.push(chunk);
     }

@@ -1,7 +1,6 @@
 import { parsePublicAccessBlock } from '../../protocol/s3/access/public-access-block.ts';
 import { bucketNameError } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { KeySourceError } from '../encryption/key-source.ts';
 import {
   bucketDocuments,
   bucketFiles,
@@ -11,6 +10,7 @@ import {
   type ImportingBuckets,
 } from './bucket-documents.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /** The names of the parts in a report. */
 const reportNames: Readonly<Record<BucketPart, string>> = {
@@ -197,7 +197,7 @@ async function reported(put: () => Promise<void>): Promise<PartReport> {
     await put();
     return { isSet: true };
   } catch (error) {
-    if (error instanceof S3Error || error instanceof KeySourceError) return { isSet: false, error: error.message };
+    if (error instanceof S3Error || error instanceof KeyServiceError) return { isSet: false, error: error.message };
     throw error;
   }
 }

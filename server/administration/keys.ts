@@ -1,6 +1,7 @@
-import { type KeySource, KeySourceError } from '../encryption/key-source.ts';
+import { type KeySource } from '../encryption/key-source.ts';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { adminError } from './admin-error.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /** The description of a key by the key service. Other servers of its protocol tell less. */
 export interface KeyDescription {
@@ -190,5 +191,5 @@ function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof KeySourceError ? error.message : 'the key service failed';
+  return error instanceof KeyServiceError ? error.message : 'the key service failed';
 }

@@ -11,7 +11,6 @@ import type { Principal, StoredCredentials, Access, AccessRequest } from './prin
 import type { BodySource } from '../objects/bodies/body-source.ts';
 import { verifiedBody, type VerifiedBody } from './verified-body.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
-import { KeySourceError } from '../encryption/key-source.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { IdentityReader, Identities } from './identities/identities.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
@@ -21,6 +20,7 @@ import { authorize, explainDecision, type ExplainedDecision, type PolicySources 
 import { createFormerRoot, rootCredentials, sessionTokenKey, type RootCredentials } from './root-credentials.ts';
 import { createTemporaryCredentials, type TemporaryCredentialsStore } from './temporary-credentials.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /** The credentials that the authenticator accepts. `Access` implements it. */
 interface CredentialSource {
@@ -206,7 +206,7 @@ function checkSessionToken(claim: ClaimedCredentials, credentials: StoredCredent
 
 /** Reports whether the error says that records or keys are unavailable now, so that a later attempt may succeed. */
 export function isUnavailable(error: unknown): boolean {
-  return isStoreUnavailable(error) || (error instanceof KeySourceError && error.code === 'unavailable');
+  return isStoreUnavailable(error) || (error instanceof KeyServiceError && error.code === 'unavailable');
 }
 
 /** Finds policy documents by name. */

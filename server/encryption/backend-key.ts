@@ -3,7 +3,8 @@ import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
 import { StoreError } from '../store/store-error.ts';
-import { type KeySource, KeySourceError, type SealedDataKey } from './key-source.ts';
+import { type KeySource, type SealedDataKey } from './key-source.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /**
  * The first byte of a sealed record's value is its format. Plain: 0, then the value. Sealed: 1, 12 bytes of nonce, AES-256-GCM
@@ -86,7 +87,7 @@ interface BackendKey {
 
 /**
  * Opens the key. With `turnOn`, it makes the key when a key service is configured for the first time. Throws `StoreError` and
- * `KeySourceError`.
+ * `KeyServiceError`.
  */
 export async function openBackendKey(
   records: RecordStore,
@@ -120,7 +121,7 @@ async function turnSealingOn(
   try {
     ({ sealed } = await keys.generate(keys.defaultKey, context));
   } catch (error) {
-    if (error instanceof KeySourceError && error.code === 'not-configured') return undefined;
+    if (error instanceof KeyServiceError && error.code === 'not-configured') return undefined;
     throw error;
   }
   // If several threads start at once, one of them makes the key, and all read it.
@@ -133,7 +134,7 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
   try {
     return await keys.unseal(sealed, context);
   } catch (error) {
-    if (!(error instanceof KeySourceError)) throw error;
+    if (!(error instanceof KeyServiceError)) throw error;
     const options = { cause: error };
     switch (error.code) {
       case 'not-configured':
@@ -153,6 +154,9 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
         );
       case 'not-permitted':
       case 'unavailable':
+      case 'invalid-request':
+      case 'key-exists':
+      case 'not-supported':
         throw error;
     }
   }

@@ -6,11 +6,11 @@ import {
   type DataKey,
   type EncryptionContext,
   type KeySource,
-  KeySourceError,
   type SealedDataKey,
 } from './key-source.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /** The calls of the key-service client that this file uses. Contexts are bytes; errors have a `code` of the protocol. */
 export interface KeyServiceCalls {
@@ -40,7 +40,7 @@ export const unsealedKeyLimits = { lifetimeMs: 5 * 60_000, uses: Infinity, entri
 
 const monotonic = () => performance.now();
 
-/** Data keys of the key service, cached by key name and context. Failures become `KeySourceError`s. */
+/** Data keys of the key service, cached by key name and context. Failures become `KeyServiceError`s. */
 export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysOptions): KeySource {
   const clock = options.clock ?? monotonic;
   const generated = new ExpiringCache<DataKey>(dataKeyLimits, clock);
@@ -50,7 +50,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     try {
       return await call();
     } catch (error) {
-      const failure = keySourceError(keyName, error);
+      const failure = dataKeyError(keyName, error);
       // The key is disabled, deleted or forbidden, so its cached data keys must go too.
       if (failure.code === 'not-permitted' || failure.code === 'key-not-found') {
         generated.dropGroup(keyName);
@@ -81,7 +81,10 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     const { plaintext, sealed } = await generateNow(options.defaultKey, context, calls);
     const again = await unsealNow(sealed, context, calls);
     if (!timingSafeEqual(plaintext, again)) {
-      throw new KeySourceError('unavailable', `the key service opened a data key of ${options.defaultKey} differently`);
+      throw new KeyServiceError(
+        'unavailable',
+        `the key service opened a data key of ${options.defaultKey} differently`,
+      );
     }
   }
 
@@ -132,9 +135,9 @@ async function whoAmI(calls: KeyServiceCalls): Promise<DescribeSelfAnswer | unde
  * Explains a missing default key. The server never creates it: sealing cannot be undone, so a typing error in the name would bind all
  * data to a key that the administrators do not know.
  */
-function missingDefaultKey(failure: unknown, name: string): KeySourceError | undefined {
-  if (!(failure instanceof KeySourceError) || failure.code !== 'key-not-found') return undefined;
-  return new KeySourceError(
+function missingDefaultKey(failure: unknown, name: string): KeyServiceError | undefined {
+  if (!(failure instanceof KeyServiceError) || failure.code !== 'key-not-found') return undefined;
+  return new KeyServiceError(
     failure.code,
     `the default key "${name}" does not exist at the key service: correct SVC_KMS_KEYSVC_KEY_NAME, or make the key ` +
       `("keysvc key create ${name}", or list it under "keys" in the configuration of the key service)`,
@@ -144,7 +147,7 @@ function missingDefaultKey(failure: unknown, name: string): KeySourceError | und
 
 /** Adds every permission that the policy lacks to a refusal, if the service reports them. Otherwise each restart would name only one. */
 async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, defaultKey: string): Promise<unknown> {
-  if (!(failure instanceof KeySourceError) || failure.code !== 'not-permitted') return failure;
+  if (!(failure instanceof KeyServiceError) || failure.code !== 'not-permitted') return failure;
   const self = await whoAmI(calls);
   const lacking = self === undefined ? [] : missingPermissions(self, defaultKey);
   if (self === undefined || lacking.length === 0) return failure;
@@ -154,7 +157,7 @@ async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, default
       ? `no policy of the key service is for this server (identity ${self.identity}); one must allow ${paths}`
       : `its policy "${self.policy_name}" for this server (identity ${self.identity}) does not allow ${paths}`;
   const message = `${failure.message}; ${what}`;
-  return new KeySourceError(failure.code, message, { cause: failure });
+  return new KeyServiceError(failure.code, message, { cause: failure });
 }
 
 function nameOf({ keyName, ciphertext }: SealedDataKey, context: string): string {
@@ -163,7 +166,7 @@ function nameOf({ keyName, ciphertext }: SealedDataKey, context: string): string
 
 function dataKeyBytes(keyName: string, plaintext: Buffer): Buffer {
   if (plaintext.length === 32) return plaintext;
-  throw new KeySourceError(
+  throw new KeyServiceError(
     'unavailable',
     `the key service gave a data key of ${plaintext.length} bytes for ${keyName}`,
   );
@@ -173,22 +176,25 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-function keySourceError(keyName: string, error: unknown): KeySourceError {
-  if (error instanceof KeySourceError) return error;
+function dataKeyError(keyName: string, error: unknown): KeyServiceError {
   const reason = error instanceof Error ? error.message : String(error);
   const options = { cause: error };
   switch (codeOf(error)) {
     case 'key-not-found':
-      return new KeySourceError('key-not-found', `the key ${keyName} does not exist at the key service`, options);
+      return new KeyServiceError('key-not-found', `the key ${keyName} does not exist at the key service`, options);
     case 'not-authentic':
-      return new KeySourceError('not-authentic', `a data key of ${keyName} is not authentic: ${reason}`, options);
+      return new KeyServiceError('not-authentic', `a data key of ${keyName} is not authentic: ${reason}`, options);
     case 'not-permitted':
-      return new KeySourceError('not-permitted', `the key service does not allow using ${keyName}: ${reason}`, options);
+      return new KeyServiceError(
+        'not-permitted',
+        `the key service does not allow using ${keyName}: ${reason}`,
+        options,
+      );
     case 'invalid-request':
       // The name is not valid for a key.
-      return new KeySourceError('key-not-found', `the key service refuses the key ${keyName}: ${reason}`, options);
+      return new KeyServiceError('key-not-found', `the key service refuses the key ${keyName}: ${reason}`, options);
     case undefined:
     default:
-      return new KeySourceError('unavailable', `the key service cannot use ${keyName} now: ${reason}`, options);
+      return new KeyServiceError('unavailable', `the key service cannot use ${keyName} now: ${reason}`, options);
   }
 }

@@ -1,6 +1,7 @@
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 /**
  * A source of data keys: the key service, a secret key of the environment, or none. The encryption of objects and of the backend uses
- * only this interface. Errors are `KeySourceError`s, whose code the S3 layer translates.
+ * only this interface. Errors are `KeyServiceError`s, whose code the S3 layer translates.
  *
  * @example
  *     const context = { 'coffer:bucket': 'photos' };
@@ -46,17 +47,6 @@ export interface DataKey {
   readonly sealed: SealedDataKey;
 }
 
-type KeySourceErrorCode = 'key-not-found' | 'not-authentic' | 'not-permitted' | 'unavailable' | 'not-configured';
-
-export class KeySourceError extends Error {
-  override readonly name = 'KeySourceError';
-  readonly code: KeySourceErrorCode;
-  constructor(code: KeySourceErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /** Characters that the canonical form escapes. */
 const signs = /[<>&]/g;
 
@@ -87,7 +77,7 @@ export const noKeySource: KeySource = {
 
 function refuse(): Promise<never> {
   return Promise.reject(
-    new KeySourceError(
+    new KeyServiceError(
       'not-configured',
       'no key service is configured: set SVC_KMS_KEYSVC_ENDPOINT and its certificate, or SVC_KMS_SECRET_KEY',
     ),

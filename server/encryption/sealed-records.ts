@@ -20,7 +20,7 @@ import type { KeySource } from './key-source.ts';
 export interface SealedRecordStore {
   /**
    * Opens the backend's data key, turns sealing on if a key service is configured, and seals plain records. The caller repeats it with
-   * backoff while it rejects with a `KeySourceError` of code `unavailable`. A `StoreError` says what an administrator must do.
+   * backoff while it rejects with a `KeyServiceError` of code `unavailable`. A `StoreError` says what an administrator must do.
    *
    * With `turnOn` false, sealing that is off stays off, because another server over the same records has no key service yet. The caller
    * may call it again later. If another server or thread turns sealing on, this store follows.

@@ -7,16 +7,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import {
-  contextText,
-  type DataKey,
-  type EncryptionContext,
-  type KeySource,
-  KeySourceError,
-  type SealedDataKey,
-} from './key-source.ts';
+import { contextText, type DataKey, type EncryptionContext, type KeySource, type SealedDataKey } from './key-source.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import { dataKeyLimits, unsealedKeyLimits } from './key-service-keys.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /** The one key of `SVC_KMS_SECRET_KEY`. */
 export interface SecretKey {
@@ -83,17 +77,17 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
     }
   }
 
-  function notAuthentic(why: string, cause?: unknown): KeySourceError {
+  function notAuthentic(why: string, cause?: unknown): KeyServiceError {
     const options = cause === undefined ? {} : { cause };
-    return new KeySourceError(
+    return new KeyServiceError(
       'not-authentic',
       `a data key does not open with the key ${key.name} of SVC_KMS_SECRET_KEY: ${why}`,
       options,
     );
   }
 
-  function unknown(keyName: string): KeySourceError {
-    return new KeySourceError(
+  function unknown(keyName: string): KeyServiceError {
+    return new KeyServiceError(
       'key-not-found',
       `there is no key ${keyName}: SVC_KMS_SECRET_KEY gives ${key.name} alone; several keys need a key service`,
     );

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { KeySourceError } from '../encryption/key-source.ts';
 import { waitForDependencies, type Waiting } from './wait-for-dependencies.ts';
 import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
 import { joinDeployment } from '../store/deployment.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { StoreError } from '../store/store-error.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const away = () => Promise.reject(new StoreError('unreachable', 'no route to 10.0.0.7'));
@@ -37,9 +37,9 @@ describe('what a server waits for', () => {
         }),
       'bodies',
     ],
-    ['the key service', () => Promise.reject(new KeySourceError('unavailable', 'no answer')), 'key-service'],
-    ['its permission', () => Promise.reject(new KeySourceError('not-permitted', 'no policy')), 'key-service'],
-    ['its default key', () => Promise.reject(new KeySourceError('key-not-found', 'no key "a"')), 'default-key'],
+    ['the key service', () => Promise.reject(new KeyServiceError('unavailable', 'no answer')), 'key-service'],
+    ['its permission', () => Promise.reject(new KeyServiceError('not-permitted', 'no policy')), 'key-service'],
+    ['its default key', () => Promise.reject(new KeyServiceError('key-not-found', 'no key "a"')), 'default-key'],
   ])('is told of %s', async (_what, attempt, waitsFor) => {
     expect((await waiting(attempt))?.waitsFor).toBe(waitsFor);
   });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
 import type { Missing, WaitsFor } from '../../protocol/waits-for.ts';
-import { KeySourceError } from '../encryption/key-source.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /** Milliseconds between attempts. The first ones follow soon, since programs often start together. */
 const delaysMs = [250, 500, 1_000, 2_000, 5_000] as const;
@@ -57,7 +57,7 @@ const components: Readonly<Record<Missing, string>> = {
 };
 
 function missingDependency(error: unknown): Missing | undefined {
-  if (error instanceof KeySourceError) return error.code === 'key-not-found' ? 'default-key' : 'key-service';
+  if (error instanceof KeyServiceError) return error.code === 'key-not-found' ? 'default-key' : 'key-service';
   if (!isStoreUnavailable(error)) return undefined;
   return error.store === 'blobs' ? 'bodies' : 'database';
 }

@@ -31,7 +31,7 @@ const connect: ConnectKeyService = ({ endpoints, credentials }) => {
       calls.push(`${service} opens by ${name} ${subject}`);
       return moved.includes(name)
         ? Promise.resolve(ciphertext)
-        : Promise.reject(new KeyServiceError('key-not-found', 404, 'key does not exist'));
+        : Promise.reject(new KeyServiceError('key-not-found', 'key does not exist', { status: 404 }));
     },
   };
   return Promise.resolve(client as KeyServiceClient);

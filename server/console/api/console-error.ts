@@ -9,6 +9,7 @@ import type { ConsoleLog } from '../services.ts';
 import { auditOf } from './request-audit.ts';
 import { IdentityError, type IdentityErrorCode } from '../../auth/identity-error.ts';
 import { RequestError } from '../../auth/request-error.ts';
+import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 const statuses = {
   BadRequest: 400,
@@ -66,7 +67,8 @@ function knownErrorAnswer(error: unknown): (ErrorAnswer & { readonly status: num
 function unavailableAnswer(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (!(error instanceof Error)) return undefined;
   const isUnavailable = isStoreUnavailable(error) || isStoreError(error, ...sealedRecordsErrors);
-  if (!isUnavailable && error.name !== 'KeySourceError') return undefined;
+  const isOfDataKey = error instanceof KeyServiceError && error.code !== 'invalid-request';
+  if (!isUnavailable && !isOfDataKey) return undefined;
   return {
     status: 503,
     code: 'ServiceUnavailable',

@@ -1,4 +1,4 @@
-import { type KeySource, KeySourceError } from '../../encryption/key-source.ts';
+import { type KeySource } from '../../encryption/key-source.ts';
 import { type BlockSums, matchesStored, BlockSumsHasher, coversSize } from '../../objects/checksums/block-sums.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { tierOf } from '../../store/tiered-id.ts';
@@ -15,6 +15,7 @@ import { namedPlace, type ObjectRecords, type Place, placeText, readObjectRecord
 import { type ObjectStream, planObject } from './plan-object.ts';
 import { isUnreadable } from '../../objects/damage.ts';
 import { isStoreError } from '../../store/store-error.ts';
+import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 /** The context of a verification. */
 export interface VerifyContext {
@@ -95,7 +96,7 @@ async function checkStreams(
   return findings;
 }
 
-/** Returns the key of an encrypted object where it is available. Throws `KeySourceError` while the key service is away. */
+/** Returns the key of an encrypted object where it is available. Throws `KeyServiceError` while the key service is away. */
 export async function objectKeyOf(
   { keys }: VerifyContext,
   place: Place,
@@ -109,7 +110,7 @@ export async function objectKeyOf(
   } catch (error) {
     if (isStoreError(error, 'ciphertext-damaged')) return { kind: 'damaged', message: error.message };
     // A key that was deleted or forbidden says nothing about the bytes: their checksum does.
-    if (error instanceof KeySourceError && error.code !== 'unavailable') return {};
+    if (error instanceof KeyServiceError && error.code !== 'unavailable') return {};
     throw error;
   }
 }

@@ -72,7 +72,7 @@ type OpenBody = Pick<ReadableObject, 'read'>;
 
 /**
  * Reads the key and the manifest of a body. `inline` was read with the record of the object. Returns undefined when the object was
- * replaced since then. Throws `KeySourceError`.
+ * replaced since then. Throws `KeyServiceError`.
  */
 export async function openBody(
   context: ObjectContext,

@@ -71,7 +71,7 @@ function isSame(a: ObjectPlace, b: ObjectPlace): boolean {
   return a.id === b.id && a.key === b.key && a.bucket === b.bucket;
 }
 
-/** Creates the key of a new object or upload, and its sealed form for the record. Throws `KeySourceError`. */
+/** Creates the key of a new object or upload, and its sealed form for the record. Throws `KeyServiceError`. */
 export async function makeObjectKey(
   context: Pick<ObjectContext, 'keys' | 'random'>,
   chosen: ChosenEncryption,
@@ -84,7 +84,7 @@ export async function makeObjectKey(
   return { objectKey, sealed: { scheme: 'SSE-C', objectKey: sealed } };
 }
 
-/** Seals the key of an object under a data key. Throws `KeySourceError`. */
+/** Seals the key of an object under a data key. Throws `KeyServiceError`. */
 export async function sealUnder(
   { keys, random }: Pick<ObjectContext, 'keys' | 'random'>,
   chosen: Exclude<ChosenEncryption, { scheme: 'SSE-C' }>,
@@ -110,7 +110,7 @@ export async function sealUnder(
 const opened = new OpenedObjectKeys();
 
 /**
- * Opens the key of an object, synchronously where it is cached. Fails with `KeySourceError`, with `StoreError` with the code `ciphertext-damaged` when the record
+ * Opens the key of an object, synchronously where it is cached. Fails with `KeyServiceError`, with `StoreError` with the code `ciphertext-damaged` when the record
  * was assembled from others, and with an `S3Error` where the client's key is missing or wrong.
  */
 export function recoverObjectKey(

@@ -1,13 +1,13 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { KeySourceError } from '../../encryption/key-source.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
+import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 /**
  * Translates errors of the stores and the key service to those of the protocol, with the error as `cause` for the log. Other errors are
  * returned unchanged.
  */
 export function translateFailure(error: unknown): unknown {
-  if (error instanceof KeySourceError) return keyFailure(error);
+  if (error instanceof KeyServiceError) return keyFailure(error);
   if (isStoreUnavailable(error)) {
     const code = error.code === 'full' ? 'XMinioStorageFull' : 'ServiceUnavailable';
     return new S3Error(code, error.code === 'read-only' ? error.message : undefined, { cause: error });
@@ -26,7 +26,7 @@ export function translateFailure(error: unknown): unknown {
   return error;
 }
 
-function keyFailure(error: KeySourceError): S3Error {
+function keyFailure(error: KeyServiceError): Error {
   const options = { cause: error };
   switch (error.code) {
     case 'not-configured':
@@ -40,5 +40,10 @@ function keyFailure(error: KeySourceError): S3Error {
     case 'not-authentic':
       // An attacker gets the same answer as for any other damage. The cause in the log has the details.
       return new S3Error('InternalError', undefined, options);
+    case 'invalid-request':
+    case 'key-exists':
+    case 'not-supported':
+      // A data key has no such error.
+      return error;
   }
 }
