@@ -65,6 +65,7 @@ const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
   'policy-changed': 'XCofferRefused',
   'policy-built-in': 'XMinioAdminPolicyInUse',
   'nothing-to-change': 'XMinioAdminPolicyChangeAlreadyApplied',
+  'too-many-guesses': 'SlowDown',
   'configuration-exists': 'XMinioAdminConfigIDPCfgNameAlreadyExists',
   'no-such-configuration': 'XMinioAdminConfigIDPCfgNameDoesNotExist',
   'from-environment': 'XMinioAdminConfigEnvOverridden',

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { GuessLimits, GuessLimitError } from './guess-limits.ts';
+import { GuessLimits, isTooManyGuesses } from './guess-limits.ts';
 
 let limits: GuessLimits;
 let now: number;
@@ -26,7 +26,7 @@ async function fail(times: number, address: string, account?: string, shared = f
 const wait = (address: string, account?: string, shared = false): Promise<number> =>
   attempt(() => Promise.reject(new Error('no guess')), address, account, shared).then(
     () => 0,
-    (error: unknown) => (error instanceof GuessLimitError ? error.waitSeconds : 0),
+    (error: unknown) => (isTooManyGuesses(error) ? error.waitSeconds : 0),
   );
 const succeed = (address: string, account: string) => attempt(() => Promise.resolve(), address, account);
 

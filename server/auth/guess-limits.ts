@@ -1,5 +1,6 @@
 import { semaphore } from '../../platform/concurrency.ts';
 import type { RequestOrigin } from './condition-keys.ts';
+import { IdentityError } from './identity-error.ts';
 
 interface AttemptLimit {
   /** Attempts per window. */
@@ -67,17 +68,6 @@ interface SecretAttempt {
   readonly account?: string;
 }
 
-export class GuessLimitError extends Error {
-  override readonly name = 'GuessLimitError';
-  readonly code = 'too-many-guesses';
-  readonly waitSeconds: number;
-
-  constructor(waitSeconds: number) {
-    super(`Too many wrong attempts. Try again in ${waitSeconds} s.`);
-    this.waitSeconds = waitSeconds;
-  }
-}
-
 /**
  * Limits wrong secrets by account and address, by address, and by account. An address from which the account signed in before is exempt
  * from the last limit, so that attackers cannot keep the owner out. An address that an unknown proxy sends for many clients is exempt from
@@ -98,7 +88,7 @@ export class GuessLimits {
   }
 
   /**
-   * Runs `prove`, which rejects if the secret is wrong; `isGuess` selects the errors that mean it. Rejects with `GuessLimitError` after too
+   * Runs `prove`, which rejects if the secret is wrong; `isGuess` selects the errors that mean it. Rejects with `too-many-guesses` after too
    * many wrong secrets, even if this one is right. Attempts for one account run in a queue: otherwise concurrent ones would all run before
    * the first is counted.
    */
@@ -126,7 +116,7 @@ export class GuessLimits {
       from.sharedAddress === true ? 0 : this.#addresses.waitSeconds(from.remoteAddress, now),
       ofAccount === undefined ? 0 : this.#accounts.waitSeconds(ofAccount, now),
     );
-    if (wait > 0) throw new GuessLimitError(wait);
+    if (wait > 0) throw tooManyGuesses(wait);
   }
 
   #failed({ from, account }: SecretAttempt): void {
@@ -151,7 +141,7 @@ export class GuessLimits {
     const pair = pairOf(from, account);
     const name = this.#familiar.waitSeconds(pair, this.#clock().getTime()) > 0 ? pair : account;
     const queue = this.#queues.get(name) ?? { run: semaphore(concurrency.max), users: 0 };
-    if (queue.users >= concurrency.withWaiting) throw new GuessLimitError(1);
+    if (queue.users >= concurrency.withWaiting) throw tooManyGuesses(1);
     this.#queues.set(name, queue);
     queue.users += 1;
     try {
@@ -165,4 +155,14 @@ export class GuessLimits {
 
 function pairOf({ remoteAddress }: SecretAttempt['from'], account = ''): string {
   return `${remoteAddress} ${account}`;
+}
+
+function tooManyGuesses(waitSeconds: number): IdentityError {
+  return new IdentityError('too-many-guesses', `Too many wrong attempts. Try again in ${waitSeconds} s.`, {
+    waitSeconds,
+  });
+}
+
+export function isTooManyGuesses(error: unknown): error is IdentityError {
+  return error instanceof IdentityError && error.code === 'too-many-guesses';
 }

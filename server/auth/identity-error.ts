@@ -14,6 +14,7 @@ export type IdentityErrorCode =
   | 'policy-changed'
   | 'policy-built-in'
   | 'nothing-to-change'
+  | 'too-many-guesses'
   // Configurations of providers
   | 'configuration-exists'
   | 'no-such-configuration'
@@ -24,12 +25,16 @@ export type IdentityErrorCode =
   | 'no-such-subsystem'
   | 'busy';
 
-/** A rejected change. `message` says what is wrong, with which value, and what to do. It contains no secret. */
+/** A rejected change or attempt. `message` says what is wrong, with which value, and what to do. It contains no secret. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: IdentityErrorCode;
-  constructor(code: IdentityErrorCode, message: string, options?: ErrorOptions) {
+  /** The seconds until the next attempt, for `too-many-guesses`; 0 for other codes. */
+  readonly waitSeconds: number;
+
+  constructor(code: IdentityErrorCode, message: string, options?: ErrorOptions & { readonly waitSeconds?: number }) {
     super(message, options);
     this.code = code;
+    this.waitSeconds = options?.waitSeconds ?? 0;
   }
 }

@@ -1,9 +1,9 @@
-import { GuessLimitError } from '../auth/guess-limits.ts';
 import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../http/contract/request.ts';
 import { displayNameOf } from '../auth/principal.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { RequestError } from '../auth/request-error.ts';
+import { isTooManyGuesses } from '../auth/guess-limits.ts';
 
 /**
  * Codes of the STS API with their status.
@@ -46,12 +46,12 @@ export function isStsError(error: unknown): error is RequestError {
   return error instanceof RequestError && error.api === 'sts';
 }
 
-/** Translates a `GuessLimitError` to Throttling. */
+/** Translates `too-many-guesses` to Throttling. */
 export async function asThrottling<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
-    if (!(error instanceof GuessLimitError)) throw error;
+    if (!isTooManyGuesses(error)) throw error;
     throw stsError('Throttling', error.message, { cause: error });
   }
 }
@@ -93,8 +93,7 @@ export function stsErrorAnswer(error: RequestError, requestId: string): Answer {
   ]);
   const document = element('ErrorResponse', [details, element('RequestId', requestId)], namespace);
   const { cause } = error;
-  const wait: Record<string, string> =
-    cause instanceof GuessLimitError ? { 'retry-after': String(cause.waitSeconds) } : {};
+  const wait: Record<string, string> = isTooManyGuesses(cause) ? { 'retry-after': String(cause.waitSeconds) } : {};
   return answer(error.status, document, wait);
 }
 

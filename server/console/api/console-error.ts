@@ -1,7 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { GuessLimitError } from '../../auth/guess-limits.ts';
 import { asAdminError } from '../../administration/admin-error.ts';
 import { isStoreError, sealedRecordsErrors, isStoreUnavailable } from '../../store/store-error.ts';
 import type { ErrorAnswer } from '../contract/answers.ts';
@@ -40,7 +39,7 @@ export function isConsoleError(error: unknown): error is RequestError {
 }
 
 /** `by` describes the account in the message, for example `access key`. */
-export function tooManyAttempts(response: Response, error: GuessLimitError, by: string): RequestError {
+export function tooManyAttempts(response: Response, error: IdentityError, by: string): RequestError {
   response.set('retry-after', String(error.waitSeconds));
   const message = `Too many attempts with this ${by}. Try again in ${error.waitSeconds} s.`;
   return consoleError('TooManyAttempts', message, { cause: error });

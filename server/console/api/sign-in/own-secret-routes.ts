@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { GuessLimits, GuessLimitError } from '../../../auth/guess-limits.ts';
+import { GuessLimits, isTooManyGuesses } from '../../../auth/guess-limits.ts';
 import type { ConsoleServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
 import { tooManyAttempts, consoleError, isConsoleError } from '../console-error.ts';
@@ -37,7 +37,7 @@ export function ownSecretRoutes({ administration, clock }: ConsoleServices, auth
     };
     const attempt = limits.attempt({ from: originOf(request), account: accessKey }, prove, isWrongSecret);
     await attempt.catch((error: unknown) => {
-      throw error instanceof GuessLimitError ? tooManyAttempts(response, error, 'access key') : error;
+      throw isTooManyGuesses(error) ? tooManyAttempts(response, error, 'access key') : error;
     });
     await administration.identities.putUser({ accessKey, secretKey });
     response.status(204).end();

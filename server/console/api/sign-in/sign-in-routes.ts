@@ -1,6 +1,6 @@
 import { Router, json, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { GuessLimits, GuessLimitError } from '../../../auth/guess-limits.ts';
+import { GuessLimits, isTooManyGuesses } from '../../../auth/guess-limits.ts';
 import { isSignedInAt } from '../../../federation/openid-providers.ts';
 import type { SignInOptions } from '../../contract/answers.ts';
 import type { ConsoleServices } from '../../services.ts';
@@ -62,7 +62,7 @@ export function signInRoutes(
     };
     const attempt = limits.attempt({ from, account: form.accessKey }, prove, isSignInRefused);
     const credentials = await attempt.catch((error: unknown) => {
-      throw error instanceof GuessLimitError ? tooManyAttempts(response, error, 'access key') : error;
+      throw isTooManyGuesses(error) ? tooManyAttempts(response, error, 'access key') : error;
     });
     sweep();
     await beginSession(services, sessions, { request, response }, { credentials, signedInBy: { kind: 'keys' } });
@@ -118,7 +118,7 @@ export function directorySignInRoutes(
       if (!isStsError(error)) throw error;
       const remoteAddress = sourceOf(request).address;
       services.log.warn({ err: error, remoteAddress }, 'a sign-in by the directory was refused');
-      if (error.cause instanceof GuessLimitError) throw tooManyAttempts(response, error.cause, 'name');
+      if (isTooManyGuesses(error.cause)) throw tooManyAttempts(response, error.cause, 'name');
       throw directoryRefusal(error);
     }
     response.json(await describeSession(services, { request, response }, authorizer));
