@@ -91,12 +91,12 @@ function splitText(text: string): string[] {
 /** Splits a template as `splitText` does. Colons in the names of variables do not count. */
 function splitTemplate(template: Template): Template[] {
   const parts: Template[number][][] = [[]];
-  for (const piece of template) {
-    if (typeof piece !== 'string') {
-      parts.at(-1)?.push(piece);
+  for (const chunk of template) {
+    if (typeof chunk !== 'string') {
+      parts.at(-1)?.push(chunk);
       continue;
     }
-    let rest = piece;
+    let rest = chunk;
     while (parts.length < 6 && rest.includes(':')) {
       const colon = rest.indexOf(':');
       if (colon > 0) parts.at(-1)?.push(rest.slice(0, colon));

@@ -267,9 +267,9 @@ it('closes the source when its reader goes away', async () => {
 describe('encoding', () => {
   it('frames what decodes again, with the length it announced', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(200_000), fc.integer({ min: 1, max: 90_000 }), async (size, piece) => {
+      fc.asyncProperty(fc.nat(200_000), fc.integer({ min: 1, max: 90_000 }), async (size, chunk) => {
         const plain = Buffer.alloc(size, 'xyz');
-        const { body, decoding } = await collect(frame(plain, piece));
+        const { body, decoding } = await collect(frame(plain, chunk));
         expect(body.length).toBe(signedChunksLength(size));
         const { length, sha256 } = await decode(body, decoding);
         expect([length, sha256]).toEqual([size, createHash('sha256').update(plain).digest('hex')]);
@@ -279,7 +279,7 @@ describe('encoding', () => {
   });
 });
 
-function frame(plain: Buffer, piece: number) {
+function frame(plain: Buffer, chunk: number) {
   const credentials = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey };
   const now = new Date('2024-01-01T00:00:00Z');
   const request = { method: 'PUT', rawPath: '/b/k', rawQuery: '', headers: { host: 'h' } };
@@ -289,7 +289,7 @@ function frame(plain: Buffer, piece: number) {
   if (claim === undefined || claim.kind === 'version-2') throw new Error('not signed by version 4');
   const signature = verifySignature(sent, claim, secretKey, { now, services: ['s3'], signingKeys: new SigningKeys() });
   const decoding: ChunkedDecoding = { signature, trailer: false, decodedLength: plain.length };
-  return { chunks: encodeSignedChunks(streamed(split(plain, [piece])), signed), decoding };
+  return { chunks: encodeSignedChunks(streamed(split(plain, [chunk])), signed), decoding };
 }
 
 async function collect({ chunks, decoding }: ReturnType<typeof frame>) {

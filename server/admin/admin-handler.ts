@@ -81,7 +81,7 @@ async function toAnswer(call: AdminCall, answer: AdminAnswer): Promise<Answer> {
       return {
         status: 200,
         headers: { 'content-type': 'application/x-ndjson' },
-        body: { kind: 'endless', pieces: (gone) => jsonLines(lines(ended(gone))) },
+        body: { kind: 'endless', chunks: (gone) => jsonLines(lines(ended(gone))) },
       };
     }
     default:
@@ -188,8 +188,8 @@ async function serve(route: Route, call: AdminCall): Promise<Answer> {
   try {
     const answer = await toAnswer(call, await route.serve(call));
     if (answer.body.kind !== 'endless') return answer;
-    const pieces = whileAllowed(answer.body.pieces, () => isStillAllowed(route, call));
-    return { ...answer, body: { kind: 'endless', pieces } };
+    const chunks = whileAllowed(answer.body.chunks, () => isStillAllowed(route, call));
+    return { ...answer, body: { kind: 'endless', chunks } };
   } catch (error) {
     const rejected = asAdminError(error);
     if (rejected === undefined) throw error;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 import { DecryptedChunks } from './package-decryptor.ts';
 import { cipherRange, PACKAGE_SIZE, packageCuts, TAG_SIZE } from './package-format.ts';
 import { encryptBuffer, SALT_SIZE, streamKey } from './packages.ts';
@@ -17,8 +17,8 @@ const sealed = encryptBuffer(source.subarray(0, total), key);
 function lent(bytes: Buffer, length: number) {
   const buffer = Buffer.alloc(length);
   let at = 0;
-  const pieces: Pieces<'lent'> = {
-    tenure: 'lent',
+  const chunks: Chunks<'lent'> = {
+    ownership: 'lent',
     next() {
       const copied = bytes.copy(buffer.fill(0xdd), 0, at, at + length);
       at += copied;
@@ -26,14 +26,14 @@ function lent(bytes: Buffer, length: number) {
     },
     close: () => Promise.resolve(),
   };
-  return { pieces, buffer };
+  return { pieces: chunks, buffer };
 }
 
 /** What a reader gets until the end or a failure; each piece is copied before the next is asked for. */
 async function read(ciphertext: Buffer, size: number, start = 0, end = size, length = 50_000) {
   const range = cipherRange(start, end, size);
-  const { pieces, buffer } = lent(ciphertext.subarray(range.start, range.end), length);
-  const plaintext = new DecryptedChunks(pieces, { ...range, key, size });
+  const { pieces: chunks, buffer } = lent(ciphertext.subarray(range.start, range.end), length);
+  const plaintext = new DecryptedChunks(chunks, { ...range, key, size });
   const given: { readonly copy: Buffer; readonly inPlace: boolean }[] = [];
   let failure: unknown;
   try {
@@ -113,8 +113,8 @@ describe('plaintext in the place of its ciphertext', () => {
 
   it('shows bytes after the end', async () => {
     const range = { ...cipherRange(0, total, total), key, size: total };
-    const { pieces } = lent(Buffer.concat([sealed, Buffer.alloc(1)]), 50_000);
-    const plaintext = new DecryptedChunks(pieces, range);
+    const { pieces: chunks } = lent(Buffer.concat([sealed, Buffer.alloc(1)]), 50_000);
+    const plaintext = new DecryptedChunks(chunks, range);
     const all = async () => {
       while ((await plaintext.next()) !== undefined);
     };

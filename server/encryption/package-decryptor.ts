@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
 import { freeNow } from '../../platform/body-memory.ts';
 import { HEADER_SIZE, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 import { StoreError } from '../store/store-error.ts';
 
 export interface Decryption {
@@ -54,7 +54,7 @@ export class PackageDecryptor {
     for (let at = this.#afterHeader(chunk); at < chunk.length;) {
       at = this.#take(chunk, at);
       if (this.#tagged !== TAG_SIZE) continue;
-      for (const piece of this.#endPackage()) if (piece.length > 0) yield piece;
+      for (const part of this.#endPackage()) if (part.length > 0) yield part;
     }
   }
 
@@ -72,14 +72,14 @@ export class PackageDecryptor {
     for (let at = this.#afterHeader(chunk); at < chunk.length;) {
       at = this.#take(chunk, at);
       if (this.#tagged !== TAG_SIZE) continue;
-      for (const piece of this.#endPackage()) {
+      for (const part of this.#endPackage()) {
         if (earlier > 0) {
           earlier -= 1;
-          if (piece.length > 0) chunks.push(piece);
+          if (part.length > 0) chunks.push(part);
         } else {
           // The plaintext is never longer than the ciphertext so far, so this overwrites only processed bytes.
-          filled += piece.copy(chunk, filled);
-          freeNow(piece);
+          filled += part.copy(chunk, filled);
+          freeNow(part);
         }
       }
     }
@@ -104,10 +104,10 @@ export class PackageDecryptor {
   #take(chunk: Buffer, at: number): number {
     if (this.#done) throw new StoreError('ciphertext-damaged', 'the ciphertext continues after its end');
     if (this.#inPackage < this.#packageSize) {
-      const piece = chunk.subarray(at, at + this.#packageSize - this.#inPackage);
-      this.#plaintext.push(this.#decipher.update(piece));
-      this.#inPackage += piece.length;
-      return at + piece.length;
+      const part = chunk.subarray(at, at + this.#packageSize - this.#inPackage);
+      this.#plaintext.push(this.#decipher.update(part));
+      this.#inPackage += part.length;
+      return at + part.length;
     }
     const copied = chunk.copy(this.#tag, this.#tagged, at, at + TAG_SIZE - this.#tagged);
     this.#tagged += copied;
@@ -123,7 +123,7 @@ export class PackageDecryptor {
         cause: error,
       });
     }
-    const kept = this.#plaintext.map((piece) => this.#cut(piece));
+    const kept = this.#plaintext.map((chunk) => this.#cut(chunk));
     this.#plaintext = [];
     this.#done = this.#left === 0;
     this.#index += 1;
@@ -138,10 +138,10 @@ export class PackageDecryptor {
   }
 
   /** Returns the part of the next plaintext that is in the range. */
-  #cut(piece: Buffer): Buffer {
-    const from = Math.min(this.#skip, piece.length);
+  #cut(chunk: Buffer): Buffer {
+    const from = Math.min(this.#skip, chunk.length);
     this.#skip -= from;
-    const kept = from === 0 && piece.length <= this.#left ? piece : piece.subarray(from, from + this.#left);
+    const kept = from === 0 && chunk.length <= this.#left ? chunk : chunk.subarray(from, from + this.#left);
     this.#left -= kept.length;
     return kept;
   }
@@ -162,14 +162,14 @@ export class PackageDecryptor {
  *
  * It returns only verified plaintext, and rejects with `StoreError` with the code `ciphertext-damaged`.
  */
-export class DecryptedChunks implements Pieces<'lent'> {
-  readonly tenure = 'lent';
-  readonly #ciphertext: Pieces;
+export class DecryptedChunks implements Chunks<'lent'> {
+  readonly ownership = 'lent';
+  readonly #ciphertext: Chunks;
   readonly #decryptor: PackageDecryptor;
   #ready: Buffer[] = [];
 
   /** @param ciphertext the range of `cipherRange()`; its buffers are overwritten. */
-  constructor(ciphertext: Pieces, decryption: Decryption) {
+  constructor(ciphertext: Chunks, decryption: Decryption) {
     this.#ciphertext = ciphertext;
     this.#decryptor = new PackageDecryptor(decryption);
   }

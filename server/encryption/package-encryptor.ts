@@ -38,10 +38,10 @@ export class PackageEncryptor {
         this.#inPackage = 0;
         this.#cipher = this.#newCipher();
       }
-      const piece = chunk.subarray(at, at + PACKAGE_SIZE - this.#inPackage);
-      const sealed = this.#cipher.update(piece);
-      this.#inPackage += piece.length;
-      at += piece.length;
+      const part = chunk.subarray(at, at + PACKAGE_SIZE - this.#inPackage);
+      const sealed = this.#cipher.update(part);
+      this.#inPackage += part.length;
+      at += part.length;
       yield sealed;
       freeNow(sealed);
     }

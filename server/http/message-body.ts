@@ -238,10 +238,10 @@ function discard(message: IncomingMessage): Promise<void> {
   let bytes = 0;
   const timer = setTimeout(resolve, drainLimit.ms);
   pauseUntilNextWindow(message);
-  message.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    drained += piece.length;
-    freeChunk(piece);
+  message.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    drained += chunk.length;
+    freeChunk(chunk);
     if (bytes > drainLimit.bytes) resolve();
     else if (drained > drainWindow.bytes) pauseUntilNextWindow(message);
   });

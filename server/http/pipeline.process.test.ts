@@ -164,7 +164,7 @@ describe('HTTP/1.0', () => {
 
   it('gets answers of unknown length without chunks', async () => {
     const url = await serve(() =>
-      Promise.resolve({ status: 200, headers: {}, body: { kind: 'endless', pieces: () => twoLines() } }),
+      Promise.resolve({ status: 200, headers: {}, body: { kind: 'endless', chunks: () => twoLines() } }),
     );
     const { head, body } = await sendRaw(url, old('GET', '/b', 'Connection: keep-alive\r\n'));
     expect(head.toLowerCase()).not.toContain('transfer-encoding');

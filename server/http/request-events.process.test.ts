@@ -9,7 +9,7 @@ import { headersOfList } from './contract/request-audit.ts';
 import { createDispatch } from './dispatch.ts';
 import { createRequestListener, createS3Server } from './s3-server.ts';
 import { chunksOf } from '../objects/bodies/body-source.ts';
-import { ownPieces } from '../../platform/pieces.ts';
+import { ownChunks } from '../../platform/chunks.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));
@@ -104,7 +104,7 @@ describe('events of requests', () => {
   it.each<[string, Answer['body'], string]>([
     ['a text', { kind: 'bytes', bytes: Buffer.from('whole') }, '5'],
     ['nothing', { kind: 'empty' }, '0'],
-    ['pieces', { kind: 'pieces', size: 3, pieces: ownPieces(Readable.from([Buffer.from('abc')])) }, '3'],
+    ['chunks', { kind: 'chunks', size: 3, chunks: ownChunks(Readable.from([Buffer.from('abc')])) }, '3'],
   ])('have the headers of an answer with %s', async (_what, body, length) => {
     const events = new RequestEvents();
     const headers = { 'x-amz-server-side-encryption': 'AES256' };

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
-import { ownPieces } from '../../platform/pieces.ts';
+import { ownChunks } from '../../platform/chunks.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { connectRaw, sendRaw } from '../../test/support/process/raw-http.ts';
 import { type Answer, type RequestHandler, type IncomingRequest, readWholeBody } from './contract/request.ts';
@@ -53,9 +53,9 @@ const refuse: RequestHandler = () => Promise.reject(new S3Error('AccessDenied'))
 const head = (method: string, more = '') => `${method} /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${more}\r\n`;
 
 const streaming =
-  (size: number, pieces: () => AsyncGenerator<Buffer>): RequestHandler =>
+  (size: number, chunks: () => AsyncGenerator<Buffer>): RequestHandler =>
   () =>
-    Promise.resolve({ status: 200, headers: {}, body: { kind: 'pieces', size, pieces: ownPieces(pieces()) } });
+    Promise.resolve({ status: 200, headers: {}, body: { kind: 'chunks', size, chunks: ownChunks(chunks()) } });
 
 describe('a page on another origin', () => {
   const crossOrigin = vi.fn(() =>

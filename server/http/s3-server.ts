@@ -293,7 +293,7 @@ function declaredSize({ headers }: IncomingMessage): number {
 function sizeOf({ method }: IncomingMessage, { body }: Answer): number {
   if (method === 'HEAD') return 0;
   if (body.kind === 'bytes') return body.bytes.length;
-  return body.kind === 'pieces' ? body.size : 0;
+  return body.kind === 'chunks' ? body.size : 0;
 }
 
 /**

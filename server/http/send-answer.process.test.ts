@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 import { sendChunks } from './send-answer.ts';
 
 const servers: Server[] = [];
@@ -13,8 +13,8 @@ afterEach(() => {
 const pieceBytes = 512 * 1024;
 
 /** Pieces in one buffer that is filled anew for each, with the piece's number. */
-class OneBuffer implements Pieces<'lent'> {
-  readonly tenure = 'lent';
+class OneBuffer implements Chunks<'lent'> {
+  readonly ownership = 'lent';
   readonly count: number;
   readonly #buffer = Buffer.alloc(pieceBytes);
   given = 0;
@@ -40,10 +40,10 @@ class OneBuffer implements Pieces<'lent'> {
 }
 
 /** Serves these pieces once; the promise is of what `sendChunks` made of it. */
-async function serve(pieces: Pieces, size: number) {
+async function serve(chunks: Chunks, size: number) {
   const outcome = Promise.withResolvers<string>();
   const answer = async (response: ServerResponse) => {
-    await sendChunks(response, { pieces, size }, () => response.writeHead(200, ['content-length', String(size)]));
+    await sendChunks(response, { chunks, size }, () => response.writeHead(200, ['content-length', String(size)]));
   };
   const server = createServer((_request, response) => {
     answer(response).then(
@@ -77,36 +77,36 @@ describe('pieces that are sent', () => {
   });
 
   it('are closed once all were handed over', async () => {
-    const pieces = new OneBuffer(3);
-    const { port, outcome } = await serve(pieces, 3 * pieceBytes);
+    const chunks = new OneBuffer(3);
+    const { port, outcome } = await serve(chunks, 3 * pieceBytes);
     await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
-    expect([await outcome, pieces.closed]).toEqual(['sent', 1]);
+    expect([await outcome, chunks.closed]).toEqual(['sent', 1]);
   });
 
   it('are not asked for while the client does not read', async () => {
-    const pieces = new OneBuffer(1_000);
-    const { port } = await serve(pieces, 1_000 * pieceBytes);
+    const chunks = new OneBuffer(1_000);
+    const { port } = await serve(chunks, 1_000 * pieceBytes);
     const client = await deafClient(port);
-    const before = pieces.given;
+    const before = chunks.given;
     await sleep(100);
-    const after = pieces.given;
+    const after = chunks.given;
     client.destroy();
     expect([after, after < 100]).toEqual([before, true]);
   });
 
   it('are closed when the client goes away before it has read them', async () => {
-    const pieces = new OneBuffer(1_000);
-    const { port, outcome } = await serve(pieces, 1_000 * pieceBytes);
+    const chunks = new OneBuffer(1_000);
+    const { port, outcome } = await serve(chunks, 1_000 * pieceBytes);
     (await deafClient(port)).destroy();
-    expect([await outcome, pieces.closed]).toEqual(['sent', 1]);
+    expect([await outcome, chunks.closed]).toEqual(['sent', 1]);
   });
 
   it('are closed only when the piece that was asked for has come', async () => {
     const steps: string[] = [];
     const asked = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
-    const pieces: Pieces = {
-      tenure: 'lent',
+    const chunks: Chunks = {
+      ownership: 'lent',
       async next() {
         asked.resolve();
         await arrived.promise;
@@ -118,7 +118,7 @@ describe('pieces that are sent', () => {
         return Promise.resolve();
       },
     };
-    const { port, outcome } = await serve(pieces, 2);
+    const { port, outcome } = await serve(chunks, 2);
     const client = connect(port, '127.0.0.1');
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await asked.promise;
@@ -133,9 +133,9 @@ describe('pieces that are sent', () => {
     ['fewer', 3 * pieceBytes, `the body ended after ${2 * pieceBytes} of ${3 * pieceBytes} bytes`],
     ['more', pieceBytes + 1, `the body has more than the ${pieceBytes + 1} bytes that were announced`],
   ])('cut the connection where they are %s than announced', async (_name, size, message) => {
-    const pieces = new OneBuffer(2);
-    const { port, outcome } = await serve(pieces, size);
+    const chunks = new OneBuffer(2);
+    const { port, outcome } = await serve(chunks, size);
     await expect(fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.arrayBuffer())).rejects.toThrow();
-    expect([await outcome, pieces.closed]).toEqual([message, 1]);
+    expect([await outcome, chunks.closed]).toEqual([message, 1]);
   });
 });

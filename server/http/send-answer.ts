@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './contract/request.ts';
 import { hostId } from '../s3/answers.ts';
 import { finishUnread, hasUnreadBody } from './message-body.ts';
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 import { once } from 'node:events';
 
 /** Milliseconds until a slow answer sends its status, and between the spaces that keep the connection alive. */
@@ -51,7 +51,7 @@ export async function sendAnswer(
   // These bodies are complete and leave in this turn of the event loop.
   if (body.kind === 'empty' || body.kind === 'bytes' || message.method === 'HEAD') measure?.firstByte();
   if (message.method === 'HEAD' || status === 204 || status === 304) {
-    if (body.kind === 'pieces' || body.kind === 'stream') await body.pieces.close();
+    if (body.kind === 'chunks' || body.kind === 'stream') await body.chunks.close();
     return sendBytes(message, response, status, headOf(answer, lengthOfUnsent(answer), envelope), noBytes);
   }
   switch (body.kind) {
@@ -59,7 +59,7 @@ export async function sendAnswer(
       return sendBytes(message, response, status, headOf(answer, 0, envelope), noBytes);
     case 'bytes':
       return sendBytes(message, response, status, headOf(answer, body.bytes.length, envelope), body.bytes);
-    case 'pieces':
+    case 'chunks':
       return sendChunks(response, body, () => {
         measure?.firstByte();
         response.writeHead(status, headOf(answer, body.size, envelope));
@@ -165,14 +165,14 @@ async function sendSlowly(
  */
 export async function sendChunks(
   response: ServerResponse,
-  { pieces, size = Infinity }: { readonly pieces: Pieces; readonly size?: number },
+  { chunks, size = Infinity }: { readonly chunks: Chunks; readonly size?: number },
   writeHead: () => void,
 ): Promise<void> {
   const writer = new ChunkWriter(response);
   let sent = 0;
   try {
     while (sent < size) {
-      const chunk = await pieces.next();
+      const chunk = await chunks.next();
       if (writer.gone) return;
       if (chunk === undefined) {
         if (size !== Infinity) throw new Error(`the body ended after ${sent} of ${size} bytes`);
@@ -189,7 +189,7 @@ export async function sendChunks(
     if (response.headersSent) response.destroy();
     throw error;
   } finally {
-    await pieces.close();
+    await chunks.close();
   }
 }
 
@@ -233,7 +233,7 @@ const keepAliveMs = 5_000;
  */
 export async function sendEndless(
   response: ServerResponse,
-  { pieces }: { readonly pieces: (signal: AbortSignal) => AsyncIterable<Buffer> },
+  { chunks }: { readonly chunks: (signal: AbortSignal) => AsyncIterable<Buffer> },
   everyMs = keepAliveMs,
 ): Promise<void> {
   const gone = new AbortController();
@@ -245,7 +245,7 @@ export async function sendEndless(
     if (!response.writableNeedDrain) response.write(' ');
   }, everyMs);
   try {
-    for await (const chunk of pieces(gone.signal)) {
+    for await (const chunk of chunks(gone.signal)) {
       if (gone.signal.aborted) break;
       if (!response.write(chunk)) await drained(response, gone.signal);
     }

@@ -10,16 +10,16 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.closeAllConnections();
 });
 
-type Pieces = (signal: AbortSignal) => AsyncIterable<Buffer>;
+type Chunks = (signal: AbortSignal) => AsyncIterable<Buffer>;
 
 /** Asks a server that answers with these pieces; `sent` settles as `sendEndless` does. */
-async function ask(pieces: Pieces, beatMs?: number) {
+async function ask(chunks: Chunks, beatMs?: number) {
   const sent = Promise.withResolvers<void>();
   // The test checks the failure after it has read the answer.
   sent.promise.catch(() => undefined);
   const server = createServer((_request, response: ServerResponse) => {
     response.writeHead(200);
-    sendEndless(response, { pieces }, beatMs).then(sent.resolve, sent.reject);
+    sendEndless(response, { chunks }, beatMs).then(sent.resolve, sent.reject);
   });
   servers.push(server);
   server.listen(0, '127.0.0.1');

@@ -136,7 +136,7 @@ async function answered(api: RequestHandler, request: IncomingRequest): Promise<
 async function documentOf({ body }: Answer): Promise<Buffer> {
   if (body.kind === 'bytes') return body.bytes;
   // The size of an object is in the headers.
-  if (body.kind === 'pieces' || body.kind === 'stream') await body.pieces.close();
+  if (body.kind === 'chunks' || body.kind === 'stream') await body.chunks.close();
   return Buffer.alloc(0);
 }
 

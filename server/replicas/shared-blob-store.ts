@@ -1,4 +1,4 @@
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 import { blamesBlobs } from '../store/blob-store.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -21,7 +21,7 @@ export class SharedBlobStore implements BlobStore {
     return this.#opened().write(...args);
   }
 
-  read(...args: Parameters<BlobStore['read']>): Pieces {
+  read(...args: Parameters<BlobStore['read']>): Chunks {
     return this.#opened().read(...args);
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { keptPieces } from '../../platform/pieces.ts';
+import { keptChunks } from '../../platform/chunks.ts';
 import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
 import type { ObjectInfo, ObjectLayer, ObjectPart, ReadableObject } from '../objects/object-layer.ts';
 import { storageClassAt } from '../objects/replication/replication-targets.ts';
@@ -114,7 +114,7 @@ type Read = ReturnType<ReadableObject['read']>;
 
 async function bodyOf({ bandwidth }: Sender, bytes: Read, size: number): Promise<TargetRequest['body']> {
   if (Buffer.isBuffer(bytes)) return bandwidth.whole(bytes);
-  return { size, chunks: bandwidth.paced(keptPieces(bytes)) };
+  return { size, chunks: bandwidth.paced(keptChunks(bytes)) };
 }
 
 /** AWS takes no body into a bucket with object lock without a digest. A body without a known one is read twice. */
@@ -127,7 +127,7 @@ async function missingDigest(
   const hash = createHash('md5');
   const bytes = read();
   if (Buffer.isBuffer(bytes)) hash.update(bytes);
-  else for await (const piece of keptPieces(bytes)) hash.update(piece);
+  else for await (const piece of keptChunks(bytes)) hash.update(piece);
   return { 'content-md5': hash.digest('base64') };
 }
 

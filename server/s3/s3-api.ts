@@ -172,7 +172,7 @@ export function createS3Api(services: S3Services): RequestHandler {
     }
     call.checkHeaders(operation.name);
     const answer = await operation.handle(call);
-    return answer.body.kind === 'endless' ? whileRightLasts(call, operation, answer, answer.body.pieces) : answer;
+    return answer.body.kind === 'endless' ? whileRightLasts(call, operation, answer, answer.body.chunks) : answer;
   };
 }
 
@@ -181,13 +181,13 @@ function whileRightLasts(
   call: Call,
   { action }: Operation,
   answer: Answer,
-  pieces: (gone: AbortSignal) => AsyncIterable<Buffer>,
+  chunks: (gone: AbortSignal) => AsyncIterable<Buffer>,
 ): Answer {
   const isAllowed = async () => {
     const now = await call.asNow();
     return now !== undefined && (action === undefined || now.allows(action, call.bucket));
   };
-  return { ...answer, body: { kind: 'endless', pieces: whileAllowed(pieces, isAllowed) } };
+  return { ...answer, body: { kind: 'endless', chunks: whileAllowed(chunks, isAllowed) } };
 }
 
 /** Returns the operation of S3 Control that a request with the header `x-amz-account-id` asks for; undefined for one of a bucket. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { keptPieces } from '../../platform/pieces.ts';
+import { keptChunks } from '../../platform/chunks.ts';
 import { parseSelectRequest } from './select-request.ts';
 import { QueryProcesses } from './query-processes.ts';
 
@@ -36,7 +36,7 @@ it('runs a query after the process of the query before has ended on its own', as
   const queries = new QueryProcesses();
   const answer = async () => {
     const messages = await queries.run(request, object, new Date());
-    const found = Buffer.concat(await Array.fromAsync(keptPieces(messages)));
+    const found = Buffer.concat(await Array.fromAsync(keptChunks(messages)));
     await messages.close();
     return found.toString('latin1');
   };

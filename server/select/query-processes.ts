@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { FromQuery, ToQuery } from './select-messages.ts';
 import type { SelectRequest } from './select-request.ts';
@@ -11,7 +11,7 @@ export interface QueriedObject {
   /** Bytes of plaintext. */
   readonly size: number;
   /** Opens a range of the plaintext; `end` is exclusive. */
-  read(start: number, end: number): Promise<Buffer | Pieces>;
+  read(start: number, end: number): Promise<Buffer | Chunks>;
 }
 
 /** Queries that a thread runs at a time, and those that wait for them. */
@@ -46,7 +46,7 @@ export class QueryProcesses {
    *
    * @throws S3Error of the query before its first message, Busy if too many queries wait
    */
-  async run(request: SelectRequest, object: QueriedObject, now: Date): Promise<Pieces<'own'>> {
+  async run(request: SelectRequest, object: QueriedObject, now: Date): Promise<Chunks<'own'>> {
     await this.#enter();
     const query = new RunningQuery(this.#take(), object, (child) => this.#leave(child));
     query.start({ kind: 'start', request, size: object.size, now: now.getTime() });
@@ -104,12 +104,12 @@ export class QueryProcesses {
 }
 
 /** A query that a process runs: it pulls the bytes of the object, and its messages are pulled. */
-class RunningQuery implements Pieces<'own'> {
-  readonly tenure = 'own';
+class RunningQuery implements Chunks<'own'> {
+  readonly ownership = 'own';
   readonly #child: ChildProcess;
   readonly #object: QueriedObject;
   readonly #leave: (child: ChildProcess | undefined) => void;
-  #reading: Pieces | undefined;
+  #reading: Chunks | undefined;
   /** Settles the `next` that waits. */
   #settle:
     { readonly resolve: (message: Buffer | undefined) => void; readonly reject: (error: unknown) => void } | undefined;

@@ -1,5 +1,5 @@
 import { isStoreError, StoreError, isStoreUnavailable, type UnavailableCode } from './store-error.ts';
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 
 /** The file of many bodies: 16 hexadecimal characters, `ff` and 7 random bytes. */
 export type SegmentId = string & { readonly __brand: 'SegmentId' };
@@ -32,7 +32,7 @@ export interface BlobStore {
    * @example
    *     for await (const chunk of eachPiece(blobs.read(id, { start: 0, end: size, size }))) hash.update(chunk);
    */
-  read(id: BlobId, range: BlobRange): Pieces;
+  read(id: BlobId, range: BlobRange): Chunks;
 
   remove(id: BlobId): Promise<void>;
 

@@ -68,14 +68,14 @@ export function partialPrefix(...parts: readonly [...KeyPart[], KeyPart]): Buffe
 export function escape(part: KeyPart): Buffer {
   const bytes = typeof part === 'string' ? utf8(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
   if (!bytes.includes(0)) return bytes;
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let from = 0;
   for (let zero = bytes.indexOf(0); zero !== -1; zero = bytes.indexOf(0, from)) {
-    pieces.push(bytes.subarray(from, zero), escapedZero);
+    chunks.push(bytes.subarray(from, zero), escapedZero);
     from = zero + 1;
   }
-  pieces.push(bytes.subarray(from));
-  return Buffer.concat(pieces);
+  chunks.push(bytes.subarray(from));
+  return Buffer.concat(chunks);
 }
 
 /** Returns the first key after this one. The next page of a listing starts there. */
@@ -125,16 +125,16 @@ export function decodePrefix(prefix: Buffer): Buffer[] {
 
 function decode(key: Buffer): { parts: Buffer[]; rest: Buffer | undefined } {
   const parts: Buffer[] = [];
-  let pieces: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let from = 0;
   for (let zero = key.indexOf(0); zero !== -1; zero = key.indexOf(0, from)) {
     const mark = key[zero + 1];
     if (mark === 0xff) {
-      pieces.push(key.subarray(from, zero + 1));
+      chunks.push(key.subarray(from, zero + 1));
     } else if (mark === 0xfe) {
-      pieces.push(key.subarray(from, zero));
-      parts.push(joined(pieces));
-      pieces = [];
+      chunks.push(key.subarray(from, zero));
+      parts.push(joined(chunks));
+      chunks = [];
     } else {
       throw new StoreError(
         'invalid-key',
@@ -143,13 +143,13 @@ function decode(key: Buffer): { parts: Buffer[]; rest: Buffer | undefined } {
     }
     from = zero + 2;
   }
-  if (from < key.length) pieces.push(key.subarray(from));
-  return { parts, rest: pieces.length === 0 ? undefined : joined(pieces) };
+  if (from < key.length) chunks.push(key.subarray(from));
+  return { parts, rest: chunks.length === 0 ? undefined : joined(chunks) };
 }
 
 /** Copies, so that a part outlives the buffer that it was read from. */
-function joined(pieces: readonly Buffer[]): Buffer {
-  return Buffer.concat(pieces);
+function joined(chunks: readonly Buffer[]): Buffer {
+  return Buffer.concat(chunks);
 }
 
 function utf8(text: string): Buffer {

@@ -1,7 +1,7 @@
 import type { ObjectSpeed, ObjectSpeedOptions, SpeedSums } from '../administration/support.ts';
 import { bodyFrom } from '../objects/bodies/body-source.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
-import { eachPiece } from '../../platform/pieces.ts';
+import { eachChunk } from '../../platform/chunks.ts';
 import { mapLimit } from '../../platform/concurrency.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ExclusiveTasks } from './exclusive-task.ts';
@@ -171,7 +171,7 @@ class ObjectSpeedTest {
       let firstByteMs = clock() - began;
       if (!Buffer.isBuffer(bytes)) {
         let isFirst = true;
-        for await (const _piece of eachPiece(bytes)) {
+        for await (const _chunk of eachChunk(bytes)) {
           if (isFirst) firstByteMs = clock() - began;
           isFirst = false;
         }

@@ -1,4 +1,4 @@
-import type { Pieces } from '../../platform/pieces.ts';
+import type { Chunks } from '../../platform/chunks.ts';
 import type { BlobId, BlobRange, BlobStore } from '../store/blob-store.ts';
 import { tierOf, type TierNumber } from '../store/tiered-id.ts';
 
@@ -7,25 +7,25 @@ interface Stores {
 }
 
 /** The pieces of a store that is opened by the first `next`. */
-class AwaitedPieces implements Pieces {
-  readonly tenure = 'lent';
-  readonly #open: () => Promise<Pieces>;
-  #pieces: Pieces | undefined;
+class AwaitedChunks implements Chunks {
+  readonly ownership = 'lent';
+  readonly #open: () => Promise<Chunks>;
+  #chunks: Chunks | undefined;
   #closed = false;
 
-  constructor(open: () => Promise<Pieces>) {
+  constructor(open: () => Promise<Chunks>) {
     this.#open = open;
   }
 
   async next(): Promise<Buffer | undefined> {
     if (this.#closed) return undefined;
-    this.#pieces ??= await this.#open();
-    return this.#pieces.next();
+    this.#chunks ??= await this.#open();
+    return this.#chunks.next();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#pieces?.close();
+    await this.#chunks?.close();
   }
 }
 
@@ -45,10 +45,10 @@ export class TieredBlobs implements BlobStore {
     return store.write(id, body, options);
   }
 
-  read(id: BlobId, range: BlobRange): Pieces {
+  read(id: BlobId, range: BlobRange): Chunks {
     const tier = tierOf(id);
     if (tier === undefined) return this.#own.read(id, range);
-    return new AwaitedPieces(async () => (await this.#tiers.storeOf(tier)).read(id, range));
+    return new AwaitedChunks(async () => (await this.#tiers.storeOf(tier)).read(id, range));
   }
 
   async remove(id: BlobId): Promise<void> {

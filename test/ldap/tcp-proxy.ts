@@ -15,7 +15,7 @@ export interface TcpProxy {
 
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':');
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   const open = new Set<Socket>();
   let left = Number.POSITIVE_INFINITY;
   let most = 0;
@@ -34,14 +34,14 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       mine -= bytes;
       if (mine <= 0) end();
     };
-    client.on('data', (piece: Buffer) => {
-      pieces.push(piece);
-      upstream.write(piece);
-      passed(piece.length);
+    client.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      upstream.write(chunk);
+      passed(chunk.length);
     });
-    upstream.on('data', (piece: Buffer) => {
-      client.write(piece);
-      passed(piece.length);
+    upstream.on('data', (chunk: Buffer) => {
+      client.write(chunk);
+      passed(chunk.length);
     });
     for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
   });
@@ -53,7 +53,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     cutAfter: (bytes) => {
       left = bytes;
     },
-    seen: () => Buffer.concat(pieces),
+    seen: () => Buffer.concat(chunks),
     most: () => most,
     close: () =>
       new Promise((resolve) => {

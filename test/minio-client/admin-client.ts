@@ -56,9 +56,9 @@ function send(
 ): Promise<{ readonly status: number; readonly body: Buffer }> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method, headers: { ...headers, 'content-length': body.length } }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(pieces) }));
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) }));
       response.on('error', reject);
     });
     outgoing.on('error', reject);

@@ -12,7 +12,7 @@ import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { BUCKET_THERE, contentOf, DELETE_MARKER, type Subresource, versionName } from '../crash/expected.ts';
-import { keptPieces } from '../../platform/pieces.ts';
+import { keptChunks } from '../../platform/chunks.ts';
 
 /** Each listed object with its content, or the error that reading it gave. */
 export type Shown = Readonly<Record<string, string>>;
@@ -88,7 +88,7 @@ async function contentShown(objects: ObjectLayer, bucket: string, key: string, v
   try {
     const object = await objects.getObject(bucket, key, { versionId });
     return contentOf(
-      Buffer.concat(await Array.fromAsync(keptPieces(object.read({ start: 0, end: object.info.size })))),
+      Buffer.concat(await Array.fromAsync(keptChunks(object.read({ start: 0, end: object.info.size })))),
     );
   } catch (error) {
     return `unreadable: ${String(error)}`;

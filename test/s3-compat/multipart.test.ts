@@ -97,7 +97,7 @@ describe('multipart upload', () => {
     await new Upload({ client: s3, params: { Bucket, Key: 'large', Body: body }, partSize: 16 * MiB }).done();
     const digest = createHash('md5');
     const answer = await s3.send(new GetObjectCommand({ Bucket, Key: 'large' }));
-    for await (const piece of answer.Body as AsyncIterable<Buffer>) digest.update(piece);
+    for await (const chunk of answer.Body as AsyncIterable<Buffer>) digest.update(chunk);
     expect(digest.digest('hex')).toBe(md5(body).digest('hex'));
     expect(answer.ETag).toMatch(new RegExp(`^"[0-9a-f]{32}-${Math.ceil(size / 16)}"$`));
     const Range = `bytes=${16 * MiB - 2}-${16 * MiB + 1}`;

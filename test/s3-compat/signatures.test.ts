@@ -116,7 +116,7 @@ describe('bodies', () => {
   const crc = sum.toString('base64');
   const streaming = { 'x-amz-decoded-content-length': String(whole.length), 'content-encoding': 'aws-chunked,gzip' };
   const trailing = { ...streaming, 'x-amz-trailer': 'x-amz-checksum-crc32' };
-  const pieces = [Buffer.from(first), Buffer.from('world'), Buffer.alloc(0)];
+  const bodyChunks = [Buffer.from(first), Buffer.from('world'), Buffer.alloc(0)];
   const none = Buffer.alloc(0);
 
   it('that were signed whole are checked', async () => {
@@ -127,7 +127,9 @@ describe('bodies', () => {
 
   it('of signed chunks are put together, and the framing is not stored as an encoding', async () => {
     const signed = put('chunks', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD', streaming);
-    expect(await send(signed, [...pieces.map((piece) => signed.chunk(piece)), '\r\n'])).toMatchObject({ status: 200 });
+    expect(await send(signed, [...bodyChunks.map((chunk) => signed.chunk(chunk)), '\r\n'])).toMatchObject({
+      status: 200,
+    });
     const stored = await s3.send(new GetObjectCommand({ Bucket, Key: 'chunks' }));
     expect(stored.ContentEncoding).toBe('gzip');
     expect(await stored.Body?.transformToString()).toBe(whole);
@@ -135,7 +137,7 @@ describe('bodies', () => {
 
   it('of signed chunks with a trailer are checked by it', async () => {
     const signed = put('trailer', 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', trailing);
-    const chunks = pieces.map((piece) => signed.chunk(piece));
+    const chunks = bodyChunks.map((chunk) => signed.chunk(chunk));
     const answer = await send(signed, [...chunks, signed.trailer([`x-amz-checksum-crc32:${crc}`])]);
     expect(answer).toMatchObject({ status: 200, head: expect.stringContaining(`x-amz-checksum-crc32: ${crc}`) });
     expect(await content('trailer')).toBe(whole);
@@ -159,7 +161,7 @@ describe('bodies', () => {
 
   it('of unsigned chunks with a trailer are checked by it', async () => {
     const signed = put('unsigned', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', trailing);
-    const chunks = pieces.map((piece) => signed.chunk(piece));
+    const chunks = bodyChunks.map((chunk) => signed.chunk(chunk));
     expect(await send(signed, [...chunks, signed.trailer([`x-amz-checksum-crc32:${crc}`])])).toMatchObject({
       status: 200,
     });
@@ -177,7 +179,7 @@ describe('bodies', () => {
   ])('with %s are refused, and nothing is stored', async (what, forge) => {
     const Key = what.replaceAll(' ', '-');
     const signed = put(Key, 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD', streaming);
-    const chunks = pieces.map((piece) => signed.chunk(piece));
+    const chunks = bodyChunks.map((chunk) => signed.chunk(chunk));
     const answer = await send(signed, [chunks[0] ?? none, forge(chunks[1] ?? none)]);
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);

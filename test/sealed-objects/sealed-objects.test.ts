@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CustomerKey } from '../../server/encryption/object-key.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { bodyOf, customerKeyBytes, expected, fixedKeys, loadStores } from './sealed-objects.ts';
-import { keptPieces } from '../../platform/pieces.ts';
+import { keptChunks } from '../../platform/chunks.ts';
 
 /** The sets that were written, each by the server of its version. None is ever taken away. */
 const versions = (await readdir(new URL('.', import.meta.url)))
@@ -20,7 +20,7 @@ describe.each(versions)('what version %s sealed', (version) => {
     const customerKey = kind === 'SSE-C' ? new CustomerKey(customerKeyBytes) : undefined;
     const { info, read } = await layer.getObject('sealed', key, { customerKey });
     expect([info.size, info.encryption?.scheme]).toEqual([size, kind]);
-    const chunks = await Array.fromAsync(keptPieces(read({ start: 0, end: size })));
+    const chunks = await Array.fromAsync(keptChunks(read({ start: 0, end: size })));
     expect(Buffer.concat(chunks).equals(bodyOf(key, size))).toBe(true);
   });
 });

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { isBlobId, type BlobId } from '../../server/store/blob-store.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
-import { keptPieces } from '../../platform/pieces.ts';
+import { keptChunks } from '../../platform/chunks.ts';
 
 /** Of the key service, of the client: fixed for ever, and used nowhere else. */
 const keys = { 'main-key': bytesOf('main-key'), 'second-key': bytesOf('second-key') } as const;
@@ -100,7 +100,7 @@ export async function saveStores(
   }
   for await (const { id, size } of blobs.list()) {
     const chunks: Buffer[] = [];
-    for await (const chunk of keptPieces(blobs.read(id, { start: 0, end: size }))) chunks.push(chunk);
+    for await (const chunk of keptChunks(blobs.read(id, { start: 0, end: size }))) chunks.push(chunk);
     stored.blobs[id] = Buffer.concat(chunks).toString('base64');
   }
   await writeFile(fileOf(version), gzipSync(JSON.stringify(stored), { level: 9 }));

@@ -61,8 +61,8 @@ async function untilLine(
   try {
     let text = '';
     const decoder = new TextDecoder();
-    for await (const piece of answer.body ?? []) {
-      text += decoder.decode(piece, { stream: true });
+    for await (const chunk of answer.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
       const lines = text.split('\n');
       text = lines.pop() ?? '';
       for (const line of lines) {

@@ -30,8 +30,8 @@ class Collector {
     this.#server = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8');
-      request.on('data', (piece: string) => {
-        body += piece;
+      request.on('data', (chunk: string) => {
+        body += chunk;
       });
       request.on('end', () => {
         this.tokens.add(request.headers.authorization);

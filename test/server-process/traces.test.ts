@@ -31,8 +31,8 @@ beforeAll(async () => {
   collector = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8');
-    request.on('data', (piece: string) => {
-      body += piece;
+    request.on('data', (chunk: string) => {
+      body += chunk;
     });
     request.on('end', () => {
       paths.add(request.url);

@@ -44,9 +44,9 @@ function send(path: string, method: string, client?: CertificateAndKey): Promise
   const options = { hostname, port, path, method, rejectUnauthorized: false, agent: false, ...identity } as const;
   return new Promise((resolve, reject) => {
     const sent = request(options, (answer) => {
-      const pieces: Buffer[] = [];
-      answer.on('data', (piece: Buffer) => pieces.push(piece));
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString() }));
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
     });
     sent.on('error', reject);
     sent.end();

@@ -284,7 +284,7 @@ describe('the connections between sites', () => {
     const { body } = await answer('root', 'POST', 'speedtest/site?duration=2s');
     if (body.kind !== 'endless') throw new Error(`the answer is ${body.kind}`);
     let text = '';
-    for await (const chunk of body.pieces(new AbortController().signal)) text += chunk.toString();
+    for await (const chunk of body.chunks(new AbortController().signal)) text += chunk.toString();
     expect(JSON.parse(text)).toEqual({
       nodeResults: [
         {

@@ -32,7 +32,7 @@ async function following() {
   await test.identities.attach({ kind: 'user', name: 'ann' }, ['all']);
   const { body } = await test.answer('ann', 'GET', 'metrics?types=8');
   if (body.kind !== 'endless') throw new Error(`the answer is ${body.kind}`);
-  const lines = body.pieces(new AbortController().signal)[Symbol.asyncIterator]();
+  const lines = body.chunks(new AbortController().signal)[Symbol.asyncIterator]();
   expect(await lines.next()).toMatchObject({ done: false });
   return { ...test, lines };
 }

@@ -52,31 +52,31 @@ interface Read {
 }
 
 function readString(text: string, from: number): Read | undefined {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   // Trailing spaces count only if they are escaped.
   let kept = 0;
   let at = from;
   while (at < text.length && !separators.has(text[at] ?? '')) {
-    const piece = readCharacter(text, at);
-    if (piece === undefined) return undefined;
-    pieces.push(piece.bytes);
-    if (piece.escaped || piece.bytes.toString() !== ' ') kept = pieces.length;
-    at = piece.end;
+    const chunk = readCharacter(text, at);
+    if (chunk === undefined) return undefined;
+    chunks.push(chunk.bytes);
+    if (chunk.escaped || chunk.bytes.toString() !== ' ') kept = chunks.length;
+    at = chunk.end;
   }
-  return decoded(pieces.slice(0, kept), at);
+  return decoded(chunks.slice(0, kept), at);
 }
 
 function readQuoted(text: string, from: number): Read | undefined {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let at = from;
   while (text[at] !== '"') {
-    const piece = readCharacter(text, at);
-    if (piece === undefined) return undefined;
-    pieces.push(piece.bytes);
-    at = piece.end;
+    const chunk = readCharacter(text, at);
+    if (chunk === undefined) return undefined;
+    chunks.push(chunk.bytes);
+    at = chunk.end;
   }
   const end = at + 1 + (/^\s*/.exec(text.slice(at + 1))?.[0].length ?? 0);
-  return end < text.length && !separators.has(text[end] ?? '') ? undefined : decoded(pieces, end);
+  return end < text.length && !separators.has(text[end] ?? '') ? undefined : decoded(chunks, end);
 }
 
 function readCharacter(text: string, at: number): { bytes: Buffer; escaped: boolean; end: number } | undefined {
@@ -91,8 +91,8 @@ function readCharacter(text: string, at: number): { bytes: Buffer; escaped: bool
   return { bytes: Buffer.from(next), escaped: true, end: at + 2 };
 }
 
-function decoded(pieces: readonly Buffer[], end: number): Read | undefined {
-  const bytes = Buffer.concat(pieces);
+function decoded(chunks: readonly Buffer[], end: number): Read | undefined {
+  const bytes = Buffer.concat(chunks);
   const value = bytes.toString();
   return Buffer.from(value).equals(bytes) ? { value, end } : undefined;
 }

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodySource } from '../../objects/bodies/body-source.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import type { BodySender } from '../../../platform/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { SignatureKind } from '../../auth/condition-keys.ts';
@@ -64,9 +64,9 @@ export type AnswerBody =
   | { readonly kind: 'empty' }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   /** Exactly `size` bytes. If a chunk fails, the connection is closed, so that the client does not take a part for the whole. */
-  | { readonly kind: 'pieces'; readonly size: number; readonly pieces: Pieces }
+  | { readonly kind: 'chunks'; readonly size: number; readonly chunks: Chunks }
   /** Bytes of an unknown number. If a chunk fails, the connection is closed before the end of the body. */
-  | { readonly kind: 'stream'; readonly pieces: Pieces }
+  | { readonly kind: 'stream'; readonly chunks: Chunks }
   /**
    * A text that may take minutes. After some seconds without it, status and headers are sent, and spaces keep the connection alive.
    * `result` never rejects: the text then has the error. `early` precedes the first space.
@@ -76,7 +76,7 @@ export type AnswerBody =
    * Lines without an end, in chunks of whole lines, until the client disconnects, which `signal` reports. Status and headers are sent at
    * once, and spaces between lines keep the connection alive.
    */
-  | { readonly kind: 'endless'; readonly pieces: (signal: AbortSignal) => AsyncIterable<Buffer> };
+  | { readonly kind: 'endless'; readonly chunks: (signal: AbortSignal) => AsyncIterable<Buffer> };
 
 /** Returns the path of the resource as path style has it, percent-encoded: `/bucket/key` also for virtual-host style. */
 export function resourcePath({ rawPath, hostStyle }: Pick<IncomingRequest, 'rawPath' | 'hostStyle'>): string {

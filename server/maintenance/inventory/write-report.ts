@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { InventoryConfiguration } from '../../../protocol/s3/bucket-inventory.ts';
 import { bodyFrom } from '../../objects/bodies/body-source.ts';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import type { ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
 import { columnsOf } from './inventory-columns.ts';
 import { beginFile, extensions, type ReportFile, schemaText } from './report-file.ts';
@@ -182,7 +182,7 @@ async function store(
 async function md5OfObject(objects: InventoryObjects, bucket: string, key: string): Promise<string> {
   const { info, read } = await objects.getObject(bucket, key);
   const hash = createHash('md5');
-  for await (const piece of keptPieces(read({ start: 0, end: info.size }))) hash.update(piece);
+  for await (const chunk of keptChunks(read({ start: 0, end: info.size }))) hash.update(chunk);
   return hash.digest('hex');
 }
 

@@ -1,4 +1,4 @@
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { storedCheck } from '../../objects/checksums/stored-check.ts';
@@ -44,7 +44,7 @@ async function copyOnce(
   let atSource: unknown;
   async function* bytes(): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of keptPieces(from.read(blob, { start: 0, end: size }))) {
+      for await (const chunk of keptChunks(from.read(blob, { start: 0, end: size }))) {
         signal?.throwIfAborted();
         check?.update(chunk);
         passed(chunk.length);

@@ -1,4 +1,4 @@
-import { eachPiece } from '../../../platform/pieces.ts';
+import { eachChunk } from '../../../platform/chunks.ts';
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-format.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { decryptBuffer, decryptStream } from '../../encryption/packages.ts';
@@ -64,7 +64,7 @@ export async function checkBlob(
   let total = 0;
   let format: number | undefined;
   async function* bytes() {
-    for await (const chunk of eachPiece(blobs.read(blob, { start: 0, end: expected }))) {
+    for await (const chunk of eachChunk(blobs.read(blob, { start: 0, end: expected }))) {
       format ??= chunk[HEADER_SIZE - 1];
       check?.update(chunk);
       sums?.update(chunk);
@@ -92,7 +92,7 @@ export async function checkBlob(
 export async function checkBlobSize(blobs: BlobStore, blob: BlobId, stream: StoredStream): Promise<Damage | undefined> {
   const expected = storedSize(stream);
   try {
-    if (expected > 0) for await (const _chunk of eachPiece(blobs.read(blob, { start: expected - 1, end: expected })));
+    if (expected > 0) for await (const _chunk of eachChunk(blobs.read(blob, { start: expected - 1, end: expected })));
     return (await isLonger(blobs, blob, expected)) ? tooLong(expected) : undefined;
   } catch (error) {
     return damageOf(error);
@@ -102,7 +102,7 @@ export async function checkBlobSize(blobs: BlobStore, blob: BlobId, stream: Stor
 /** The store has no size of a blob, but refuses to read after its end. */
 async function isLonger(blobs: BlobStore, blob: BlobId, end: number): Promise<boolean> {
   try {
-    for await (const _chunk of eachPiece(blobs.read(blob, { start: end, end: end + 1 })));
+    for await (const _chunk of eachChunk(blobs.read(blob, { start: end, end: end + 1 })));
     return true;
   } catch (error) {
     if (isStoreError(error, 'blob-truncated')) return false;

@@ -1,4 +1,4 @@
-import { eachPiece } from '../../../platform/pieces.ts';
+import { eachChunk } from '../../../platform/chunks.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
 import { isStoreError } from '../../store/store-error.ts';
@@ -50,7 +50,7 @@ async function unknownAmong({ records }: VerifyContext, ids: readonly BlobId[]):
 
 async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
   try {
-    for await (const _chunk of eachPiece(blobs.read(blob, { start: 0, end: 1 })));
+    for await (const _chunk of eachChunk(blobs.read(blob, { start: 0, end: 1 })));
     return true;
   } catch (error) {
     if (isStoreError(error, 'blob-missing')) return false;

@@ -1,4 +1,4 @@
-import { eachPiece } from '../../../platform/pieces.ts';
+import { eachChunk } from '../../../platform/chunks.ts';
 import type { SharedMutex } from '../../../platform/shared-mutex.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commits.ts';
@@ -105,7 +105,7 @@ async function compute(
 ): Promise<BlockSums | undefined> {
   const check = checkOf(protection);
   const sums = new BlockSumsHasher('block' in protection ? protection.block : undefined);
-  for await (const chunk of eachPiece(context.blobs.read(blob, { start: 0, end: size, size }))) {
+  for await (const chunk of eachChunk(context.blobs.read(blob, { start: 0, end: size, size }))) {
     check.update(chunk);
     sums.update(chunk);
     progress();

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyBuffers } from '../../../platform/body-memory.ts';
-import { eachPiece, ownPieces } from '../../../platform/pieces.ts';
+import { eachChunk, ownChunks } from '../../../platform/chunks.ts';
 import { SharedMutex, sharedMutexMemory } from '../../../platform/shared-mutex.ts';
 import {
   blobOf,
@@ -32,17 +32,17 @@ inProgress.update(stored);
 const sums = inProgress.digest();
 
 /** What is given of a range before it ends or fails. */
-async function given(bytes: Buffer, range: { start: number; end: number }, chunk: number, tenure: 'own' | 'lent') {
+async function given(bytes: Buffer, range: { start: number; end: number }, chunk: number, ownership: 'own' | 'lent') {
   const out: Buffer[] = [];
   const checked = new CheckedBlocks({
     range,
     size: stored.length,
     sums: () => Promise.resolve(sums),
-    read: ({ start, end }) => ({ ...ownPieces(chunks(bytes.subarray(start, end), chunk)), tenure }),
+    read: ({ start, end }) => ({ ...ownChunks(chunks(bytes.subarray(start, end), chunk)), ownership }),
     damage: (what) => new Error(what),
   });
   try {
-    for await (const part of eachPiece(checked)) out.push(Buffer.from(part));
+    for await (const part of eachChunk(checked)) out.push(Buffer.from(part));
     return { out: Buffer.concat(out) };
   } catch (error) {
     return { out: Buffer.concat(out), error };
@@ -53,14 +53,14 @@ describe('checked blocks', () => {
   const ranges = fc
     .tuple(fc.nat(stored.length - 1), fc.nat(stored.length - 1))
     .map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) + 1 }));
-  const pieces = fc.oneof(fc.constantFrom(block, 2 * block, 8 * block), fc.integer({ min: 500, max: 3 * block }));
+  const bodyChunks = fc.oneof(fc.constantFrom(block, 2 * block, 8 * block), fc.integer({ min: 500, max: 3 * block }));
   const tenures = fc.constantFrom('own' as const, 'lent' as const);
 
   it('give the wanted bytes, however the store cuts them', async () => {
     const lent = bodyBuffers.lent;
     await fc.assert(
-      fc.asyncProperty(ranges, pieces, tenures, async (range, chunk, tenure) => {
-        const { out, error } = await given(stored, range, chunk, tenure);
+      fc.asyncProperty(ranges, bodyChunks, tenures, async (range, chunk, ownership) => {
+        const { out, error } = await given(stored, range, chunk, ownership);
         expect(error).toBeUndefined();
         expect(out.equals(stored.subarray(range.start, range.end))).toBe(true);
       }),
@@ -71,8 +71,8 @@ describe('checked blocks', () => {
 
   it('give no byte of a damaged block, and name it', async () => {
     await fc.assert(
-      fc.asyncProperty(ranges, pieces, tenures, fc.nat(stored.length - 1), async (range, chunk, tenure, at) => {
-        const { out, error } = await given(flipped(stored, at), range, chunk, tenure);
+      fc.asyncProperty(ranges, bodyChunks, tenures, fc.nat(stored.length - 1), async (range, chunk, ownership, at) => {
+        const { out, error } = await given(flipped(stored, at), range, chunk, ownership);
         const first = at - (at % block);
         const isRead = first < range.end && first + block > range.start;
         expect(error !== undefined).toBe(isRead);

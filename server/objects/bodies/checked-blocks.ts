@@ -1,5 +1,5 @@
 import { bodyBuffers } from '../../../platform/body-memory.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import { type BlockSums, matchesBlock } from '../checksums/block-sums.ts';
 
 interface Range {
@@ -15,7 +15,7 @@ interface CheckedBlocksOptions {
   /** Called before the first block is read. */
   readonly sums: () => Promise<BlockSums>;
   /** Reads stored bytes: whole blocks. Chunks should end where blocks end. */
-  readonly read: (range: Range, block: number) => Pieces;
+  readonly read: (range: Range, block: number) => Chunks;
   /** Makes the error for a block that is not what was stored. */
   readonly damage: (what: string) => Error;
 }
@@ -24,11 +24,11 @@ interface CheckedBlocksOptions {
  * Chunks of a body that is not encrypted. Each block is read whole and checked before any of its bytes is returned, also where the
  * range has only some of them. A block that comes in several chunks is joined in one buffer, which is used again.
  */
-export class CheckedBlocks implements Pieces {
-  readonly tenure = 'lent';
+export class CheckedBlocks implements Chunks {
+  readonly ownership = 'lent';
   readonly #options: CheckedBlocksOptions;
   #sums: BlockSums | undefined;
-  #source: Pieces | undefined;
+  #source: Chunks | undefined;
   /** The offset of the next bytes to be checked: the first byte of a block. */
   #position = 0;
   /** The end of the last block in the range. */
@@ -68,7 +68,7 @@ export class CheckedBlocks implements Pieces {
     await this.#source?.close();
   }
 
-  #open({ block }: BlockSums): Pieces {
+  #open({ block }: BlockSums): Chunks {
     const { range, size, read } = this.#options;
     this.#position = range.start - (range.start % block);
     this.#end = Math.min(Math.ceil(range.end / block) * block, size);
@@ -76,7 +76,7 @@ export class CheckedBlocks implements Pieces {
   }
 
   /** Returns one or more whole blocks; the last block may be shorter. */
-  async #nextBlocks(source: Pieces, block: number): Promise<Buffer> {
+  async #nextBlocks(source: Chunks, block: number): Promise<Buffer> {
     const bytes = await this.#more(source);
     const left = this.#end - this.#position;
     if (bytes.length > left) throw this.#options.damage('it has more bytes than were written');
@@ -92,7 +92,7 @@ export class CheckedBlocks implements Pieces {
     return joined.subarray(0, wanted);
   }
 
-  async #more(source: Pieces): Promise<Buffer> {
+  async #more(source: Chunks): Promise<Buffer> {
     const rest = this.#rest;
     this.#rest = undefined;
     const bytes = rest ?? (await source.next());

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { JoinedChunks, type Pieces } from '../../../platform/pieces.ts';
+import { JoinedChunks, type Chunks } from '../../../platform/chunks.ts';
 import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DecryptedChunks } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';
@@ -24,16 +24,16 @@ import { isStoreError, StoreError } from '../../store/store-error.ts';
  * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the
  * async context that created this object, so that a trace shows the read below its request.
  */
-class LazyChunks implements Pieces {
-  readonly tenure = 'lent';
-  readonly #open: () => Pieces;
+class LazyChunks implements Chunks {
+  readonly ownership = 'lent';
+  readonly #open: () => Chunks;
   readonly #translate: (error: unknown) => unknown;
   readonly #inContext = AsyncLocalStorage.snapshot();
-  #pieces: Pieces | undefined;
+  #chunks: Chunks | undefined;
   #closed = false;
 
   /** @param translate converts an error of the source */
-  constructor(open: () => Pieces, translate: (error: unknown) => unknown) {
+  constructor(open: () => Chunks, translate: (error: unknown) => unknown) {
     this.#open = open;
     this.#translate = translate;
   }
@@ -41,7 +41,7 @@ class LazyChunks implements Pieces {
   async next(): Promise<Buffer | undefined> {
     if (this.#closed) return undefined;
     try {
-      return await this.#inContext(() => (this.#pieces ??= this.#open()).next());
+      return await this.#inContext(() => (this.#chunks ??= this.#open()).next());
     } catch (error) {
       throw this.#translate(error);
     }
@@ -49,7 +49,7 @@ class LazyChunks implements Pieces {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#pieces?.close();
+    await this.#chunks?.close();
   }
 }
 
@@ -124,7 +124,7 @@ function readInline(bytes: Buffer, stream: Stream, range: Range): Buffer {
 
 type BodyContext = Pick<ObjectContext, 'blobs'> & BlockSumsContext;
 
-function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId }, range: Range): Pieces {
+function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId }, range: Range): Chunks {
   const { blob, protection, size, what } = stream;
   if (!('salt' in protection)) {
     return readPlain(context, { blob, size, protection, what }, range);
@@ -147,7 +147,7 @@ function readBlob(context: BodyContext, stream: Stream & { readonly blob: BlobId
 }
 
 /** Reads a plain blob. Each block is checked before any of its bytes is returned. */
-export function readPlain(context: BodyContext, plain: PlainBlob & { readonly what: string }, range: Range): Pieces {
+export function readPlain(context: BodyContext, plain: PlainBlob & { readonly what: string }, range: Range): Chunks {
   const { blob, size, what } = plain;
   const damage = (found: string) => damaged(what, new Error(`blob ${blob}: ${found}`));
   const open = () =>
@@ -170,7 +170,7 @@ function readParts(
   parts: readonly ManifestPart[],
   object: { readonly objectKey: OpenedObjectKey | undefined; readonly what: string },
   range: Range,
-): Pieces {
+): Chunks {
   function* opened() {
     let offset = 0;
     for (const part of parts) {

@@ -4,7 +4,7 @@ import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { ChecksumAlgorithm } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { RequestedAcl } from '../../../protocol/s3/acl.ts';
 import type { BodySource } from '../bodies/body-source.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 
 /** The version that was read or changed; absent in a bucket that never had versions. */
 export interface VersionResult {
@@ -312,7 +312,7 @@ export interface ReadableObject {
    * Reads plaintext bytes from `start` inclusive to `end` exclusive: a small body, which is in memory, at once, a large one in pieces.
    * It is called at most once. Throws where a small body is damaged; pieces reject.
    */
-  readonly read: (range: { readonly start: number; readonly end: number }) => Buffer | Pieces;
+  readonly read: (range: { readonly start: number; readonly end: number }) => Buffer | Chunks;
 }
 
 export interface CopySource {

@@ -68,14 +68,14 @@ describe('a multipart upload', () => {
         headers: { contentType: 'text/plain', metadata: { a: 'b' } },
         ...(encryption && { encryption }),
       });
-      const pieces = [randomBody(5 * MIB), randomBody(5 * MIB + 77), randomBody(10)];
+      const bodyChunks = [randomBody(5 * MIB), randomBody(5 * MIB + 77), randomBody(10)];
       const parts = [];
-      for (const [index, bytes] of pieces.entries()) {
+      for (const [index, bytes] of bodyChunks.entries()) {
         parts.push(await send(layer, part(created.uploadId, index * 7 + 1, bytes)));
       }
       const info = await layer.completeMultipartUpload({ ...upload(created.uploadId), parts });
       expect(info).toMatchObject({ size: 10 * MIB + 87, parts: 3, contentType: 'text/plain', metadata: { a: 'b' } });
-      const whole = Buffer.concat(pieces);
+      const whole = Buffer.concat(bodyChunks);
       expect((await body(layer, 'bucket', 'key')).equals(whole)).toBe(true);
       for (const [start, end] of [
         [0, 1],
@@ -92,12 +92,12 @@ describe('a multipart upload', () => {
 
   it('has the MD5 of the MD5s and the number of parts as ETag', async () => {
     const { layer, uploadId } = await prepared();
-    const pieces = [randomBody(5 * MIB), randomBody(3)];
+    const bodyChunks = [randomBody(5 * MIB), randomBody(3)];
     const parts = [];
-    for (const [index, bytes] of pieces.entries()) parts.push(await send(layer, part(uploadId, index + 1, bytes)));
+    for (const [index, bytes] of bodyChunks.entries()) parts.push(await send(layer, part(uploadId, index + 1, bytes)));
     const { etag } = await layer.completeMultipartUpload({ ...upload(uploadId), parts });
     const hash = createHash('md5');
-    for (const bytes of pieces) hash.update(createHash('md5').update(bytes).digest());
+    for (const bytes of bodyChunks) hash.update(createHash('md5').update(bytes).digest());
     expect(etag).toBe(`${hash.digest('hex')}-2`);
   });
 
@@ -322,7 +322,7 @@ describe('a part', () => {
 });
 
 describe('the checksum of a multipart upload', () => {
-  const pieces = [randomBody(5 * MIB), randomBody(1000)];
+  const bodyChunks = [randomBody(5 * MIB), randomBody(1000)];
 
   async function completed(checksum: {
     algorithm: 'CRC32' | 'CRC64NVME' | 'SHA256';
@@ -331,7 +331,7 @@ describe('the checksum of a multipart upload', () => {
     const { layer } = await prepared();
     const { uploadId } = await layer.createMultipartUpload({ bucket: 'bucket', key: 'key', headers, checksum });
     const parts = [];
-    for (const [index, bytes] of pieces.entries()) {
+    for (const [index, bytes] of bodyChunks.entries()) {
       const value = createHash('sha256').update(bytes).digest('base64');
       const digests = checksum.type === 'COMPOSITE' ? { checksum: { algorithm: 'SHA256' as const, value } } : {};
       const { etag, checksum: made } = await layer.putPart(part(uploadId, index + 1, bytes, { digests }));
@@ -348,7 +348,7 @@ describe('the checksum of a multipart upload', () => {
     it(`is that of the whole object: ${algorithm}, FULL_OBJECT`, async () => {
       const { layer, info } = await completed({ algorithm, type: 'FULL_OBJECT' });
       const digests = { compute: algorithm };
-      const whole = await layer.putObject(put('bucket', 'whole', Buffer.concat(pieces), { digests }));
+      const whole = await layer.putObject(put('bucket', 'whole', Buffer.concat(bodyChunks), { digests }));
       expect(info.checksum).toEqual(whole.checksum);
     });
   }
@@ -356,7 +356,7 @@ describe('the checksum of a multipart upload', () => {
   it('is that of the checksums of the parts: SHA256, COMPOSITE', async () => {
     const { info } = await completed({ algorithm: 'SHA256', type: 'COMPOSITE' });
     const hash = createHash('sha256');
-    for (const bytes of pieces) hash.update(createHash('sha256').update(bytes).digest());
+    for (const bytes of bodyChunks) hash.update(createHash('sha256').update(bytes).digest());
     expect(info.checksum?.value).toBe(`${hash.digest('base64')}-2`);
   });
 

@@ -39,7 +39,7 @@ import {
   digestsOfRecord,
   partsOf,
 } from '../records/upload-record.ts';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { bodyFrom } from '../bodies/body-source.ts';
 
 const MAX_PARTS = 10_000;
@@ -124,7 +124,7 @@ export async function copyPart(
   const { source, range: asked, ...part } = request;
   const { info, read } = await openSource(context, source);
   const range = sourceRange(asked, info.size);
-  const body = bodyFrom(keptPieces(read(range)));
+  const body = bodyFrom(keptChunks(read(range)));
   const copied = await putPart(context, { ...part, body, size: range.end - range.start, digests: {} }, 'copy');
   return { ...copied, ...copiedVersion(info) };
 }

@@ -12,7 +12,7 @@ import type {
 } from '../object-layer.ts';
 import { putObject } from './put-object.ts';
 import { resolveRange } from './byte-range.ts';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { bodyFrom } from '../bodies/body-source.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function copyObject(context: ObjectContext, request: CopyObject): P
   const written = await putObject(context, {
     bucket,
     key,
-    body: bodyFrom(keptPieces(read({ start: 0, end: info.size }))),
+    body: bodyFrom(keptChunks(read({ start: 0, end: info.size }))),
     size: info.size,
     digests: { compute },
     headers: headers ?? { ...headersOf(info, storageClass), ...(websiteRedirect !== undefined && { websiteRedirect }) },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkReadConditions, checkWriteConditions } from './get-object.ts';
 import type { ReadConditions, WriteConditions } from '../object-layer.ts';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { crc32 } from 'node:zlib';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { noKeySource } from '../../encryption/key-source.ts';
@@ -235,7 +235,7 @@ describe('a damaged body', () => {
         const { read } = await layer.getObject('bucket', 'key');
         const given: Buffer[] = [];
         const reading = async () => {
-          for await (const chunk of keptPieces(read({ start: 0, end: size }))) given.push(chunk);
+          for await (const chunk of keptChunks(read({ start: 0, end: size }))) given.push(chunk);
         };
         await expect(reading()).rejects.toThrow('bucket/key are damaged');
         expect(Buffer.concat(given).length).toBeLessThan(size);

@@ -19,7 +19,7 @@ import { openDigests } from '../encryption/digests.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { Digests } from '../records/stored-digests.ts';
 import { openBody } from '../bodies/open-body.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import { readPartPage } from './part-page.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { quarantineRead } from './quarantine.ts';
@@ -296,9 +296,9 @@ export async function getIntactObject(
   };
 }
 
-function noting(chunks: Pieces, note: (error: unknown) => void): Pieces {
+function noting(chunks: Chunks, note: (error: unknown) => void): Chunks {
   return {
-    tenure: chunks.tenure,
+    ownership: chunks.ownership,
     async next() {
       try {
         return await chunks.next();

@@ -1,4 +1,4 @@
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { within } from '../../store/keys.ts';
@@ -76,7 +76,7 @@ describe('putObject', () => {
       if (item.kind === 'entry') stored.push(item.value);
     }
     for await (const { id, size } of blobs.list()) {
-      for await (const chunk of keptPieces(blobs.read(id, { start: 0, end: size }))) stored.push(chunk);
+      for await (const chunk of keptChunks(blobs.read(id, { start: 0, end: size }))) stored.push(chunk);
     }
     expect(Buffer.concat(stored).includes('must not be found')).toBe(false);
   });

@@ -1,4 +1,4 @@
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { bodyFrom } from '../bodies/body-source.ts';
@@ -45,7 +45,7 @@ export async function rewriteBody(
   const isSealed = typeof record.etag !== 'string';
   const kept = await sealDigests(context, { bucket, id, part: 0 }, digests, made, isSealed);
   const received = await receiveBody(context, {
-    body: bodyFrom(keptPieces(read({ start: 0, end: size }))),
+    body: bodyFrom(keptChunks(read({ start: 0, end: size }))),
     size,
     digests: {},
     md5: false,

@@ -1,4 +1,4 @@
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import type { Tags } from '../../../protocol/s3/tagging.ts';
 
 /** A read of an object or a version that is not here, which a remote target may answer. */
@@ -30,5 +30,5 @@ export interface ProxiedAnswer {
   readonly code: string | undefined;
   readonly size: number;
   /** Undefined for an answer without a body. It must be closed. */
-  readonly body: Pieces | undefined;
+  readonly body: Chunks | undefined;
 }

@@ -198,8 +198,8 @@ describe('objects of medium size', () => {
     await test.removals();
     expect((await test.compact()).moved).toBe(1);
     await test.compact();
-    const pieces = read({ start: 0, end: info.size });
-    const got = Buffer.isBuffer(pieces) ? pieces : Buffer.from((await pieces.next()) ?? '');
+    const chunks = read({ start: 0, end: info.size });
+    const got = Buffer.isBuffer(chunks) ? chunks : Buffer.from((await chunks.next()) ?? '');
     expect(got.equals(bodies.get('k3') ?? Buffer.alloc(0))).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { cipherSize } from '../../encryption/package-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { placeOf } from '../../store/packed-id.ts';
@@ -22,7 +22,7 @@ export async function moveBody(context: ObjectContext, blob: BlobId, owner: Blob
   const length = placeOf(blob)?.length ?? (sealed === undefined ? size : cipherSize(size));
   const check = storedCheck(before.body);
   async function* bytes(): AsyncGenerator<Buffer> {
-    for await (const chunk of keptPieces(context.blobs.read(blob, { start: 0, end: length, size: length }))) {
+    for await (const chunk of keptChunks(context.blobs.read(blob, { start: 0, end: length, size: length }))) {
       check?.update(chunk);
       yield chunk;
     }

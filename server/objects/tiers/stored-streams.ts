@@ -1,4 +1,4 @@
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { cipherSize } from '../../encryption/package-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { blockSumsOf } from '../bodies/block-sums-of.ts';
@@ -72,7 +72,7 @@ async function* storedBytes(
   what: string,
 ): AsyncGenerator<Buffer> {
   if (blob !== undefined && !('salt' in protection)) {
-    yield* keptPieces(readPlain(context, { blob, size, protection, what }, { start: 0, end: size }));
+    yield* keptChunks(readPlain(context, { blob, size, protection, what }, { start: 0, end: size }));
     return;
   }
   const check = storedCheck(protection);
@@ -80,7 +80,7 @@ async function* storedBytes(
   const chunks =
     blob === undefined
       ? [bytes ?? Buffer.alloc(0)]
-      : keptPieces(context.blobs.read(blob, { start: 0, end, size: end }));
+      : keptChunks(context.blobs.read(blob, { start: 0, end, size: end }));
   for await (const chunk of chunks) {
     check?.update(chunk);
     yield chunk;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import type { OpenAnswer } from '../target-client.ts';
 import { ProxiedBody } from './proxied-body.ts';
 
@@ -25,7 +25,7 @@ function answer(status: number, headers: Record<string, string>): OpenAnswer & {
 async function read(body: ProxiedBody): Promise<{ readonly text: string; readonly error?: string }> {
   let text = '';
   try {
-    for await (const chunk of keptPieces(body)) text += chunk.toString();
+    for await (const chunk of keptChunks(body)) text += chunk.toString();
     return { text };
   } catch (error) {
     return { text, error: String(error) };

@@ -1,5 +1,5 @@
 import { hasherOf } from '../../../platform/checksums/hashers.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import { checksumAlgorithms } from '../../../protocol/s3/checksum-algorithms.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import type { OpenAnswer } from '../target-client.ts';
@@ -18,8 +18,8 @@ function checksumOf({ status, headers }: Pick<OpenAnswer, 'status' | 'headers'>)
  * The body of an answer of a target, which is read only as fast as it is asked for. The last chunk is given when the checksum is that of
  * all bytes: otherwise `next` rejects, and the client gets less than it was promised. `ended` is called once.
  */
-export class ProxiedBody implements Pieces<'own'> {
-  readonly tenure = 'own';
+export class ProxiedBody implements Chunks<'own'> {
+  readonly ownership = 'own';
   readonly #answer: OpenAnswer;
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #checksum: ReturnType<typeof checksumOf>;

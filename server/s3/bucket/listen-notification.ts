@@ -59,7 +59,7 @@ function listen(call: S3Call, { pingMs, ...asked }: ReturnType<typeof askedEvent
     status: 200,
     // Proxies must not hold events back.
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
-    body: { kind: 'endless', pieces: (gone) => lines(events(gone), pingMs, gone) },
+    body: { kind: 'endless', chunks: (gone) => lines(events(gone), pingMs, gone) },
   };
 }
 

@@ -48,7 +48,7 @@ async function listening(target: string, principal: Principal = ann) {
 
 function piecesOf(body: Answer['body']): AsyncIterator<Buffer> {
   if (body.kind !== 'endless') throw new Error(`the answer is ${body.kind}`);
-  return body.pieces(new AbortController().signal)[Symbol.asyncIterator]();
+  return body.chunks(new AbortController().signal)[Symbol.asyncIterator]();
 }
 
 it.each([

@@ -1,4 +1,4 @@
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -94,7 +94,7 @@ describe('an object under a key of the client', () => {
       if (item.kind === 'entry') stored.push(item.value);
     }
     for await (const { id, size } of blobs.list()) {
-      for await (const chunk of keptPieces(blobs.read(id, { start: 0, end: size }))) stored.push(chunk);
+      for await (const chunk of keptChunks(blobs.read(id, { start: 0, end: size }))) stored.push(chunk);
     }
     const everything = Buffer.concat(stored);
     expect(everything.length).toBeGreaterThan(6_000);

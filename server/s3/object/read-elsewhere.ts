@@ -88,7 +88,7 @@ async function answerOf(
   try {
     const shown = { ...shownHeaders(headers, checksumMode), ...(await permittedHeaders(call, headers)), ...overrides };
     if (body === undefined) shown['content-length'] = String(size);
-    if (body !== undefined && size > 0) return { status, headers: shown, body: { kind: 'pieces', size, pieces: body } };
+    if (body !== undefined && size > 0) return { status, headers: shown, body: { kind: 'chunks', size, chunks: body } };
     await body?.close();
     return { status, headers: shown, body: { kind: 'empty' } };
   } catch (error) {

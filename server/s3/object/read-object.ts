@@ -174,7 +174,7 @@ export const getObject: Operation = {
       if (start === end) return { status, headers, body: { kind: 'empty' } };
       const body = object.read({ start, end });
       if (Buffer.isBuffer(body)) return { status, headers, body: { kind: 'bytes', bytes: body } };
-      return { status, headers, body: { kind: 'pieces', size: end - start, pieces: body } };
+      return { status, headers, body: { kind: 'chunks', size: end - start, chunks: body } };
     });
   },
 };

@@ -55,6 +55,6 @@ export async function selectObject(call: S3Call): Promise<Answer> {
     for (const [name, value] of Object.entries(describingHeaders(info, { checksum: undefined, customerKey }))) {
       if (kept.test(name)) headers[name] = value;
     }
-    return { status: 200, headers, body: { kind: 'stream', pieces: messages } };
+    return { status: 200, headers, body: { kind: 'stream', chunks: messages } };
   });
 }

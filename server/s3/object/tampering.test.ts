@@ -8,7 +8,7 @@ import { put, readAll, testLayer, type TestLayer } from '../../../test/support/o
 import type { BlobId } from '../../store/blob-store.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
 import { asS3Error } from '../answers.ts';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 
 const whole = PACKAGE_SIZE + TAG_SIZE;
 const size = 3 * PACKAGE_SIZE + 10;
@@ -65,7 +65,7 @@ async function refusalOf({ layer }: TestLayer): Promise<{ told: unknown; log: st
   let plaintext = 0;
   try {
     const { read, info } = await layer.getObject('bucket', 'a');
-    for await (const chunk of keptPieces(read({ start: 0, end: info.size }))) plaintext += chunk.length;
+    for await (const chunk of keptChunks(read({ start: 0, end: info.size }))) plaintext += chunk.length;
   } catch (error) {
     const { wireCode, status, message } = asS3Error(error);
     return { told: { wireCode, status, message }, log: causes(error), plaintext };

@@ -103,7 +103,7 @@ async function answerObject(
   const answer = await s3(readRequest(request, place.bucket, key));
   const location = answer.headers['x-amz-website-redirect-location'];
   if (location === undefined) return answer;
-  if (answer.body.kind === 'pieces') await answer.body.pieces.close();
+  if (answer.body.kind === 'chunks') await answer.body.chunks.close();
   return answerRedirect(redirectOfObject(Buffer.from(location, 'latin1').toString(), place));
 }
 

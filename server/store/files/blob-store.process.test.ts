@@ -83,14 +83,14 @@ describe('the files blob store', () => {
       ['whole pages', 64 * page, 16 * page],
       ['whole pages and an end', 64 * page + 123, 16 * page],
       ['no pages', 100_000, 777],
-    ])('writes %s and releases all', async (_name, size, piece) => {
+    ])('writes %s and releases all', async (_name, size, chunk) => {
       const bytes = randomBytes(size);
-      const { all, release, released } = sharedChunks(bytes, piece);
+      const { all, release, released } = sharedChunks(bytes, chunk);
       const store = openFilesBlobStore(folder.path);
       const id = someBlobId();
       expect(await store.write(id, all(), { release })).toEqual({ size });
       expect((await read(store, id, 0, size)).equals(bytes)).toBe(true);
-      expect(released()).toBe(Math.ceil(size / piece));
+      expect(released()).toBe(Math.ceil(size / chunk));
     });
 
     it('releases what it took and leaves nothing when the body fails', async () => {
@@ -174,11 +174,11 @@ describe('a blob whose file was replaced', () => {
     const path = join(own.path, id.slice(-2), id);
     await rename(path, join(own.path, 'before'));
     await by(path);
-    const pieces = store.read(id, { start: 0, end: 3, size: 6 });
+    const chunks = store.read(id, { start: 0, end: 3, size: 6 });
     try {
-      return await pieces.next();
+      return await chunks.next();
     } finally {
-      await pieces.close();
+      await chunks.close();
       await own.remove();
     }
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOptions } from '../blob-store.ts';
 import { type Place, placeOf } from '../packed-id.ts';
 import { BlobChunks } from './read-blob.ts';
@@ -56,7 +56,7 @@ class FilesBlobStore implements BlobStore {
     }
   }
 
-  read(id: BlobId, range: BlobRange): Pieces {
+  read(id: BlobId, range: BlobRange): Chunks {
     const path = join(this.#folderOf(id), id);
     const place = placeOf(id);
     const open = () => (place === undefined ? this.#fs.open(path) : this.#openPacked(place, path));

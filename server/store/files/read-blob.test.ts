@@ -40,8 +40,8 @@ async function lent(contents: string, start = 0, end = contents.length) {
 
 describe('a blob whose chunks are borrowed', () => {
   it('comes in pieces as large as the buffers', async () => {
-    const { pieces } = await lent('abcdefghijklm', 1);
-    expect([String(await pieces.next()), String(await pieces.next()), await pieces.next()]).toEqual([
+    const { pieces: chunks } = await lent('abcdefghijklm', 1);
+    expect([String(await chunks.next()), String(await chunks.next()), await chunks.next()]).toEqual([
       'bcdefghi',
       'jklm',
       undefined,
@@ -51,10 +51,10 @@ describe('a blob whose chunks are borrowed', () => {
   it('comes in pieces that end at cuts, where the buffers have room for them', async () => {
     const { fs } = await file('abcdefghijklmnop');
     const cut = async (from: number, every: number, start = 0) => {
-      const pieces = new BlobChunks({ open: () => fs.open(path), id, start, end: 16, cuts: { from, every } }, pool());
+      const chunks = new BlobChunks({ open: () => fs.open(path), id, start, end: 16, cuts: { from, every } }, pool());
       const given: string[] = [];
-      for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) given.push(String(piece));
-      await pieces.close();
+      for (let chunk = await chunks.next(); chunk !== undefined; chunk = await chunks.next()) given.push(String(chunk));
+      await chunks.close();
       return given;
     };
     expect(await cut(1, 3)).toEqual(['abcdefg', 'hijklm', 'nop']);
@@ -63,16 +63,16 @@ describe('a blob whose chunks are borrowed', () => {
   });
 
   it('uses one buffer again and again', async () => {
-    const { pieces } = await lent('abcdefghijklmnop');
-    const first = await pieces.next();
-    const second = await pieces.next();
+    const { pieces: chunks } = await lent('abcdefghijklmnop');
+    const first = await chunks.next();
+    const second = await chunks.next();
     expect(second?.buffer).toBe(first?.buffer);
   });
 
   it('holds no more than one buffer', async () => {
-    const { pieces, buffers } = await lent('abcdefghijklmnop');
-    await pieces.next();
-    await pieces.next();
+    const { pieces: chunks, buffers } = await lent('abcdefghijklmnop');
+    await chunks.next();
+    await chunks.next();
     expect(buffers.lent).toBe(1);
   });
 
@@ -85,34 +85,34 @@ describe('a blob whose chunks are borrowed', () => {
   });
 
   it('opens nothing before it is read', async () => {
-    const { pieces, counts } = await lent('abc');
-    await pieces.close();
+    const { pieces: chunks, counts } = await lent('abc');
+    await chunks.close();
     expect(counts).toEqual({ opened: 0, closed: 0 });
   });
 
   it.each([0, 1, 2, 3])('gives buffer and file back when it is closed after %i pieces of 2', async (count) => {
-    const { pieces, buffers, counts } = await lent('abcdefghijkl');
-    for (let n = 0; n < count; n += 1) await pieces.next();
-    await pieces.close();
-    await pieces.close();
+    const { pieces: chunks, buffers, counts } = await lent('abcdefghijkl');
+    for (let n = 0; n < count; n += 1) await chunks.next();
+    await chunks.close();
+    await chunks.close();
     expect([buffers.lent, counts.closed]).toEqual([0, counts.opened]);
   });
 
   it('gives nothing once it is closed', async () => {
-    const { pieces, counts } = await lent('abc');
-    await pieces.close();
-    expect([await pieces.next(), counts.opened]).toEqual([undefined, 0]);
+    const { pieces: chunks, counts } = await lent('abc');
+    await chunks.close();
+    expect([await chunks.next(), counts.opened]).toEqual([undefined, 0]);
   });
 
   it('gives nothing of a file that ends early, and has given its buffer back', async () => {
-    const { pieces, buffers, counts } = await lent('abc', 0, 20);
-    await expect(pieces.next()).rejects.toMatchObject({ code: 'blob-truncated' });
-    await pieces.close();
+    const { pieces: chunks, buffers, counts } = await lent('abc', 0, 20);
+    await expect(chunks.next()).rejects.toMatchObject({ code: 'blob-truncated' });
+    await chunks.close();
     expect([buffers.lent, counts]).toEqual([0, { opened: 1, closed: 1 }]);
   });
 
   it('fails where there is no file', async () => {
-    const pieces = new BlobChunks({ open: () => new SimulatedDisk('/blobs').open(path), id, start: 0, end: 1 }, pool());
-    await expect(pieces.next()).rejects.toMatchObject({ code: 'blob-missing' });
+    const chunks = new BlobChunks({ open: () => new SimulatedDisk('/blobs').open(path), id, start: 0, end: 1 }, pool());
+    await expect(chunks.next()).rejects.toMatchObject({ code: 'blob-missing' });
   });
 });

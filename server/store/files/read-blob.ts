@@ -1,5 +1,5 @@
 import { bodyBuffers, type BufferPool } from '../../../platform/body-memory.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import { type BlobId, type Cuts, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
 
@@ -23,8 +23,8 @@ const PAGES: Cuts = { from: 0, every: 64 * 1024 };
  * Reads a blob into one buffer of the pool at a time. The file is opened by the first `next`, and closed by `close`. A read fills a
  * buffer of 512 KiB: reads of 64 KiB got 1.3 GB/s out of a disk that larger ones got 3.0 out of.
  */
-export class BlobChunks implements Pieces<'lent'> {
-  readonly tenure = 'lent';
+export class BlobChunks implements Chunks<'lent'> {
+  readonly ownership = 'lent';
   readonly #range: FileRange;
   readonly #buffers: BufferPool;
   #position: number;
@@ -47,7 +47,7 @@ export class BlobChunks implements Pieces<'lent'> {
     if (left <= 0) return undefined;
     const buffer = this.#buffers.take(left);
     this.#buffer = buffer;
-    const bytes = pieceLength(this.#range, this.#position, buffer.length);
+    const bytes = chunkLength(this.#range, this.#position, buffer.length);
     const count = await this.#file.read(buffer.subarray(0, bytes), this.#position);
     if (count === 0) throw blobTruncated(id, end);
     this.#position += count;
@@ -70,7 +70,7 @@ export class BlobChunks implements Pieces<'lent'> {
 }
 
 /** Returns the length of the chunk at a position: up to the last cut that fits in the buffer. */
-function pieceLength({ end, cuts = PAGES }: FileRange, position: number, room: number): number {
+function chunkLength({ end, cuts = PAGES }: FileRange, position: number, room: number): number {
   const left = end - position;
   if (left <= room) return left;
   const cut = cuts.from + Math.floor((position + room - cuts.from) / cuts.every) * cuts.every;

@@ -24,14 +24,14 @@ const table = (root: RootDatabase<Buffer, Buffer>, name: string) =>
   root.openDB<Buffer, Buffer>({ name, keyEncoding: 'binary', encoding: 'binary', cache: false });
 
 /** Pages of the file that values have to themselves, and how many pieces there are. */
-async function pages(): Promise<{ readonly overflow: number; readonly pieces: number; readonly records: number }> {
+async function pages(): Promise<{ readonly overflow: number; readonly chunks: number; readonly records: number }> {
   const { root } = openEnvironment(folder.path);
   const counted = (name: string) => table(root, name).getStats() as { entryCount: number; overflowPages: number };
   const [ofRecords, ofPieces] = [counted('records'), counted('pieces')];
   await root.close();
   return {
     overflow: ofRecords.overflowPages + ofPieces.overflowPages,
-    pieces: ofPieces.entryCount,
+    chunks: ofPieces.entryCount,
     records: ofRecords.entryCount,
   };
 }
@@ -44,9 +44,9 @@ describe('a large record in LMDB', () => {
       put: sizes.map((size) => ({ key: key('of', String(size)), value: pattern(size, 'a') })),
     });
     await store.close();
-    const { overflow, pieces, records } = await pages();
-    expect(pieces).toBeGreaterThan(sizes.length);
-    expect(overflow).toBeLessThanOrEqual(pieces + records);
+    const { overflow, chunks, records } = await pages();
+    expect(chunks).toBeGreaterThan(sizes.length);
+    expect(overflow).toBeLessThanOrEqual(chunks + records);
   });
 
   it('comes back from a scan in either direction, between others, whatever was there before', async () => {
@@ -94,9 +94,9 @@ describe('a large record in LMDB', () => {
     await first.commit({ id: commitId(), put: [put('a', 9_000), put('b', 9_000)] });
     await first.close();
     const { root } = openEnvironment(folder.path);
-    const pieces = table(root, 'pieces');
-    const [lost] = [...pieces.getKeys({ limit: 1 })];
-    await pieces.remove(lost ?? Buffer.alloc(0));
+    const chunks = table(root, 'pieces');
+    const [lost] = [...chunks.getKeys({ limit: 1 })];
+    await chunks.remove(lost ?? Buffer.alloc(0));
     await root.close();
 
     const store = openLmdbRecordStore({ folder: folder.path });

@@ -22,7 +22,7 @@ const HEAD_BYTES = REVISION_BYTES + 8;
 export interface Stored {
   readonly record: Buffer;
   /** The rest of a large value, one page each. */
-  readonly pieces: readonly Buffer[];
+  readonly chunks: readonly Buffer[];
 }
 
 /** Copies a value into its stored form. `index` is the index of the record in its batch, which is part of the keys of its chunks. */
@@ -30,7 +30,7 @@ export function storedOf(value: Buffer, index: number): Stored {
   if (REVISION_BYTES + value.length <= CHUNK_BYTES) {
     const record = Buffer.allocUnsafe(REVISION_BYTES + value.length);
     value.copy(record, REVISION_BYTES);
-    return { record, pieces: [] };
+    return { record, chunks: [] };
   }
   const count = Math.ceil((value.length - (CHUNK_BYTES - HEAD_BYTES)) / CHUNK_BYTES);
   // The number of bytes in the record itself. It is small for most values, so that the record fits in the page of its key.
@@ -40,15 +40,15 @@ export function storedOf(value: Buffer, index: number): Stored {
   bytes.writeUInt32BE(index, REVISION_BYTES + 4);
   value.copy(bytes, HEAD_BYTES);
   const start = HEAD_BYTES + beside;
-  const pieces = Array.from({ length: count }, (_, piece) =>
-    bytes.subarray(start + piece * CHUNK_BYTES, start + (piece + 1) * CHUNK_BYTES),
+  const chunks = Array.from({ length: count }, (_, chunk) =>
+    bytes.subarray(start + chunk * CHUNK_BYTES, start + (chunk + 1) * CHUNK_BYTES),
   );
-  return { record: bytes.subarray(0, start), pieces };
+  return { record: bytes.subarray(0, start), chunks };
 }
 
-function setRevision({ record, pieces }: Stored, revision: number): void {
+function setRevision({ record, chunks }: Stored, revision: number): void {
   writeRevision(record, revision);
-  if (pieces.length > 0) record[0] = IN_CHUNKS;
+  if (chunks.length > 0) record[0] = IN_CHUNKS;
 }
 
 function writeRevision(bytes: Buffer, revision: number): void {
@@ -104,7 +104,7 @@ interface Tree {
 /** The table of records and the table of the chunks of large ones. Methods that write are for use within a transaction. */
 export class RecordTables {
   readonly #records: Table;
-  readonly #pieces: Table;
+  readonly #chunks: Table;
   /** lmdb-js copies a key before it returns. */
   readonly #chunkKey = Buffer.alloc(CHUNK_KEY_BYTES);
 
@@ -112,7 +112,7 @@ export class RecordTables {
     const table = (name: string) =>
       root.openDB<Buffer, Buffer>({ name, keyEncoding: 'binary', encoding: 'binary', cache: false }) as Table;
     this.#records = table('records');
-    this.#pieces = table('pieces');
+    this.#chunks = table('pieces');
   }
 
   /** Starts a new read transaction. lmdb-js keeps one for a turn of the event loop; it does not show later commits of other threads. */
@@ -141,14 +141,14 @@ export class RecordTables {
   /** Completes a value whose first `copied` bytes are copied already. */
   copyChunks(parts: Parts, value: Buffer, copied: number): void {
     let at = copied;
-    for (let piece = 0; at < parts.length; piece += 1) {
-      const bytes = this.#read(this.#pieces, this.#keyOf(parts, piece));
+    for (let chunk = 0; at < parts.length; chunk += 1) {
+      const bytes = this.#read(this.#chunks, this.#keyOf(parts, chunk));
       if (bytes === undefined) {
         throw new Error(
-          `the record file is damaged: piece ${piece} of the record of revision ${parts.revision} is missing; restore a snapshot`,
+          `the record file is damaged: piece ${chunk} of the record of revision ${parts.revision} is missing; restore a snapshot`,
         );
       }
-      at += bytes.copy(value, at, 0, this.#pieces.lastSize);
+      at += bytes.copy(value, at, 0, this.#chunks.lastSize);
     }
   }
 
@@ -159,7 +159,7 @@ export class RecordTables {
     void this.#records.put(key, stored.record);
     const parts = partsOf(stored.record);
     if (parts === undefined) return;
-    for (const [piece, bytes] of stored.pieces.entries()) void this.#pieces.put(this.#keyOf(parts, piece), bytes);
+    for (const [chunk, bytes] of stored.chunks.entries()) void this.#chunks.put(this.#keyOf(parts, chunk), bytes);
   }
 
   remove(key: Key): void {
@@ -175,7 +175,7 @@ export class RecordTables {
       readonly lastPageNumber: number;
       readonly pageSize: number;
     };
-    const trees = [stats, this.#pieces.getStats() as Tree, stats.root, stats.free];
+    const trees = [stats, this.#chunks.getStats() as Tree, stats.root, stats.free];
     const used = trees.reduce(
       (sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
       0,
@@ -188,7 +188,7 @@ export class RecordTables {
     const parts = record && partsOf(record);
     if (parts === undefined) return;
     const count = chunkCount(parts, this.#records.lastSize);
-    for (let piece = 0; piece < count; piece += 1) void this.#pieces.remove(this.#keyOf(parts, piece));
+    for (let chunk = 0; chunk < count; chunk += 1) void this.#chunks.remove(this.#keyOf(parts, chunk));
   }
 
   /** Reads into memory that the next read overwrites. `getBinary` would allocate a buffer. */
@@ -197,11 +197,11 @@ export class RecordTables {
     return stored && asBuffer(stored, table.lastSize);
   }
 
-  #keyOf({ revision, index }: Parts, piece: number): Buffer {
+  #keyOf({ revision, index }: Parts, chunk: number): Buffer {
     const key = this.#chunkKey;
     writeRevision(key, revision);
     key.writeUInt32BE(index, 8);
-    key.writeUInt32BE(piece, 12);
+    key.writeUInt32BE(chunk, 12);
     return key;
   }
 }

@@ -1,4 +1,4 @@
-import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
+import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
 import {
   type BlobRange,
   type BlobId,
@@ -72,23 +72,23 @@ export class MemoryBlobStore implements BlobStore {
   }
 
   /** Overwrites each chunk when the next is requested, so that tests notice a caller that keeps it. */
-  read(id: BlobId, range: BlobRange): Pieces {
-    const pieces = ownPieces(this.#chunks(id, range));
+  read(id: BlobId, range: BlobRange): Chunks {
+    const chunks = ownChunks(this.#chunks(id, range));
     let borrowed: Buffer | undefined;
     const wipe = () => {
       borrowed?.fill(0xdd);
       borrowed = undefined;
     };
     return {
-      tenure: 'lent',
+      ownership: 'lent',
       async next() {
         wipe();
-        borrowed = await pieces.next();
+        borrowed = await chunks.next();
         return borrowed;
       },
       close() {
         wipe();
-        return pieces.close();
+        return chunks.close();
       },
     };
   }

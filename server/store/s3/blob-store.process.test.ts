@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import {
   describeBlobStore,
@@ -216,7 +216,7 @@ describe('the S3 blob store', () => {
     it('does not hurry a slow reader', async () => {
       store = await open({ timeouts: { ...quickToRepeat, total: 0 } });
       const got: Buffer[] = [];
-      for await (const chunk of keptPieces(store.read(id, { start: 0, end: large.length }))) {
+      for await (const chunk of keptChunks(store.read(id, { start: 0, end: large.length }))) {
         if (got.push(chunk) === 2) await new Promise((resolve) => setTimeout(resolve, 800));
       }
       expect(Buffer.concat(got).equals(large)).toBe(true);

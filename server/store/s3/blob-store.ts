@@ -10,7 +10,7 @@ import {
 import type { Logger } from '../../../platform/logger.ts';
 import type { BlobId, BlobRange, BlobStore, WriteOptions } from '../blob-store.ts';
 import { S3Connection, type CallTimeouts, defaultTimeouts, type S3Address } from './connection.ts';
-import { eachPiece, type Pieces } from '../../../platform/pieces.ts';
+import { eachChunk, type Chunks } from '../../../platform/chunks.ts';
 import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
 import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
@@ -38,7 +38,7 @@ export async function checkBucket(connection: S3Connection, store: BlobStore, lo
 export async function checkCalls(store: BlobStore): Promise<void> {
   const id = probeId();
   await store.write(id, Readable.from([Buffer.from('Coffer was here')]));
-  for await (const _chunk of eachPiece(store.read(id, { start: 0, end: 1 })));
+  for await (const _chunk of eachChunk(store.read(id, { start: 0, end: 1 })));
   await store.remove(id);
 }
 
@@ -117,7 +117,7 @@ class S3BlobStore implements BlobStore {
     return writeBlob(this.#connection, id, chunks, { partBytes: this.#partBytes, slots: this.#slots });
   }
 
-  read(id: BlobId, range: BlobRange): Pieces {
+  read(id: BlobId, range: BlobRange): Chunks {
     return readBlob(this.#connection, id, range);
   }
 

@@ -48,15 +48,15 @@ class Gathered {
   readonly #hash = createHash('md5');
   #small: Buffer[] = [];
 
-  add(piece: Buffer): void {
-    if (piece.length === 0) return;
-    this.size += piece.length;
-    if (piece.length >= SMALL_CHUNK) {
+  add(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.size += chunk.length;
+    if (chunk.length >= SMALL_CHUNK) {
       this.#joinSmall();
-      this.#take(piece);
+      this.#take(chunk);
       return;
     }
-    if (this.#small.push(piece) >= MAX_SMALL_CHUNKS) this.#joinSmall();
+    if (this.#small.push(chunk) >= MAX_SMALL_CHUNKS) this.#joinSmall();
   }
 
   join(): { readonly bytes: Buffer; readonly md5: string } {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
-import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
+import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
 import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { arriving } from '../idle-body.ts';
@@ -10,8 +10,8 @@ import { s3Failure } from './errors.ts';
 import { StoreError, callFailure } from '../store-error.ts';
 
 /** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
-export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Pieces {
-  return ownPieces(chunks(connection, blobObjectKey(connection.address.prefix, id), id, range));
+export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Chunks {
+  return ownChunks(chunks(connection, blobObjectKey(connection.address.prefix, id), id, range));
 }
 
 async function* chunks(connection: S3Connection, key: string, id: BlobId, range: BlobRange): AsyncIterable<Buffer> {

@@ -8,7 +8,7 @@ import {
   StorageSharedKeyCredential,
 } from '@azure/storage-blob';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
-import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
+import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
 import {
   type BlobId,
   type BlobRange,
@@ -112,11 +112,11 @@ export class AzureBlobStore implements BlobStore {
     }
   }
 
-  read(id: BlobId, range: BlobRange): Pieces {
-    return ownPieces(this.#pieces(id, range));
+  read(id: BlobId, range: BlobRange): Chunks {
+    return ownChunks(this.#chunks(id, range));
   }
 
-  async *#pieces(id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
+  async *#chunks(id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
     const blob = this.#blob(id);
     const { start, end } = range;
     if (start >= end) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
-import { ownPieces, type Pieces } from '../../../platform/pieces.ts';
+import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
 import {
   blobAltered,
   type BlobId,
@@ -165,11 +165,11 @@ export class GoogleBlobStore implements BlobStore {
     return this.#try({ method: 'PUT', url: upload, headers: { 'content-range': `bytes */${size ?? '*'}` } });
   }
 
-  read(id: BlobId, range: BlobRange): Pieces {
-    return ownPieces(this.#pieces(id, range));
+  read(id: BlobId, range: BlobRange): Chunks {
+    return ownChunks(this.#chunks(id, range));
   }
 
-  async *#pieces(id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
+  async *#chunks(id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
     const { start, end } = range;
     const doing = `read blob ${id}`;
     if (start >= end) {

@@ -1,4 +1,4 @@
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import type {
   ListedVersion,
   ObjectInfo,
@@ -30,7 +30,7 @@ export interface ModelledLayer {
   ): Promise<{ readonly versionId?: string; readonly deleteMarker: boolean }>;
   getObject(...request: Parameters<ObjectLayer['getObject']>): Promise<{
     readonly info: InfoOfModel;
-    readonly read: (range: { readonly start: number; readonly end: number }) => Buffer | Pieces;
+    readonly read: (range: { readonly start: number; readonly end: number }) => Buffer | Chunks;
   }>;
   headObject(...request: Parameters<ObjectLayer['headObject']>): Promise<InfoOfModel>;
   getObjectTags(...request: Parameters<ObjectLayer['getObjectTags']>): Promise<{ readonly tags: ObjectTags }>;

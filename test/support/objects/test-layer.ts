@@ -9,7 +9,7 @@ import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import type { ObjectLayer, PutObject } from '../../../server/objects/object-layer.ts';
 import { createObjectLayer, type ObjectLayerOptions } from '../../../server/objects/objects.ts';
-import { keptPieces, type Pieces } from '../../../platform/pieces.ts';
+import { keptChunks, type Chunks } from '../../../platform/chunks.ts';
 import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
 
 /** The same in all tests, so that several layers over the same records understand each other. */
@@ -78,8 +78,8 @@ export async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffe
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-export async function readAll(pieces: Buffer | Pieces): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(keptPieces(pieces)));
+export async function readAll(bodyChunks: Buffer | Chunks): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(keptChunks(bodyChunks)));
 }
 
 /** The whole body of an object. */

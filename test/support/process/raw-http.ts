@@ -29,8 +29,8 @@ export function connectRaw(url: string): RawConnection {
   const wake = () => {
     for (const wait of waiting) wait();
   };
-  socket.on('data', (piece) => {
-    received += piece.toString('latin1');
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
     wake();
   });
   socket.on('error', () => {

@@ -1,6 +1,6 @@
 import type { Answer, IncomingRequest, RequestHandler } from '../../../server/http/contract/request.ts';
 import type { AccessRequest, Decision } from '../../../server/auth/principal.ts';
-import type { Pieces } from '../../../platform/pieces.ts';
+import type { Chunks } from '../../../platform/chunks.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
 import { CrossOrigin } from '../../../server/s3/cross-origin.ts';
@@ -145,11 +145,11 @@ function codeIn(text: string): string | undefined {
 
 async function bytesOf({ body }: Answer): Promise<Buffer> {
   if (body.kind === 'bytes') return body.bytes;
-  return body.kind === 'pieces' ? readPieces(body.pieces) : Buffer.alloc(0);
+  return body.kind === 'chunks' ? readPieces(body.chunks) : Buffer.alloc(0);
 }
 
-async function readPieces(pieces: Pieces): Promise<Buffer> {
+async function readPieces(chunks: Chunks): Promise<Buffer> {
   const read: Buffer[] = [];
-  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) read.push(Buffer.from(piece));
+  for (let chunk = await chunks.next(); chunk !== undefined; chunk = await chunks.next()) read.push(Buffer.from(chunk));
   return Buffer.concat(read);
 }

@@ -95,7 +95,7 @@ function startHere(args: readonly string[]) {
 class Collected extends Writable {
   readonly isTTY: boolean;
   readonly columns = 100;
-  readonly #pieces: Buffer[] = [];
+  readonly #chunks: Buffer[] = [];
 
   constructor(isTTY: boolean) {
     super();
@@ -103,11 +103,11 @@ class Collected extends Writable {
   }
 
   get bytes(): Buffer {
-    return Buffer.concat(this.#pieces);
+    return Buffer.concat(this.#chunks);
   }
 
-  override _write(piece: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#pieces.push(Buffer.from(piece));
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(Buffer.from(chunk));
     done();
   }
 }

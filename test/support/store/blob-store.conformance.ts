@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keptPieces } from '../../../platform/pieces.ts';
+import { keptChunks } from '../../../platform/chunks.ts';
 import { type BlobId, type BlobStore } from '../../../server/store/blob-store.ts';
 import { fullForm, inFullForm } from '../full-form.ts';
 
@@ -156,21 +156,21 @@ export function describeBlobStore(name: string, engine: BlobEngine): void {
       });
 
       it('can be closed halfway', async () => {
-        const pieces = store.read(id, { start: 0, end: bytes.length });
-        await pieces.next();
-        await pieces.close();
-        expect(await pieces.next()).toBeUndefined();
+        const chunks = store.read(id, { start: 0, end: bytes.length });
+        await chunks.next();
+        await chunks.close();
+        expect(await chunks.next()).toBeUndefined();
       });
 
       it('keeps a piece as it is while others read', async () => {
-        const pieces = store.read(id, { start: 0, end: bytes.length });
-        const piece = await pieces.next();
-        const copy = Buffer.from(piece ?? '');
+        const chunks = store.read(id, { start: 0, end: bytes.length });
+        const chunk = await chunks.next();
+        const copy = Buffer.from(chunk ?? '');
         await Promise.all(
           Array.from({ length: inFullForm(20, 6) }, (_, n) => read(store, id, n * 100_000, bytes.length)),
         );
-        const kept = piece?.equals(copy);
-        await pieces.close();
+        const kept = chunk?.equals(copy);
+        await chunks.close();
         expect(kept).toBe(true);
       });
 
@@ -244,7 +244,7 @@ export async function* from(chunks: readonly Buffer[]): AsyncIterable<Buffer> {
 
 /** Reads a range, and copies each chunk before it asks for the next. */
 export async function read(store: BlobStore, id: BlobId, start: number, end: number): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(keptPieces(store.read(id, { start, end }))));
+  return Buffer.concat(await Array.fromAsync(keptChunks(store.read(id, { start, end }))));
 }
 
 export async function listed(store: BlobStore): Promise<BlobId[]> {

@@ -6,7 +6,7 @@ import { ZipFile } from 'yazl';
 import { S3Error } from '../../../../protocol/s3/s3-error.ts';
 import { checkObjectKey } from '../../../../protocol/s3/names.ts';
 import { mapLimit } from '../../../../platform/concurrency.ts';
-import { readable } from '../../../../platform/pieces.ts';
+import { readable } from '../../../../platform/chunks.ts';
 import type { ObjectLayer } from '../../../objects/object-layer.ts';
 import type { ConsoleLog } from '../../services.ts';
 import { ArchiveNames } from './archive-names.ts';

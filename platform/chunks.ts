@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { bodyBytesPassed } from './body-memory.ts';
 
 /**
- * How long a piece of a body may be used: a lent one until the next is asked for or the pieces are closed, for its buffer is then filled
- * again; one's own for as long as one likes.
+ * The owner of a chunk. A consumer may use a `lent` chunk until it asks for the next one or closes the chunks, since the buffer is then
+ * filled again. It may keep its `own` chunk.
  */
-export type Tenure = 'lent' | 'own';
+export type Ownership = 'lent' | 'own';
 
 /**
  * The bytes of a body, in pieces that are asked for one after the other. No `AsyncIterable<Buffer>`, so that code that keeps chunks does
@@ -14,19 +14,19 @@ export type Tenure = 'lent' | 'own';
  * `close` must be called once nothing is wanted any more, also after a failure and at the end; it is called after what `next` promised
  * has settled, and may be called twice.
  */
-export interface Pieces<T extends Tenure = Tenure> {
-  readonly tenure: T;
+export interface Chunks<T extends Ownership = Ownership> {
+  readonly ownership: T;
   /** Undefined at the end. Nothing is opened before the first call. */
   next(): Promise<Buffer | undefined>;
-  /** Gives back what was lent and opened. */
+  /** Returns the lent chunk, and closes what was opened. */
   close(): Promise<void>;
 }
 
-/** The pieces of what makes a new buffer for each. */
-export function ownPieces(source: AsyncIterable<Buffer>): Pieces<'own'> {
+/** Returns the chunks of a source that makes a new buffer for each. */
+export function ownChunks(source: AsyncIterable<Buffer>): Chunks<'own'> {
   let iterator: AsyncIterator<Buffer> | undefined;
   return {
-    tenure: 'own',
+    ownership: 'own',
     async next() {
       iterator ??= source[Symbol.asyncIterator]();
       const result = await iterator.next();
@@ -40,8 +40,8 @@ export function ownPieces(source: AsyncIterable<Buffer>): Pieces<'own'> {
   };
 }
 
-/** To be used only by who has done with a piece before it goes on to the next. Closes the pieces when the iteration ends. */
-export async function* eachPiece(chunks: Pieces): AsyncGenerator<Buffer> {
+/** Iterates over chunks for a consumer that keeps none of them. Closes the chunks when the iteration ends. */
+export async function* eachChunk(chunks: Chunks): AsyncGenerator<Buffer> {
   try {
     for (let chunk = await chunks.next(); chunk !== undefined; chunk = await chunks.next()) yield chunk;
   } finally {
@@ -49,10 +49,10 @@ export async function* eachPiece(chunks: Pieces): AsyncGenerator<Buffer> {
   }
 }
 
-/** The pieces of a body for a consumer that keeps them: lent ones are copied. Closes the pieces when the iteration ends. */
-export async function* keptPieces(chunks: Buffer | Pieces): AsyncGenerator<Buffer> {
+/** Iterates over chunks for a consumer that keeps them: lent ones are copied. Closes the chunks when the iteration ends. */
+export async function* keptChunks(chunks: Buffer | Chunks): AsyncGenerator<Buffer> {
   if (Buffer.isBuffer(chunks)) return yield chunks;
-  for await (const chunk of eachPiece(chunks)) yield chunks.tenure === 'own' ? chunk : copyOf(chunk);
+  for await (const chunk of eachChunk(chunks)) yield chunks.ownership === 'own' ? chunk : copyOf(chunk);
 }
 
 function copyOf(chunk: Buffer): Buffer {
@@ -60,20 +60,20 @@ function copyOf(chunk: Buffer): Buffer {
   return Buffer.from(chunk);
 }
 
-/** A stream. It keeps pieces until they are read. */
-export function readable(chunks: Buffer | Pieces): Readable {
-  return Readable.from(keptPieces(chunks), { objectMode: false });
+/** Returns a stream. It keeps chunks until they are read. */
+export function readable(chunks: Buffer | Chunks): Readable {
+  return Readable.from(keptChunks(chunks), { objectMode: false });
 }
 
-/** The pieces of several bodies, one body after the other; each is opened when the one before has ended and was closed. */
-export class JoinedChunks<T extends Tenure> implements Pieces<T> {
-  readonly tenure: T;
-  readonly #bodies: Iterator<Pieces<T>>;
-  #current: Pieces<T> | undefined;
+/** The chunks of several bodies, one body after the other. Each is opened when the one before has ended and was closed. */
+export class JoinedChunks<T extends Ownership> implements Chunks<T> {
+  readonly ownership: T;
+  readonly #bodies: Iterator<Chunks<T>>;
+  #current: Chunks<T> | undefined;
   #ended = false;
 
-  constructor(tenure: T, bodies: Iterable<Pieces<T>>) {
-    this.tenure = tenure;
+  constructor(ownership: T, bodies: Iterable<Chunks<T>>) {
+    this.ownership = ownership;
     this.#bodies = bodies[Symbol.iterator]();
   }
 
@@ -92,7 +92,7 @@ export class JoinedChunks<T extends Tenure> implements Pieces<T> {
     return this.#closeCurrent();
   }
 
-  #open(): Pieces<T> | undefined {
+  #open(): Chunks<T> | undefined {
     const result = this.#bodies.next();
     if (result.done !== true) return result.value;
     this.#ended = true;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { JoinedChunks, eachPiece, ownPieces, type Pieces, readable, keptPieces } from './pieces.ts';
+import { JoinedChunks, eachChunk, ownChunks, type Chunks, readable, keptChunks } from './chunks.ts';
 
 async function* letters(text: string, closed: string[] = []): AsyncGenerator<Buffer> {
   try {
@@ -10,19 +10,19 @@ async function* letters(text: string, closed: string[] = []): AsyncGenerator<Buf
   }
 }
 
-async function textOf(chunks: Pieces): Promise<string> {
+async function textOf(chunks: Chunks): Promise<string> {
   let text = '';
-  for await (const chunk of eachPiece(chunks)) text += chunk.toString();
+  for await (const chunk of eachChunk(chunks)) text += chunk.toString();
   return text;
 }
 
 describe('pieces', () => {
   it('of an iterable are its pieces', async () => {
-    expect(await textOf(ownPieces(letters('abc')))).toBe('abc');
+    expect(await textOf(ownChunks(letters('abc')))).toBe('abc');
   });
 
   it('end with undefined, again and again', async () => {
-    const chunks = ownPieces(letters('a'));
+    const chunks = ownChunks(letters('a'));
     expect([await chunks.next(), await chunks.next(), await chunks.next()].map(String)).toEqual([
       'a',
       'undefined',
@@ -32,7 +32,7 @@ describe('pieces', () => {
 
   it('that are closed halfway let their source finish', async () => {
     const closed: string[] = [];
-    const chunks = ownPieces(letters('abc', closed));
+    const chunks = ownChunks(letters('abc', closed));
     await chunks.next();
     await chunks.close();
     expect(closed).toEqual(['abc']);
@@ -40,23 +40,23 @@ describe('pieces', () => {
 
   it('of an unread stream destroy it when they are closed', async () => {
     const stream = Readable.from(letters('abc'));
-    await ownPieces(stream).close();
+    await ownChunks(stream).close();
     expect(stream.destroyed).toBe(true);
   });
 
   it('may be closed twice', async () => {
-    const chunks = ownPieces(letters('abc'));
+    const chunks = ownChunks(letters('abc'));
     await chunks.close();
     await expect(chunks.close()).resolves.toBeUndefined();
   });
 
   it('become a stream where they may be kept', async () => {
-    expect(Buffer.concat(await readable(ownPieces(letters('abc'))).toArray()).toString()).toBe('abc');
+    expect(Buffer.concat(await readable(ownChunks(letters('abc'))).toArray()).toString()).toBe('abc');
   });
 
   it('are closed when the stream made of them is destroyed', async () => {
     const closed: string[] = [];
-    for await (const chunk of readable(ownPieces(letters('abc', closed)))) {
+    for await (const chunk of readable(ownChunks(letters('abc', closed)))) {
       expect(String(chunk)).toBe('a');
       break;
     }
@@ -66,8 +66,8 @@ describe('pieces', () => {
   it('are copied for a reader that keeps borrowed ones', async () => {
     const buffer = Buffer.from('a');
     const left = ['b', 'c'];
-    const lent: Pieces = {
-      tenure: 'lent',
+    const lent: Chunks = {
+      ownership: 'lent',
       next() {
         const letter = left.shift();
         buffer.write(letter ?? '-');
@@ -75,17 +75,17 @@ describe('pieces', () => {
       },
       close: () => Promise.resolve(),
     };
-    expect((await Array.fromAsync(keptPieces(lent))).map(String)).toEqual(['b', 'c']);
+    expect((await Array.fromAsync(keptChunks(lent))).map(String)).toEqual(['b', 'c']);
   });
 
   it('may be one buffer for who keeps them', async () => {
-    expect(await Array.fromAsync(keptPieces(Buffer.from('all')))).toEqual([Buffer.from('all')]);
+    expect(await Array.fromAsync(keptChunks(Buffer.from('all')))).toEqual([Buffer.from('all')]);
   });
 });
 
 describe('joined pieces', () => {
   it('give one body after the other', async () => {
-    const bodies = ['ab', '', 'c'].map((text) => ownPieces(letters(text)));
+    const bodies = ['ab', '', 'c'].map((text) => ownChunks(letters(text)));
     expect(await textOf(new JoinedChunks('own', bodies))).toBe('abc');
   });
 
@@ -94,7 +94,7 @@ describe('joined pieces', () => {
     function* bodies() {
       for (const text of ['ab', 'c']) {
         steps.push(`open ${text}`);
-        yield ownPieces(letters(text, steps));
+        yield ownChunks(letters(text, steps));
       }
     }
     await textOf(new JoinedChunks('own', bodies()));
@@ -103,7 +103,7 @@ describe('joined pieces', () => {
 
   it('open nothing more when they are closed', async () => {
     const closed: string[] = [];
-    const chunks = new JoinedChunks('own', [ownPieces(letters('ab', closed)), ownPieces(letters('c', closed))]);
+    const chunks = new JoinedChunks('own', [ownChunks(letters('ab', closed)), ownChunks(letters('c', closed))]);
     await chunks.next();
     await chunks.close();
     expect([await chunks.next(), closed]).toEqual([undefined, ['ab']]);
