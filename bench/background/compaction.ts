@@ -1,6 +1,7 @@
 // `npm run bench:compaction` overwrites and deletes objects of which 99 % have 16 KiB or less, until there were 10,000,000 changes or 200 GiB were
 // written. Each line has the rates of an interval, the space that no object uses, the size of the records, and what the server wrote for each byte of
-// an object. At the end all objects are deleted, and it says when their space is back. `--minutes 10` is a short form.
+// an object. Then the changes stop, and it says how the waste shrinks. At the end all objects are deleted, and it says when their space is back.
+// `--minutes 10` is a short form.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '32' },
     interval: { type: 'string', default: '60' },
     rate: { type: 'string', default: '64MiB' },
+    rest: { type: 'string', default: '5' },
     wait: { type: 'string', default: '40' },
     folder: { type: 'string', default: '.coffer/bench-compaction' },
     out: { type: 'string' },
@@ -48,6 +50,11 @@ const intervalMs = Number(values.interval) * 1_000;
 /** Changes that are signed at once. No key is changed twice in them, so that the order of the answers does not matter. */
 const turn = Math.min(2_500, count);
 const verified = 1_000;
+/**
+ * Milliseconds after a change until its space is back: a minute for readers, three looks that come twice a minute, and where bodies move
+ * another minute for readers.
+ */
+const GRACE = 5 * 60_000;
 /** The share of its full size below which the space of the segments counts as given back. */
 const GIVEN_BACK = 0.05;
 
@@ -63,8 +70,22 @@ const keyOf = (at: number) => `/${bucket}/${String(at % 1_000).padStart(3, '0')}
 const content = new Float64Array(count);
 let writes = 0;
 
+/** The bodies in segments that were replaced or deleted within `GRACE`. */
+const replaced: { readonly at: number; readonly bytes: number }[] = [];
+
+/** Counts the body that this object has as replaced or deleted now. */
+function replace(at: number): void {
+  if (at % 100 === 0 && content[at] !== 0) replaced.push({ at: performance.now(), bytes: bodiesOfKey(at).size });
+}
+
+function replacedInGrace(): number {
+  while (replaced[0] !== undefined && replaced[0].at < performance.now() - GRACE) replaced.shift();
+  return replaced.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
 function write(at: number): RingRequest {
   const bodies = bodiesOfKey(at);
+  replace(at);
   writes += 1;
   content[at] = writes;
   return {
@@ -78,6 +99,7 @@ function write(at: number): RingRequest {
 }
 
 function remove(at: number): RingRequest {
+  replace(at);
   content[at] = 0;
   return { method: 'DELETE', path: keyOf(at), query: '', length: 0 };
 }
@@ -135,6 +157,21 @@ function liveInSegments(): number {
   return live;
 }
 
+/** Returns the percentage of the segments that no object uses, without `also` bytes. */
+function wasted(segments: number, also = 0): string {
+  return ((Math.max(0, segments - liveInSegments() - also) / segments) * 100).toFixed(1);
+}
+
+/** Waits without changes, and returns how the waste shrinks: minutes, MiB of segments, percent. */
+async function rest(minutes: number): Promise<string> {
+  const steps: string[] = [];
+  for (const began = performance.now(); performance.now() - began <= minutes * 60_000; await sleep(30_000)) {
+    const [segments, at] = [segmentBytes(), (performance.now() - began) / 60_000];
+    steps.push(`${at.toFixed(1)} min ${number(segments / 2 ** 20)} MiB ${wasted(segments)} %`);
+  }
+  return steps.join(', ');
+}
+
 /** Turns that were sent again: a machine that stands still for minutes breaks all connections. */
 let repeated = 0;
 
@@ -176,6 +213,7 @@ const titles = [
   'p99 ms',
   'segments GiB',
   'wasted %',
+  'older than 5 min %',
   'counted %',
   'records GiB',
   'moved MiB/s',
@@ -238,7 +276,8 @@ try {
       number(percentile(all, 0.5) / 1_000),
       number(p99),
       (segments / GiB).toFixed(2),
-      ((1 - liveInSegments() / segments) * 100).toFixed(1),
+      wasted(segments),
+      wasted(segments, replacedInGrace()),
       ((metrics.garbage / segments) * 100).toFixed(1),
       (sizeOf('records') / GiB).toFixed(2),
       number(moved / seconds / 2 ** 20),
@@ -255,6 +294,10 @@ try {
     `${number((changes / (performance.now() - began)) * 1_000)} changes a second; ${number((bytesWritten() - start.written) / bytes)} bytes written to the disk, by all programs, for each byte of an object; ${number((after.moved - before.moved) / bytes)} of them moved; ${after.removed - before.removed} segments removed; a sample of ${verified} objects is as it was written; ${repeated} times ${turn} requests were sent again, since connections broke`,
   ];
   say(lines[0] ?? '');
+  lines.push(
+    `the segments and their waste after the last change, with ${number(liveInSegments() / 2 ** 20)} MiB live: ${await rest(Number(values.rest))}`,
+  );
+  say(lines.at(-1) ?? '');
   const full = segmentBytes();
   const present = [...content.keys()].filter((at) => content[at] !== 0);
   for (let at = 0; at < present.length; at += turn) await send(present.slice(at, at + turn).map(remove));

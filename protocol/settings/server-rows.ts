@@ -207,7 +207,7 @@ export const upkeepRows: readonly Setting[] = [
   serverRow(
     'SVC_STORAGE_GARBAGE',
     { kind: 'integer', min: 5, max: 95 },
-    'Percent of a segment that may be bytes of deleted objects. Above it, the objects that remain are moved to another segment in the background.',
+    'Percent of a segment that may be bytes of deleted objects. Above it, the objects that remain are moved to another segment in the background. What was deleted in the last five minutes, and up to 4 MiB in the segment to which a thread appends, are left alone.',
     { default: '25', aliases: [] },
   ),
   serverRow(

@@ -31,8 +31,10 @@ import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { createObjectLayer } from '../objects/objects.ts';
+import { sealWastefulSegments } from '../objects/segments/seal-wasteful-segments.ts';
+import { repeated } from '../replicas/repeated.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
 import {
   createAssumeRoleWithLdapIdentity,
   type AssumeRoleWithLdapIdentity,
@@ -85,6 +87,11 @@ export interface Services {
 
 const clock = () => new Date();
 
+/** Milliseconds between two looks at the garbage of the segment to which a thread appends. A look reads one record. */
+const sealingIntervalMs = 10_000;
+/** Milliseconds that a stop waits for such a look. */
+const sealingGracePeriodMs = 1_000;
+
 export async function openServices(
   options: ThreadOptions,
   logs: { main: Logger; providers: Logger; people: Logger },
@@ -126,6 +133,17 @@ export async function openServices(
     logs,
     clock,
   });
+  // Where no body may move, only segments without bodies give space back.
+  const maxGarbage = settings.compactionBytesPerSecond > 0 ? settings.maxGarbage : 1;
+  const sealing = repeated(
+    sealingIntervalMs,
+    () => sealWastefulSegments({ records: stores.records, blobs: stores.blobs, maxGarbage }),
+    (error) => {
+      // The next look finds the garbage again, and the outage of a store is logged already.
+      if (!(error instanceof StoreUnavailable))
+        logs.main.error({ err: error }, 'could not look at the garbage of the open segment; the next look does');
+    },
+  );
   const authentication = {
     signatureV2: settings.signatureV2,
     credentials: access,
@@ -176,6 +194,7 @@ export async function openServices(
       keyService?.close();
       tiers.close();
       await events.flush();
+      await sealing.stop(sealingGracePeriodMs);
       await stores.close();
     },
   };

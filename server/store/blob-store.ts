@@ -61,6 +61,12 @@ export interface Segments {
   /** Lists all segments. Nothing more is written to one that is sealed. */
   list(): AsyncIterable<ListedSegment>;
 
+  /**
+   * Seals the segment to which this object appends if `isDue` says so. Its last writer closes it, and the next body begins another one.
+   * Segments of other threads and servers stay as they are.
+   */
+  sealOpen(isDue: (open: OpenSegmentSize) => Promise<boolean>): Promise<void>;
+
   /** Returns false where there is no such segment; on a shared file system, also where another server made it a moment ago. */
   has(segment: SegmentId): Promise<boolean>;
 
@@ -77,6 +83,15 @@ export interface ListedSegment {
   readonly sealed: boolean;
   /** True where little of it is used: compaction joins such segments. */
   readonly small: boolean;
+}
+
+/** The size of a segment to which bodies are appended, in bytes. */
+export interface OpenSegmentSize {
+  readonly segment: SegmentId;
+  /** With those of bodies that are not complete. */
+  readonly size: number;
+  /** The size at which it is sealed in any case. */
+  readonly full: number;
 }
 
 export interface WriteOptions {

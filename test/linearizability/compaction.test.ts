@@ -5,6 +5,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { removeQueuedBlobs } from '../../server/objects/garbage-collection.ts';
 import type { ObjectLayer } from '../../server/objects/object-layer.ts';
 import { compactSegments } from '../../server/objects/segments/compact-segments.ts';
+import { sealWastefulSegments } from '../../server/objects/segments/seal-wasteful-segments.ts';
 import type { BlobId } from '../../server/store/blob-store.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { Faults, turn } from '../../server/store/memory/faults.ts';
@@ -92,6 +93,8 @@ async function twoServers() {
     layers: [one.layer, other.layer],
     unmovable,
     removals: () => removeQueuedBlobs({ records, blobs, now: now() }),
+    seal: () =>
+      Promise.all(servers.map((server) => sealWastefulSegments({ records, blobs: server.blobs, maxGarbage: 0.05 }))),
     compact: () => compactSegments({ records, blobs, move, maxGarbage: 0.05, unmovable, log, now: now() }),
     random: randomBytes,
   };
@@ -101,7 +104,7 @@ it(
   `objects are linearizable while compaction moves them all the time, seed ${seed}`,
   { timeout: 120_000 + operations * 5 },
   async () => {
-    const { clock, layers, unmovable, removals, compact } = await twoServers();
+    const { clock, layers, unmovable, removals, seal, compact } = await twoServers();
     const running = { clients: true };
     const done = { moved: 0, removed: 0 };
     const time = (async () => {
@@ -112,6 +115,7 @@ it(
     };
     const background = Promise.all([
       repeat(removals),
+      repeat(seal),
       repeat(async () => {
         const { moved, removed } = await compact();
         done.moved += moved;

@@ -15,6 +15,7 @@ import { packedId, placeOf } from '../../store/packed-id.ts';
 import { removeQueuedBlobs } from '../garbage-collection.ts';
 import { createObjectLayer } from '../objects.ts';
 import { compactSegments } from './compact-segments.ts';
+import { sealWastefulSegments } from './seal-wasteful-segments.ts';
 import { readSegmentSpace } from './segment-space.ts';
 
 const MINUTE = 60_000;
@@ -60,6 +61,7 @@ async function prepared() {
       layer = layerOver(blobs);
     },
     segments: async () => (await Array.fromAsync(blobs.segments?.list() ?? [])).length,
+    seal: () => sealWastefulSegments({ records, blobs, maxGarbage: 0.25 }),
     removals: () => removeQueuedBlobs({ records, blobs, now: clock.now }),
     owners: async () => {
       const ids: BlobId[] = [];
@@ -94,6 +96,7 @@ async function pass(test: Test, minutes = 5): Promise<number> {
   for (let minute = 0; minute < minutes; minute += 1) {
     test.clock.now += MINUTE + 1;
     await test.removals();
+    await test.seal();
     moved += (await test.compact()).moved;
   }
   return moved;
@@ -128,6 +131,50 @@ describe('objects of medium size', () => {
     test.clock.now += 61 * MINUTE;
     await pass(test, 3);
     expect(await test.segments()).toBe(0);
+  });
+
+  it('give the space back within minutes when all are deleted, although the server could append to their segment', async () => {
+    const test = await prepared();
+    await fill(test, 10);
+    for (let n = 0; n < 10; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+    await pass(test, 3);
+    expect(await test.segments()).toBe(0);
+  });
+
+  it('are in no figure of a round that removed their segment', async () => {
+    const test = await prepared();
+    await fill(test, 10);
+    for (let n = 0; n < 10; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+    test.clock.now += 2 * MINUTE;
+    await test.removals();
+    await test.seal();
+    expect(await test.compact()).toMatchObject({ removed: 1, space: { segments: 0, bytes: 0, garbage: 0 } });
+  });
+
+  it('move within minutes when too much of the segment that the server appends to is garbage', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 20);
+    const before = await test.owners();
+    for (let n = 0; n < 10; n += 1) {
+      await test.layer.deleteObject('bucket', `k${n}`);
+      bodies.delete(`k${n}`);
+    }
+    expect(await pass(test)).toBe(10);
+    expect(await test.segments()).toBe(1);
+    expect((await test.owners()).filter((id) => before.includes(id))).toEqual([]);
+    await expectAll(test, bodies);
+  });
+
+  it('stay in the segment that the server appends to while its garbage is little', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 10);
+    for (let n = 0; n < 5; n += 1) {
+      await test.layer.deleteObject('bucket', `k${n}`);
+      bodies.delete(`k${n}`);
+    }
+    expect(await pass(test)).toBe(0);
+    expect(await test.segments()).toBe(1);
+    await expectAll(test, bodies);
   });
 
   it('move to another segment when too much of theirs is garbage', async () => {

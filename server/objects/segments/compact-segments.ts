@@ -55,8 +55,9 @@ interface Compacted {
  */
 export async function compactSegments(options: CompactionOptions): Promise<Compacted> {
   const { records, blobs, now, maxGarbage, moves = true, skew, signal } = options;
-  let [removed, moved, movedBytes] = [0, 0, 0];
-  if (blobs.segments === undefined || (await isGarbageCollectionHeld(records, now))) return { removed, moved };
+  if (blobs.segments === undefined || (await isGarbageCollectionHeld(records, now))) return { removed: 0, moved: 0 };
+  const gone = new Set<SegmentId>();
+  let [moved, movedBytes] = [0, 0];
   const counted = await readAllGarbage(records);
   const listed = await Array.fromAsync(blobs.segments.list());
   await forgetGarbage(options, counted, listed);
@@ -66,18 +67,20 @@ export async function compactSegments(options: CompactionOptions): Promise<Compa
     if (found === undefined) continue;
     const { live, queued, garbage } = found;
     if (live.length === 0 && queued === 0) {
-      if (await removeSegment(options, segment.segment)) removed += 1;
+      if (await removeSegment(options, segment.segment)) gone.add(segment.segment);
     } else if (moves && (joined || garbage > maxGarbage * segment.size) && movedBytes < MAX_MOVED) {
       const bodies = await moveAll(options, live);
       moved += bodies.length;
       movedBytes += bodies.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0);
     }
   }
+  const left = listed.filter(({ segment }) => !gone.has(segment));
   const sums = {
-    segments: listed.length,
-    bytes: listed.reduce((sum, { size }) => sum + size, 0),
-    garbage: listed.reduce((sum, { segment }) => sum + (counted.get(segment)?.bytes ?? 0), 0),
+    segments: left.length,
+    bytes: left.reduce((sum, { size }) => sum + size, 0),
+    garbage: left.reduce((sum, { segment }) => sum + (counted.get(segment)?.bytes ?? 0), 0),
   };
+  const removed = gone.size;
   return { removed, moved, space: await writeSegmentSpace(records, sums, { removed, moved, movedBytes }) };
 }
 

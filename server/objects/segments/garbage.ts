@@ -34,7 +34,7 @@ export async function countGarbage(
 
 /** `expect` fails in a commit after another one that counts the same segment. */
 export async function readGarbage(
-  records: RecordStore,
+  records: Pick<RecordStore, 'get'>,
   segment: SegmentId,
 ): Promise<{ readonly garbage: Garbage; readonly expect: Expectation }> {
   const key = recordKeys.garbage(segment);

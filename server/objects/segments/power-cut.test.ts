@@ -9,6 +9,7 @@ import { openFilesBlobStore } from '../../store/files/blob-store.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import { removeQueuedBlobs } from '../garbage-collection.ts';
 import { compactSegments } from './compact-segments.ts';
+import { sealWastefulSegments } from './seal-wasteful-segments.ts';
 
 const MINUTE = 60_000;
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -26,6 +27,7 @@ function serverOn(disk: SimulatedDisk, records: MemoryRecordStore, clock: { now:
     round: async () => {
       clock.now += 2 * MINUTE;
       await removeQueuedBlobs({ records, blobs, now: now() });
+      await sealWastefulSegments({ records, blobs, maxGarbage: 0.25 });
       const move = layer.moveBody.bind(layer);
       return compactSegments({ records, blobs, move, maxGarbage: 0.25, unmovable, log, now: now() });
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { BlobId, ListedSegment, SegmentId, Segments, WriteOptions } from '../blob-store.ts';
+import type { BlobId, ListedSegment, OpenSegmentSize, SegmentId, Segments, WriteOptions } from '../blob-store.ts';
 import { isSegmentId, packedId, type Place } from '../packed-id.ts';
 import { type BlobFileSystem, codeOf, type FileStat, isNoSuchFile, type OpenFile } from './file-system.ts';
 import { SegmentReader } from './segment-reader.ts';
@@ -62,6 +62,10 @@ export class FileSegments implements Segments {
 
   open(place: Place): Promise<OpenFile> {
     return this.#reader.open(place);
+  }
+
+  sealOpen(isDue: (open: OpenSegmentSize) => Promise<boolean>): Promise<void> {
+    return this.#writer.sealOpen(isDue);
   }
 
   async has(segment: SegmentId): Promise<boolean> {

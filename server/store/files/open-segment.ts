@@ -1,4 +1,4 @@
-import type { SegmentId } from '../blob-store.ts';
+import type { OpenSegmentSize, SegmentId } from '../blob-store.ts';
 import { paddedLength } from '../packed-id.ts';
 import type { NewFile } from './file-system.ts';
 import { StoreError } from '../store-error.ts';
@@ -73,6 +73,11 @@ export class OpenSegment {
     this.#remove = remove;
     this.#opened = now();
     this.#used = this.#opened;
+  }
+
+  /** With the regions of bodies that are not complete. */
+  get size(): OpenSegmentSize {
+    return { segment: this.id, size: this.#end, full: this.#limits.full };
   }
 
   isDue(now: number): boolean {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { OpenSegmentSize } from '../blob-store.ts';
 import { newSegmentId, type Place } from '../packed-id.ts';
 import { type BlobFileSystem, codeOf } from './file-system.ts';
 import { OpenSegment, type Region, type SegmentLimits } from './open-segment.ts';
@@ -52,6 +53,13 @@ export class SegmentWriter {
     }
   }
 
+  /** Retires the active segment if `isDue` says so. */
+  async sealOpen(isDue: (open: OpenSegmentSize) => Promise<boolean>): Promise<void> {
+    const active = this.#active;
+    if (active !== undefined && (await isDue(active.size))) await this.#giveUp(active);
+  }
+
+  /** Retires a segment. Another body may have begun a new one meanwhile, which stays. */
   async #giveUp(segment: OpenSegment): Promise<void> {
     if (this.#active !== segment) return;
     this.#active = undefined;
@@ -67,8 +75,7 @@ export class SegmentWriter {
           active.enter();
           return active;
         }
-        this.#active = undefined;
-        await active.retire();
+        await this.#giveUp(active);
       }
       this.#opening ??= this.#open().finally(() => {
         this.#opening = undefined;
@@ -112,9 +119,7 @@ export class SegmentWriter {
   async #look(): Promise<void> {
     for (const path of this.#unmarked) await this.#seal(path).catch(() => undefined);
     const active = this.#active;
-    if (active === undefined || !active.isIdle(this.#options.now())) return;
-    this.#active = undefined;
-    await active.retire();
+    if (active?.isIdle(this.#options.now()) === true) await this.#giveUp(active);
   }
 
   #ensureFolder(): Promise<void> {

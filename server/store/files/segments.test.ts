@@ -280,6 +280,71 @@ describe('a segment', () => {
     });
   });
 
+  describe('that is appended to', () => {
+    const body = Buffer.alloc(5_000);
+
+    it('is asked about with its size, and stays open where it is not due', async () => {
+      const { segments } = opened();
+      const id = await pack(segments, body);
+      const asked: unknown[] = [];
+      await segments.sealOpen((open) => {
+        asked.push(open);
+        return Promise.resolve(false);
+      });
+      expect(asked).toEqual([{ segment: segmentOf(id), size: 8_192, full: 4 * 1024 * 1024 }]);
+      expect(segmentOf(await pack(segments, body))).toBe(segmentOf(id));
+    });
+
+    it('is sealed where it is due, and the next body begins another one', async () => {
+      const { store, segments } = opened();
+      const id = await pack(segments, body);
+      await segments.sealOpen(() => Promise.resolve(true));
+      expect(await Array.fromAsync(segments.list())).toMatchObject([{ segment: segmentOf(id), sealed: true }]);
+      expect(segmentOf(await pack(segments, body))).not.toBe(segmentOf(id));
+      expect((await read(store, id, 0, 5_000)).equals(body)).toBe(true);
+    });
+
+    it('is sealed by its last writer', async () => {
+      const { store, segments } = opened();
+      const gate = Promise.withResolvers<void>();
+      const slow = segments.write(
+        (async function* () {
+          yield Buffer.from('a');
+          await gate.promise;
+          yield Buffer.from('b');
+        })(),
+        { length: 2 },
+      );
+      await pack(segments, body);
+      await segments.sealOpen(() => Promise.resolve(true));
+      expect(await Array.fromAsync(segments.list())).toMatchObject([{ sealed: false }]);
+      gate.resolve();
+      expect(String(await read(store, (await slow).id, 0, 2))).toBe('ab');
+      expect(await Array.fromAsync(segments.list())).toMatchObject([{ sealed: true }]);
+    });
+
+    it('is sealed only by the server that appends to it', async () => {
+      const disk = new SimulatedDisk(root);
+      await pack(opened(disk).segments, body);
+      const { segments } = opened(disk);
+      await segments.sealOpen(() => Promise.resolve(true));
+      expect(await Array.fromAsync(segments.list())).toMatchObject([{ sealed: false }]);
+    });
+
+    it('stays as it is where another one was begun while the answer was awaited', async () => {
+      const { segments } = opened();
+      await pack(segments, body);
+      const answer = Promise.withResolvers<boolean>();
+      const sealing = segments.sealOpen(() => answer.promise);
+      await segments.sealOpen(() => Promise.resolve(true));
+      await pack(segments, body);
+      answer.resolve(true);
+      await sealing;
+      const found = await Array.fromAsync(segments.list());
+      expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
+    });
+  });
+
   it('is small below an eighth of what one may have', async () => {
     const { segments } = opened();
     await pack(segments, Buffer.alloc(520_000));
@@ -317,6 +382,7 @@ describe('a power cut', () => {
       }
     };
     await Promise.all([one(bodies[0]), one(bodies[1])]);
+    await segments.sealOpen(() => Promise.resolve(true));
     await one(bodies[2]);
     return acknowledged;
   }
