@@ -8,6 +8,8 @@ import {
   type Credentials,
   type SignatureScope,
   type SignedRequest,
+  type SigningKey,
+  type SigningKeys,
   deriveSigningKey,
   formatScope,
   formatTimestamp,
@@ -19,13 +21,15 @@ interface Signing {
   readonly now: Date;
   /** Hex SHA-256 of the body, `UNSIGNED-PAYLOAD` or a `STREAMING-…` name. */
   readonly payloadHash: string;
+  /** Keeps the signing key for other requests of the day. */
+  readonly signingKeys?: SigningKeys;
 }
 
 export interface SignedParts {
   /** The caller adds these headers to the request. */
   readonly headers: Record<string, string>;
   readonly signature: string;
-  readonly signingKey: Buffer;
+  readonly signingKey: SigningKey;
   readonly scope: SignatureScope;
   readonly timestamp: string;
 }
@@ -68,7 +72,8 @@ export function signParts(request: SignedRequest, credentials: Credentials, sign
   const signedHeaders = Object.keys(headers)
     .filter((name) => headers[name] !== undefined && !neverSigned.has(name))
     .sort();
-  const signingKey = deriveSigningKey(credentials.secretKey, scope);
+  const { secretKey } = credentials;
+  const signingKey = signing.signingKeys?.get(secretKey, scope) ?? deriveSigningKey(secretKey, scope);
   const signature = computeSignature(
     signingKey,
     timestamp,

@@ -13,7 +13,9 @@ import {
   formatTimestamp,
   parseTimestamp,
   HmacSha256,
+  SigningKeys,
 } from './signature.ts';
+import { signRequest } from './sign-request.ts';
 import { createHmac } from 'node:crypto';
 
 const path = { keepSlash: true, plusIsSpace: false };
@@ -177,4 +179,19 @@ describe('HMAC-SHA256', () => {
   it('refuses a key that it would have to hash first', () => {
     expect(() => new HmacSha256(Buffer.alloc(65))).toThrow(RangeError);
   });
+});
+
+it('signs the same with a signing key that is kept', () => {
+  const signingKeys = new SigningKeys();
+  const request = { method: 'GET', rawPath: '/b/k', rawQuery: '', headers: { host: 'example.org' } };
+  const credentials = { accessKey: 'AKIA', secretKey: 'secret' };
+  const signed = (day: number, more = {}) =>
+    signRequest(request, credentials, {
+      region: 'us-east-1',
+      service: 's3',
+      now: new Date(Date.UTC(2026, 0, day)),
+      payloadHash: 'UNSIGNED-PAYLOAD',
+      ...more,
+    });
+  for (const day of [1, 1, 2]) expect(signed(day, { signingKeys })).toEqual(signed(day));
 });

@@ -9,10 +9,13 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
-import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
+import { percentEncode, percentEncodePath, SigningKeys } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import type { RemoteTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
+import { abortError, type TargetAnswer, WholeExchange } from './whole-exchange.ts';
+
+export type { TargetAnswer } from './whole-exchange.ts';
 
 export interface TargetRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -24,12 +27,6 @@ export interface TargetRequest {
   readonly body?: Buffer | { readonly size: number; readonly chunks: AsyncIterable<Buffer> };
   /** Ends the request, also while its answer is read. */
   readonly signal?: AbortSignal;
-}
-
-export interface TargetAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly text: string;
 }
 
 /** An answer whose body was not read yet. */
@@ -46,6 +43,9 @@ const idleMs = 30_000;
 /** Milliseconds for which an unused connection is kept; servers keep them for 5 s and more. */
 const keepMs = 4_000;
 const maxAnswerBytes = 1024 * 1024;
+const maxConnections = 64;
+/** Signing keys that are kept: those of a day and of the next. */
+const keptSigningKeys = 2;
 
 /** Asks for what the target has itself. A target that asked this server in turn would seem to have every version of it. */
 const ownOnly = { 'x-minio-source-proxy-request': 'false' };
@@ -56,7 +56,9 @@ const ofOneObject: ReadonlySet<string> = new Set(['versionId', 'partNumber', 'ta
 export class TargetClient {
   readonly #target: RemoteTarget;
   readonly #agent: Agent | HttpsAgent;
+  readonly #signingKeys = new SigningKeys(keptSigningKeys);
   #place: TargetPlace | undefined;
+  #whole: WholeExchange | undefined;
   readonly #signal: AbortSignal | undefined;
   /** A listener of the signal for each request would cost more than this. */
   readonly #underWay = new Set<ClientRequest>();
@@ -65,16 +67,18 @@ export class TargetClient {
     this.#target = target;
     this.#signal = signal;
     signal?.addEventListener('abort', this.#abort, { once: true });
-    const options = { keepAlive: true, timeout: keepMs, maxSockets: 64 };
+    const options = { keepAlive: true, timeout: keepMs, maxSockets: maxConnections };
     this.#agent = target.secure ? new HttpsAgent(options) : new Agent(options);
   }
 
   close(): void {
     this.#signal?.removeEventListener('abort', this.#abort);
     this.#agent.destroy();
+    this.#whole?.close(new Error('the client was closed'));
   }
 
   readonly #abort = () => {
+    this.#whole?.close(abortError(this.#signal));
     for (const request of this.#underWay) request.destroy(abortError(this.#signal));
   };
 
@@ -83,7 +87,7 @@ export class TargetClient {
     const { body } = asked;
     const sent = body === undefined || Buffer.isBuffer(body) ? undefined : new WatchedBody(body);
     try {
-      return await this.#exchange(sent === undefined ? asked : { ...asked, body: sent });
+      return await (sent === undefined ? this.#sendWhole(asked) : this.#exchange({ ...asked, body: sent }));
     } catch (error) {
       if (sent?.failure !== undefined) throw sent.failure.error;
       throw asUnavailable(this.#target, error);
@@ -115,15 +119,24 @@ export class TargetClient {
     }
   }
 
-  async #exchange(asked: TargetRequest): Promise<TargetAnswer> {
-    const { body } = asked;
+  /** Sends a request whose body is in memory. */
+  #sendWhole(asked: TargetRequest): Promise<TargetAnswer> {
+    const { body, signal } = asked;
+    const { method, path, headers } = this.#sign(asked);
+    this.#whole ??= new WholeExchange({
+      origin: originOf(this.#target, this.#placeOf()),
+      connections: maxConnections,
+      idleMs,
+      keepMs,
+      maxAnswerBytes,
+    });
+    return this.#whole.send({ method, path, headers, body: Buffer.isBuffer(body) ? body : undefined, signal });
+  }
+
+  async #exchange(asked: TargetRequest & { readonly body: WatchedBody }): Promise<TargetAnswer> {
     const [request, answered] = this.#request(asked);
     // An answer that comes before the end of the body, such as a refusal, ends the body.
-    const sent =
-      Buffer.isBuffer(body) || body === undefined
-        ? request.end(body) && undefined
-        : pipeline(Readable.from(body.chunks), request);
-    sent?.catch(() => undefined);
+    pipeline(Readable.from(asked.body.chunks), request).catch(() => undefined);
     try {
       const [answer] = await answered;
       return {
@@ -140,16 +153,32 @@ export class TargetClient {
     }
   }
 
-  /** Signs a request. It leaves when the caller ends it. */
-  #request({
-    method,
-    key,
-    query = {},
-    headers = {},
-    body,
-    signal,
-  }: TargetRequest): [ClientRequest, Promise<[IncomingMessage]>] {
-    const { hostname, port, host, bucketPath } = (this.#place ??= placeOf(this.#target));
+  /** Makes a request that leaves when the caller ends it. */
+  #request(asked: TargetRequest): [ClientRequest, Promise<[IncomingMessage]>] {
+    const { signal } = asked;
+    const { hostname, port } = this.#placeOf();
+    const options: RequestOptions = {
+      agent: this.#agent,
+      host: hostname,
+      port,
+      ...this.#sign(asked),
+      ...(signal !== undefined && { signal }),
+    };
+    const request = this.#target.secure ? httpsRequest(options) : httpRequest(options);
+    this.#underWay.add(request);
+    request.once('close', () => this.#underWay.delete(request));
+    request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
+    return [request, once(request, 'response') as Promise<[IncomingMessage]>];
+  }
+
+  #placeOf(): TargetPlace {
+    return (this.#place ??= placeOf(this.#target));
+  }
+
+  /** Signs a request. Throws where the work of this client is over. */
+  #sign({ method, key, query = {}, headers = {}, body }: TargetRequest): SignedTargetRequest {
+    if (this.#signal?.aborted === true) throw abortError(this.#signal);
+    const { host, bucketPath } = this.#placeOf();
     const rawPath = percentEncodePath(key === undefined ? bucketPath : `${bucketPath.replace(/\/$/, '')}/${key}`);
     const rawQuery = Object.entries(query)
       .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
@@ -157,29 +186,39 @@ export class TargetClient {
     const size = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.size;
     const isRead = method === 'GET' || method === 'HEAD';
     const ofObject = isRead && key !== undefined && Object.keys(query).every((name) => ofOneObject.has(name));
-    const unsigned = { ...(ofObject && ownOnly), ...headers, host, ...(!isRead && { 'content-length': String(size) }) };
-    const { accessKey, secretKey, sessionToken, region, secure } = this.#target;
+    // A request without a body has this header only if its method expects a body.
+    const hasLength = method === 'PUT' || method === 'POST';
+    const unsigned = {
+      ...(ofObject && ownOnly),
+      ...headers,
+      host,
+      ...(hasLength && { 'content-length': String(size) }),
+    };
+    const { accessKey, secretKey, sessionToken, region } = this.#target;
     const signed = signRequest(
       { method, rawPath, rawQuery, headers: unsigned },
       { accessKey, secretKey, ...(sessionToken !== undefined && { sessionToken }) },
-      { region: region === '' ? 'us-east-1' : region, service: 's3', now: new Date(), payloadHash: 'UNSIGNED-PAYLOAD' },
+      {
+        region: region === '' ? 'us-east-1' : region,
+        service: 's3',
+        now: new Date(),
+        payloadHash: 'UNSIGNED-PAYLOAD',
+        signingKeys: this.#signingKeys,
+      },
     );
-    const options: RequestOptions = {
-      agent: this.#agent,
-      host: hostname,
-      port,
+    return {
       method,
       path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
       headers: { ...unsigned, ...signed },
-      ...(signal !== undefined && { signal }),
     };
-    if (this.#signal?.aborted === true) throw abortError(this.#signal);
-    const request = secure ? httpsRequest(options) : httpRequest(options);
-    this.#underWay.add(request);
-    request.once('close', () => this.#underWay.delete(request));
-    request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
-    return [request, once(request, 'response') as Promise<[IncomingMessage]>];
   }
+}
+
+interface SignedTargetRequest {
+  readonly method: TargetRequest['method'];
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The chunks of an answer. An error of the connection is one of the target. The target alone must be fast, not the consumer. */
@@ -247,9 +286,8 @@ function placeOf({ endpoint, secure, targetBucket, path }: RemoteTarget): Target
   };
 }
 
-function abortError(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new Error('the request was ended');
+function originOf({ secure }: RemoteTarget, { host }: TargetPlace): string {
+  return `${secure ? 'https' : 'http'}://${host}`;
 }
 
 async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
