@@ -7,6 +7,7 @@ import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
 import { isUnreadable } from '../objects/damage.ts';
 import { targetOfQueue } from '../objects/replication/queue-replication.ts';
 import { deliverQueue, type Delivery } from '../outbox/deliver-queue.ts';
+import type { ProcessorShare } from '../outbox/processor-share.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';
 import { isReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
@@ -30,6 +31,8 @@ interface DeliverEventsOptions {
   /** Reports whether an error ends the work: another server delivers now. */
   readonly isOver: (error: unknown) => boolean;
   readonly idleMs?: number;
+  /** Makes events wait while requests need the processors. */
+  readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
 
 /** Milliseconds after a failure of the store. */

@@ -7,7 +7,8 @@ import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
 import { DeliveredEvents } from './delivered-events.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
-import { measureQueue, type QueueSize, readWindow } from './read-queue.ts';
+import type { ProcessorShare } from './processor-share.ts';
+import { measureQueue, type QueueSize, readWindow, timeOf } from './read-queue.ts';
 
 /** The consumer of a queue. `Outcome` is what a delivery leaves to be stored. */
 export interface Delivery<Outcome = void> {
@@ -45,6 +46,8 @@ interface DeliverQueueOptions<Outcome> {
   readonly idleMs?: number;
   /** Milliseconds at most until the next look at a queue whose target refuses events and takes others. */
   readonly maxRefusedMs?: number;
+  /** Makes events wait while requests need the processors. Absent for a target on which clients wait. */
+  readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
 
 /** Events that are read at a time. */
@@ -109,7 +112,7 @@ class DeliveredQueue<Outcome> {
     groups: readonly (readonly Entry[])[],
     delivery: Delivery<Outcome>,
   ): Promise<{ readonly done: number; readonly isAway: boolean }> {
-    const { signal } = this.#options;
+    const { signal, share } = this.#options;
     const delivered = new DeliveredEvents<Outcome>({
       commit: async (batch) => (await this.#commit(batch)).kind === 'committed',
       settle: delivery.settle?.bind(delivery),
@@ -119,6 +122,8 @@ class DeliveredQueue<Outcome> {
     let isAway = false;
     await forEachLimit(groups, concurrency, async (group) => {
       for (const event of group) {
+        const pause = share?.before(this.#clock() - timeOf(event.key));
+        if (pause !== undefined) await pause;
         if (isAway || signal.aborted) return;
         try {
           delivered.add(event.key, await delivery.deliver(event));

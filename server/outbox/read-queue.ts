@@ -95,8 +95,8 @@ export async function measureQueue(records: RecordStore, target: string, signal:
   return { events, bytes, ...(events > 0 && { oldest }) };
 }
 
-/** The random part of the key begins with 6 bytes of milliseconds. */
-function timeOf(recordKey: Key): number {
+/** Returns when an event was queued, in milliseconds since 1970. The random part of the key begins with 6 bytes of milliseconds. */
+export function timeOf(recordKey: Key): number {
   return decodeKey(recordKey)[3]?.readUIntBE(0, 6) ?? 0;
 }
 

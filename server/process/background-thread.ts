@@ -18,6 +18,7 @@ import { RequestEvents } from '../http/contract/request.ts';
 import { ProfileRequests } from './thread-profiles.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { watchClock } from './clock-watch.ts';
+import { ProcessorShare } from '../outbox/processor-share.ts';
 import { pace } from '../maintenance/pace.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
 import { setHearing } from './heard-events.ts';
@@ -61,6 +62,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let deployment = '';
   const events = new RequestEvents();
   const reads = pace(settings.scanner.recordsPerSecond);
+  const share = new ProcessorShare();
   const audit = await openAuditFeed(options, events, { deploymentId: () => deployment, send, log });
   const onRequest: RequestListener = (request, response) => {
     connections.began(request.socket, response);
@@ -163,8 +165,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           eventDelivery = runEventDelivery(services, replicas.lease, log, {
             settings: settings.notify,
             source: eventSource,
+            share,
           });
-          replication = runReplication(services, replicas.lease, log, reads);
+          replication = runReplication(services, replicas.lease, log, { reads, share });
           sites = runSites(services, replicas.lease, log, { region: settings.region, self: deployment });
           clockWatch = watchClock({ records: services.records, log });
           void replicas.work();

@@ -5,6 +5,7 @@ import type { EventSource } from '../notifications/event-message.ts';
 import type { Pace } from '../maintenance/pace.ts';
 import { fencedRecords, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
+import type { ProcessorShare } from '../outbox/processor-share.ts';
 import { deliverReplication } from '../replication/deliver-replication.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { isStoreError } from '../store/store-error.ts';
@@ -26,7 +27,7 @@ export function runEventDelivery(
   { stores, digests }: Pick<Services, 'stores' | 'digests'>,
   lease: Pick<Lease, 'hold'>,
   log: Logger,
-  options: { readonly settings: NotifySettings; readonly source: () => EventSource },
+  options: { readonly settings: NotifySettings; readonly source: () => EventSource; readonly share: ProcessorShare },
 ): Running {
   const deliver = (round: DeliveryRound) => deliverEvents({ ...options, ...round, digests });
   return runDelivery(deliver, { stores, lease, log, failure: 'events of buckets could not be delivered' });
@@ -37,10 +38,10 @@ export function runReplication(
   { stores, sealed, objects }: Pick<Services, 'stores' | 'sealed' | 'objects'>,
   lease: Pick<Lease, 'hold'>,
   log: Logger,
-  reads: Pace,
+  { reads, share }: { readonly reads: Pace; readonly share: ProcessorShare },
 ): Running {
   const targets = new RemoteTargets(sealed);
-  const deliver = (round: DeliveryRound) => deliverReplication({ ...round, targets, objects, reads });
+  const deliver = (round: DeliveryRound) => deliverReplication({ ...round, targets, objects, reads, share });
   return runDelivery(deliver, { stores, lease, log, failure: 'buckets could not be replicated' });
 }
 

@@ -5,6 +5,7 @@ import { outboxKeys } from '../objects/events/outbox.ts';
 import { findBucket } from '../objects/records/bucket-record.ts';
 import { replicationQueue, targetOfQueue } from '../objects/replication/queue-replication.ts';
 import { deliverQueue } from '../outbox/deliver-queue.ts';
+import type { ProcessorShare } from '../outbox/processor-share.ts';
 import type { QueueBounds } from '../outbox/queue-state.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';
 import { commitOnce, isReadOnly } from '../store/commits.ts';
@@ -40,6 +41,8 @@ interface DeliverReplicationOptions {
   readonly idleMs?: number;
   /** Waits until more records may be read. */
   readonly reads: Pace;
+  /** Makes changes wait while requests need the processors. */
+  readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
 
 /** Milliseconds between two looks at the remote targets. */
@@ -147,7 +150,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
       random: randomBytes,
       log,
       ...(idleMs !== undefined && { idleMs }),
-      ...(stored.target.sync === true && { maxRefusedMs: synchronousRefusedMs }),
+      ...(stored.target.sync === true ? { maxRefusedMs: synchronousRefusedMs } : { share: options.share }),
     }),
     walkForResync({ records, objects, stored, stats, reads, signal: either, log }),
     delivery.watchHealth(),
