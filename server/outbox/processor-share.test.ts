@@ -38,13 +38,13 @@ describe('the share of the processor that deliveries have', () => {
     expect(await thread(1).used(0)).toBe(1);
   });
 
-  it('is a fifth of a processor where it has to wait for one', async () => {
-    expect(await thread(0.5).used(0)).toBeCloseTo(0.2, 1);
+  it('is a tenth of a processor where it has to wait for one', async () => {
+    expect(await thread(0.5).used(0)).toBeCloseTo(0.1, 1);
   });
 
   it('grows with the time that the event has waited', async () => {
-    expect(await thread(0.7).used(5_000)).toBeCloseTo(0.2, 1);
-    expect(await thread(0.7).used(17_500)).toBeCloseTo(0.6, 1);
+    expect(await thread(0.7).used(5_000)).toBeCloseTo(0.1, 1);
+    expect(await thread(0.7).used(17_500)).toBeCloseTo(0.55, 1);
   });
 
   it('has no limit for an event that has waited for 30 s', async () => {
