@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core';
 
 /**
  * Runs in the page, and returns what is wrong with the layout below the elements of a selector:
- * - a text that is cut, without an ellipsis and without a way to scroll to it, or that is outside of the window;
+ * - a text that is cut, without a way to scroll to it, or that is outside of the window. An ellipsis at the end
+ *   is a cut too: a name is shortened in its middle, because its end, with the extension, identifies it;
  * - texts or controls that overlap;
  * - a control that is outside of the window;
  * - a control of which a finger of 24 by 24 pixels misses a part (WCAG 2.2, 2.5.8). Links within a sentence are free of it.
@@ -51,13 +52,13 @@ const script = `(selector) => {
         let rest = { left: box.left, right: box.right, top: box.top, bottom: box.bottom };
         let cut = false;
         for (const one of parents(element)) {
-          const { overflowX, overflowY, textOverflow, webkitLineClamp } = getComputedStyle(one);
+          const { overflowX, overflowY, webkitLineClamp } = getComputedStyle(one);
           const bounds = one.getBoundingClientRect();
           if (overflowX === 'visible' && overflowY === 'visible') continue;
           const scrolls = ['auto', 'scroll'];
           const outX = rest.left < bounds.left - 1 || rest.right > bounds.right + 1;
           const outY = rest.top < bounds.top - 3 || rest.bottom > bounds.bottom + 3;
-          if (outX && !scrolls.includes(overflowX) && textOverflow !== 'ellipsis') cut = true;
+          if (outX && !scrolls.includes(overflowX) && !one.matches('.fitted-name *')) cut = true;
           if (outY && !scrolls.includes(overflowY) && webkitLineClamp === 'none' && !scrolls.includes(overflowX)) cut = true;
           rest = cross(rest, bounds);
           if (getComputedStyle(one).position === 'fixed') break;

@@ -20,6 +20,9 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const width = 390;
 const longName = 'a-name-that-is-much-too-long-for-the-cell-of-a-phone-and-ends-here';
+/** Nothing in it lets a line break. */
+const unbrokenName = `${'x'.repeat(180)}.parquet`;
+const keyName = 'a_key_with_a_long_name_that_has_no_place_where_a_line_could_break_and_ends_here';
 
 let folder: string;
 let server: RunningServer;
@@ -33,7 +36,7 @@ beforeAll(async () => {
   server = await startServer({
     env: {
       SVC_AUDIT_FILE: join(folder, 'audit.log'),
-      SVC_KMS_SECRET_KEY: `a-key-with-a-long-name:${Buffer.alloc(32, 7).toString('base64')}`,
+      SVC_KMS_SECRET_KEY: `${keyName}:${Buffer.alloc(32, 7).toString('base64')}`,
     },
   });
   await untilReady(server);
@@ -66,13 +69,11 @@ async function fill(): Promise<void> {
     new PutBucketEncryptionCommand({
       Bucket: 'with-a-key',
       ServerSideEncryptionConfiguration: {
-        Rules: [
-          { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: 'a-key-with-a-long-name' } },
-        ],
+        Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: keyName } }],
       },
     }),
   );
-  for (const Key of ['a.json', 'folder/b', `${longName}.txt`]) {
+  for (const Key of ['a.json', 'folder/b', `${longName}.txt`, `names/${'y'.repeat(90)}/${unbrokenName}`]) {
     await s3.send(new PutObjectCommand({ Bucket, Key, Body: '{"a":1}', ContentType: 'application/json' }));
   }
 }
@@ -195,6 +196,34 @@ it('opens the details of a key that is typed, and closes them', async () => {
   await details.getByRole('button', { name: 'Close details' }).tap();
   await details.waitFor({ state: 'detached' });
   expect(new URL(page.url()).searchParams.get('prefix')).toBe('folder/');
+});
+
+it('shows the end of a long name in every row, path, dialog and upload', async () => {
+  const prefix = `names/${'y'.repeat(90)}/`;
+  await open(`buckets/research?prefix=${prefix}`, unbrokenName);
+  await expectFits('the folder');
+  for (const item of ['Share…', 'Rename…', 'Move…', 'Copy…', 'Delete…']) {
+    await page.getByRole('button', { name: `Actions for ${unbrokenName}`, exact: true }).click();
+    await page.getByRole('menuitem', { name: item, exact: true }).click();
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await page.getByRole('dialog').waitFor();
+    await expectPanelFits(`the dialog ${item}`, page.getByRole('dialog'));
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  await page.getByRole('link', { name: unbrokenName }).click();
+  const details = page.getByRole('dialog');
+  await details.getByText('Content type').waitFor();
+  await expectPanelFits('the details', details);
+  await details.getByRole('tab', { name: 'Versions' }).click();
+  await details.getByText('current').waitFor();
+  await expectPanelFits('the versions', details);
+  await details.getByRole('button', { name: 'Close details' }).click();
+  await details.waitFor({ state: 'detached' });
+  const file = { name: `up-${unbrokenName}`, mimeType: 'text/plain', buffer: Buffer.from('content') };
+  await page.locator('input[type=file]').first().setInputFiles(file);
+  await page.locator('.tray').getByText(file.name).waitFor();
+  await expectFits('the uploads', '.tray');
 });
 
 it('complains about nothing', () => {

@@ -7,6 +7,7 @@ import { useSetEncryption } from '../api/buckets.ts';
 import { useRights } from '../api/session.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { shorten } from '../text/names.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -40,7 +41,7 @@ export function EncryptionBadge({ encryption }: { readonly encryption: BucketSum
     <Tooltip label={words}>
       <Badge leftSection={<IconLock size={11} />}>
         {encryption.scheme}
-        {key === undefined ? '' : ` · ${key}`}
+        {key === undefined ? '' : ` · ${shorten(key, 20)}`}
       </Badge>
     </Tooltip>
   );

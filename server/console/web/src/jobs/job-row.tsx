@@ -2,7 +2,7 @@ import { ActionIcon, Group, Progress, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import type { TransferRow } from '../../../contract/transfer-answers.ts';
 import { useEndTransfer } from '../api/transfers.ts';
-import { NameText } from '../components/name-text.tsx';
+import { FittedName, NameText } from '../components/name-text.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { formatCount } from '../text/format.ts';
@@ -14,8 +14,8 @@ export function JobRow({ job }: { readonly job: TransferRow }) {
   return (
     <div>
       <Group justify="space-between" wrap="nowrap" gap="xs" mih={28}>
-        <Text size="sm" truncate>
-          <NameText name={title} max={40} />
+        <Text size="sm" className="one-line">
+          <FittedName name={title} />
         </Text>
         <Group gap={6} wrap="nowrap">
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
@@ -50,7 +50,7 @@ export function JobRow({ job }: { readonly job: TransferRow }) {
       )}
       {failed.slice(0, 5).map(({ key, message }) => (
         <Text key={key} size="xs" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
-          {key}: {message}
+          <NameText name={key} max={120} />: {message}
         </Text>
       ))}
     </div>

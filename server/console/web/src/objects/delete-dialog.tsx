@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { useDelete, type Deletion } from '../api/objects.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { NameText } from '../components/name-text.tsx';
+import { shorten } from '../text/names.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
@@ -22,7 +24,7 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
   const names = [...deletion.folders, ...deletion.keys];
   const title =
     names.length === 1
-      ? say(t.objects.delete, { name: names[0]?.split('/').findLast((part) => part !== '') ?? '' })
+      ? say(t.objects.delete, { name: shorten(names[0]?.split('/').findLast((part) => part !== '') ?? '') })
       : say(t.objects.deleteEntries, { names: names.length });
 
   function confirm(): void {
@@ -41,7 +43,7 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
         <List size="sm" listStyleType="none" className="mono">
           {names.slice(0, namesShown).map((name) => (
             <List.Item key={name}>
-              {bucket}/{name}
+              <NameText name={`${bucket}/${name}`} max={200} />
             </List.Item>
           ))}
           {names.length > namesShown && (

@@ -5,6 +5,7 @@ import { useBuckets } from '../api/buckets.ts';
 import { useStartTransfer } from '../api/transfers.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import type { Selection } from '../jobs/selection.ts';
+import { shorten } from '../text/names.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -43,7 +44,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
     replace,
   };
   const problem = transferProblem(form);
-  const what = count === 1 ? oldName : say(t.objects.entries, { count });
+  const what = count === 1 ? shorten(oldName) : say(t.objects.entries, { count });
 
   function start(): void {
     setTried(true);

@@ -10,7 +10,7 @@ import {
 } from '@tabler/icons-react';
 import { memo, useDeferredValue, useEffect, useRef, type ReactNode } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import { NameText } from '../components/name-text.tsx';
+import { FittedName } from '../components/name-text.tsx';
 import { folderUrl, nameIn } from '../components/urls.ts';
 import { formatBytes } from '../text/format.ts';
 import { RowCheckbox, RowTime } from './rows/row-controls.tsx';
@@ -182,7 +182,7 @@ const Cells = memo(function Cells({ bucket, prefix, row, markable, marked, onMar
 });
 
 function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' | 'row'>) {
-  const name = <NameText name={nameIn(prefix, row.key)} max={70} />;
+  const name = <FittedName name={nameIn(prefix, row.key)} />;
   const [search] = useSearchParams();
   const toObject = { pathname: `/buckets/${encodeURIComponent(bucket)}`, search: withObject(search, row.key) };
   if (row.kind === 'folder') {
@@ -219,7 +219,7 @@ function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' 
       <IconFile size={18} stroke={1.4} className="row-icon" aria-hidden />
       <span>{name}</span>
       {row.object.encrypted && (
-        <span title={t.objects.encryptedAtRest}>
+        <span className="row-lock" title={t.objects.encryptedAtRest}>
           <IconLock size={13} className="row-icon" aria-label={t.objects.encryptedAtRest} role="img" />
         </span>
       )}

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Modal, SegmentedControl, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { encode } from 'uqr';
 import type { ShareAnswer } from '../../../contract/rights.ts';
@@ -8,6 +8,7 @@ import { CopyButtonText } from '../components/copy-text.tsx';
 import { useRestoreFocus } from '../components/form-dialog.tsx';
 import { nameIn } from '../components/urls.ts';
 import { formatDuration, formatExactTime } from '../text/format.ts';
+import { shorten } from '../text/names.ts';
 import { curlOf } from './copy-as.ts';
 import { rich, say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
@@ -64,7 +65,7 @@ export function ShareDialog({ bucket, objectKey, versionId, uploadOnly = false, 
     <Modal
       opened
       onClose={onClose}
-      title={say(t.objectDetails.shareName, { name: nameIn('', objectKey.split('/').at(-1) || objectKey) })}
+      title={say(t.objectDetails.shareName, { name: shorten(nameIn('', objectKey.split('/').at(-1) || objectKey)) })}
       size="lg"
     >
       <Stack gap="md">
@@ -132,9 +133,11 @@ function Lifetime({ answer, seconds, onChange }: LifetimeProps) {
 function Link({ answer, method }: { readonly answer: ShareAnswer; readonly method: 'GET' | 'PUT' }) {
   return (
     <Stack gap="sm">
-      <TextInput
+      <Textarea
         label={t.objectDetails.link}
         readOnly
+        autosize
+        maxRows={4}
         className="mono-input"
         value={answer.url}
         onFocus={(event) => event.currentTarget.select()}

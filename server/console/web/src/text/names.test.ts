@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasHidden, nameParts, shorten } from './names.ts';
+import { hasHidden, nameEnds, nameParts, shorten } from './names.ts';
 
 describe('nameParts', () => {
   it.each([
@@ -42,5 +42,25 @@ describe('shorten', () => {
 
   it('cuts no character in two', () => {
     expect(shorten('👍'.repeat(20), 9).isWellFormed()).toBe(true);
+  });
+});
+
+describe('nameEnds', () => {
+  it.each([
+    ['calibration-2026-04.json', 'calibration-202', '6-04.json'],
+    ['thirteen-char', 'thir', 'teen-char'],
+    // A letter with its accent, an emoji with its skin, and a flag are one character each.
+    [
+      `${'e\u0301'.repeat(6)}\u{1F44D}\u{1F3FD}${'\u{1F1E9}\u{1F1EA}'.repeat(8)}`,
+      'e\u0301'.repeat(6),
+      `\u{1F44D}\u{1F3FD}${'\u{1F1E9}\u{1F1EA}'.repeat(8)}`,
+    ],
+    ['a-name-with-a-hidden\u202Egpj', 'a-name-with-a-hidden', '\u202Egpj'],
+  ])('of %j', (name, head, tail) => {
+    expect(nameEnds(name)).toEqual({ head, tail });
+  });
+
+  it.each(['', 'README.md', 'twelve-chars', '\u202E'])('leaves %j whole', (name) => {
+    expect(nameEnds(name)).toBeUndefined();
   });
 });

@@ -41,3 +41,39 @@ export function shorten(name: string, max = 80): string {
   const end = Math.floor((max - 1) * 0.4);
   return `${characters.slice(0, max - 1 - end).join('')}…${characters.slice(-end).join('')}`;
 }
+
+/** The two ends of a name. A line that is too short for the name shows all of its end, and of its beginning what fits. */
+export interface NameEnds {
+  readonly head: string;
+  readonly tail: string;
+}
+
+/** A name of at most so many characters fits in every line. */
+const fits = 12;
+/** The width of the end in characters: enough for an extension and some characters before it. */
+const tailWidth = 9;
+/** A hidden character shows as its code point. */
+const hiddenWidth = 6;
+
+/** Splits a long name into its ends; undefined for a short one. It cuts no character in two, of several code points either. */
+export function nameEnds(name: string): NameEnds | undefined {
+  if (name.length <= fits && !hasHidden(name)) return undefined;
+  const characters = charactersOf(name);
+  let width = 0;
+  let start = characters.length;
+  while (start > 0) {
+    width += isHidden(characters[start - 1] ?? '') ? hiddenWidth : 1;
+    if (width > tailWidth) break;
+    start -= 1;
+  }
+  const head = characters.slice(0, start).join('');
+  return head === '' ? undefined : { head, tail: characters.slice(start).join('') };
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+function charactersOf(name: string): readonly string[] {
+  // Most names have characters of one code point alone, and a row of a long table takes less time then.
+  if (/^[\u0020-\u02FF]*$/.test(name)) return Array.from(name);
+  return Array.from(segmenter.segment(name), ({ segment }) => segment);
+}

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { notifyFailure } from '../components/feedback.tsx';
-import { NameText } from '../components/name-text.tsx';
+import { FittedName } from '../components/name-text.tsx';
 import { formatBytes } from '../text/format.ts';
 import { isSameFile } from './part-plan.ts';
 import { abortUpload } from './send-file.ts';
@@ -54,9 +54,14 @@ export function Interrupted({ records, onGone }: InterruptedProps) {
       </Text>
       {records.map((record) => (
         <Group key={record.uploadId} justify="space-between" wrap="nowrap" gap="xs">
-          <Text size="sm" truncate>
-            <NameText name={record.name} max={30} /> · {formatBytes(record.size)}
-          </Text>
+          <div className="one-line">
+            <Text size="sm">
+              <FittedName name={record.name} />
+            </Text>
+            <Text size="xs" c="dimmed">
+              {formatBytes(record.size)}
+            </Text>
+          </div>
           <Group gap={4} wrap="nowrap">
             <Button size="compact-xs" variant="light" onClick={() => void resume(record)}>
               {t.uploads.pickTheFileToGoOn}

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Progress, Text } from '@mantine/core';
 import { IconCheck, IconPlayerPause, IconPlayerPlay, IconRefresh, IconX } from '@tabler/icons-react';
 import { memo } from 'react';
-import { NameText } from '../components/name-text.tsx';
+import { FittedName } from '../components/name-text.tsx';
 import { formatBytes } from '../text/format.ts';
 import { isUnderWay, type Upload } from './upload-queue.ts';
 import { uploads } from './uploads.ts';
@@ -15,8 +15,8 @@ export const UploadRow = memo(function UploadRow({ upload }: { readonly upload: 
   return (
     <div>
       <Group justify="space-between" wrap="nowrap" gap="xs" mih={28}>
-        <Text size="sm" truncate title={`${upload.bucket}/${key}`}>
-          <NameText name={name} max={36} />
+        <Text size="sm" className="one-line" title={`${upload.bucket}/${key}`}>
+          <FittedName name={name} />
         </Text>
         <Group gap={6} wrap="nowrap">
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
