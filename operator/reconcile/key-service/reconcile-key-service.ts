@@ -107,6 +107,7 @@ export async function releaseInvalidKeyService(
 ): Promise<boolean> {
   const holders = await currentHolders(name, usersOfKeyService(name, resources, shared.options), resources, shared);
   if (holders.length > 0) return false;
+  await shared.options.runtime.remove(workloadName({ kind: 'KMSConfig', name }));
   await shared.options.finalizer?.release({ kind: 'KMSConfig', name });
   return true;
 }
@@ -143,6 +144,8 @@ async function currentHolders(
 /** Ends a key service that no tenant uses. Its keys may still be needed for volumes and backups that stay. */
 async function endOf({ metadata: { name }, spec }: KMSConfig, { options }: SharedState): Promise<void> {
   const ref = { kind: 'KMSConfig', name } as const;
+  // Its objects belong to the tenants that used it, too, so that the garbage collector could keep them.
+  await options.runtime.remove(workloadName(ref));
   if (spec.keystore.files !== undefined && spec.reclaimPolicy === 'Delete') {
     const message =
       'its keys stay on their volume, since data may be sealed with them: delete the volume once nothing needs them';

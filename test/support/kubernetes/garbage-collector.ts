@@ -78,21 +78,21 @@ export class GarbageCollector {
       for (const key of dependents) {
         const dependent = this.#find(key);
         if (dependent === undefined) continue;
-        const ownerReferences = (dependent.object.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== uid);
-        this.#store.write(dependent.resource, {
-          ...dependent.object,
-          metadata: { ...dependent.object.metadata, ownerReferences },
-        });
+        this.#disown(dependent.resource, dependent.object, uid);
       }
       this.#dropFinalizer(resource, object, 'orphan');
     } else if (finalizers.includes('foregroundDeletion')) {
       for (const key of dependents) {
         const { resource: kind = '', object: dependent } = this.#find(key) ?? {};
         if (dependent === undefined || dependent.metadata.deletionTimestamp !== undefined) continue;
-        this.#operations.delete(
-          { resource: kind, namespace: dependent.metadata.namespace, name: dependent.metadata.name },
-          {},
-        );
+        const others = (dependent.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== uid);
+        // An object with another owner that exists loses the reference and stays.
+        if (others.some((owner) => this.#uids.has(owner.uid))) this.#disown(kind, dependent, uid);
+        else
+          this.#operations.delete(
+            { resource: kind, namespace: dependent.metadata.namespace, name: dependent.metadata.name },
+            {},
+          );
       }
       const blocked = [...(this.#dependents.get(uid) ?? [])].some((key) =>
         this.#find(key)?.object.metadata.ownerReferences?.some(
@@ -102,6 +102,11 @@ export class GarbageCollector {
       if (!blocked) this.#dropFinalizer(resource, object, 'foregroundDeletion');
       else this.#queue.add([resource, object.metadata.namespace ?? '', name].join(' '));
     }
+  }
+
+  #disown(resource: string, object: ApiObject, uid: string): void {
+    const ownerReferences = (object.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== uid);
+    this.#store.write(resource, { ...object, metadata: { ...object.metadata, ownerReferences } });
   }
 
   #find(key: string): { readonly resource: string; readonly object: ApiObject } | undefined {

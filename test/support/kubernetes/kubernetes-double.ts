@@ -7,7 +7,7 @@ import { GarbageCollector } from './garbage-collector.ts';
 import { HttpApi } from './http-api.ts';
 import { Kubelet } from './kubelet.ts';
 import { ObjectStore } from './object-store.ts';
-import { Operations } from './operations.ts';
+import { type DeletionOptions, Operations } from './operations.ts';
 import { wellBehaved, type Behave } from './pod-status.ts';
 import { hasStatus, isClusterScoped, resourceOf } from './resource-types.ts';
 import { StatefulSetController } from './stateful-set-controller.ts';
@@ -165,8 +165,8 @@ export class KubernetesDouble {
     return this.#operations.apply(target, body, { name: person, subresource: 'status' }, true);
   }
 
-  delete(resource: string, namespace: string | undefined, name: string): void {
-    this.#operations.delete({ resource, namespace, name }, {});
+  delete(resource: string, namespace: string | undefined, name: string, options: DeletionOptions = {}): void {
+    this.#operations.delete({ resource, namespace, name }, options);
   }
 
   /** As a drain asks. Errors where a disruption budget forbids it now. */

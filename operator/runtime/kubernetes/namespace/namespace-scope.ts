@@ -6,6 +6,7 @@ import { affectedBy } from '../../../reconcile/affected-by.ts';
 import type { TierController } from '../../../reconcile/tenant/tier-controller.ts';
 import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
+import { usersOfKeyService } from '../../../reconcile/key-service/key-service-in-use.ts';
 import { setConflictCondition } from '../../../reconcile/set-conflict-condition.ts';
 import { Reconciler } from '../../../reconcile/reconciler.ts';
 import type { RolloutLimit } from '../../../reconcile/rollout-limit.ts';
@@ -220,6 +221,16 @@ export class NamespaceScope {
     }
   }
 
+  /** References to the tenants that use a key service, or to some of them, which are enough to keep it. */
+  #tenantsOf(kms: string): readonly OwnerReference[] {
+    return usersOfKeyService(kms, this.#resources.resources(), { status: this.#status })
+      .map(({ metadata }) => metadata.name)
+      .toSorted()
+      .slice(0, maxCoOwners)
+      .flatMap((name) => ownerReference(this.#resources.object({ kind: 'Tenant', name })) ?? [])
+      .map((reference) => ({ ...reference, controller: false }));
+  }
+
   async #make(): Promise<Parts> {
     const { namespace } = this;
     const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#options;
@@ -227,12 +238,14 @@ export class NamespaceScope {
     const { bounds } = this.#options;
     const rejected = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
     const owner = (ref: ResourceRef) => ownerReference(this.#resources.object(ref));
+    const coOwners = ({ kind, name }: OwnerReference) => (kind === 'KMSConfig' ? this.#tenantsOf(name) : []);
     const fingerprint = (value: string) => this.#fingerprintOf(value);
     const runtime = new KubernetesRuntime({
       api,
       caches: caches.forRuntime(),
       namespace,
       owner,
+      coOwners,
       images: { default: image },
       operatorNamespace,
       fingerprint,
@@ -323,6 +336,9 @@ export const cacheOfKind = {
 export function kindOfCache(name: CacheName): ResourceKind | undefined {
   return (Object.keys(cacheOfKind) as ResourceKind[]).find((kind) => cacheOfKind[kind] === name);
 }
+
+/** Every object of a key service lists them. */
+const maxCoOwners = 10;
 
 /** The reference does not block the deletion of the owner: a deletion must not hang while the operator is away. */
 function ownerReference(object: KubeObject | undefined): OwnerReference | undefined {

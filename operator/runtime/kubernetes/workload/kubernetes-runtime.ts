@@ -13,7 +13,7 @@ import { resizingVolumes } from './claims.ts';
 import { failedCreateView, rejectedPods, statefulSetView } from './live-workload.ts';
 import { schedulingDeadline, podView } from './instance-state.ts';
 import { ObjectWriter } from './object-writer.ts';
-import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
+import { authorityLabel, certificateLabel, ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
 import { askHealth, storeHealthBy, type AskHealth, type HealthRequest, WaitingServers } from './store-health.ts';
 import { ownerOf } from '../namespace/watching.ts';
 import { certificatesOf, podSymbols, resolvedFiles, serviceAddress, portsOf, workloadView } from './workload-view.ts';
@@ -26,6 +26,8 @@ interface KubernetesRuntimeOptions {
   readonly namespace: string;
   /** Answers the owner reference to a custom resource of the namespace (controller: true); undefined when it is gone. */
   readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
+  /** Answers references to the resources that need what the objects of an owner do (controller: false). */
+  readonly coOwners?: (owner: OwnerReference) => readonly OwnerReference[];
   /** Image of workloads that name none. */
   readonly images: { readonly default: string };
   /** The namespace of the operator, which network policies admit; undefined outside the cluster. */
@@ -67,8 +69,13 @@ export class KubernetesRuntime implements Runtime {
 
   constructor(options: KubernetesRuntimeOptions) {
     this.#options = options;
-    const { api, caches, namespace, fingerprint, certificateTimes: times } = options;
-    this.#writer = new ObjectWriter({ api, fingerprint, drifted: (object, drift) => this.#drifted(object, drift) });
+    const { api, caches, namespace, fingerprint, coOwners, certificateTimes: times } = options;
+    this.#writer = new ObjectWriter({
+      api,
+      fingerprint,
+      ...(coOwners === undefined ? {} : { coOwners }),
+      drifted: (object, drift) => this.#drifted(object, drift),
+    });
     this.#certificates = new CertificateKeeper({
       writer: this.#writer,
       secrets: caches.secrets,
@@ -207,6 +214,11 @@ export class KubernetesRuntime implements Runtime {
       caches.secrets,
     ]) {
       for (const object of cache.ofWorkload(namespace, name)) await this.#writer.remove(object, cache);
+    }
+    for (const cache of [caches.certificates(), caches.secrets]) {
+      for (const object of cache?.list(namespace) ?? []) {
+        if (cache !== undefined && certifies(object, name)) await this.#writer.remove(object, cache);
+      }
     }
   }
 
@@ -355,6 +367,13 @@ export class KubernetesRuntime implements Runtime {
 
 function isServer({ metadata: { labels } }: KubeObject): boolean {
   return labels?.['app.kubernetes.io/component'] === 'server';
+}
+
+/** Reports whether an object has a certificate of the workload or the authority of a key service. */
+function certifies(object: KubeObject, workload: string): boolean {
+  const { [certificateLabel]: certificate, [authorityLabel]: authority } = object.metadata.labels ?? {};
+  if (certificate !== undefined) return workloadOf(object) === workload;
+  return authority !== undefined && workloadName({ kind: 'KMSConfig', name: authority }) === workload;
 }
 
 /** Answers the workload of an object; for a certificate the workload of its owner. */

@@ -1,5 +1,12 @@
 import { ResourceError } from '../../../api/resource-error.ts';
-import { KubeError, type KubeObject, type Cache, type KubeApi, withoutForeign } from '../../../kube-client/kube-api.ts';
+import {
+  KubeError,
+  type KubeObject,
+  type Cache,
+  type KubeApi,
+  type OwnerReference,
+  withoutForeign,
+} from '../../../kube-client/kube-api.ts';
 import {
   authorityLabel,
   certificateLabel,
@@ -85,6 +92,8 @@ interface ObjectWriterOptions {
   readonly api: KubeApi;
   /** Answers a keyed digest: the digest of a Secret is an annotation, which more users may read than its values. */
   readonly fingerprint: (value: string) => string;
+  /** Answers the resources that need what the owner's objects do. The objects stay while one of them exists. */
+  readonly coOwners?: (owner: OwnerReference) => readonly OwnerReference[];
   /** Called after a manual change was reverted. */
   readonly drifted?: (object: KubeObject, drift: Drift) => void;
 }
@@ -107,8 +116,9 @@ export class ObjectWriter {
    * Answers the live object. Errors with `ResourceError` (`Conflict`, `ObjectRefused`, `StillBeingDeleted`) and `KubeError`. `cache` is
    * that of its kind. An object that is not in it is read from the API server, since the cache has only the operator's objects.
    */
-  async ensure(wanted: KubeObject, cache: Cache): Promise<KubeObject> {
+  async ensure(object: KubeObject, cache: Cache): Promise<KubeObject> {
     const { fingerprint } = this.#options;
+    const wanted = this.#withCoOwners(object);
     const live = await this.find(cache, wanted.metadata.namespace ?? '', wanted.metadata.name);
     if (live !== undefined) this.#check(live, wanted);
     const digest = fingerprint(canonical(ownWords(wanted)));
@@ -122,6 +132,19 @@ export class ObjectWriter {
     cache.wrote(answer);
     this.#spelled.set(key, { digest, places: atSentPlaces(answer, wanted) });
     return answer;
+  }
+
+  /**
+   * A deletion in the foreground makes the garbage collector delete the objects of the owner at once, whatever finalizer the owner has. It
+   * leaves those that another resource owns too.
+   *
+   * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion
+   */
+  #withCoOwners(object: KubeObject): KubeObject {
+    const owner = controllerOf(object);
+    const { coOwners } = this.#options;
+    if (owner === undefined || coOwners === undefined) return object;
+    return { ...object, metadata: { ...object.metadata, ownerReferences: [owner, ...coOwners(owner)] } };
   }
 
   async find(cache: Cache, namespace: string, name: string): Promise<KubeObject | undefined> {
