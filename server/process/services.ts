@@ -34,7 +34,8 @@ import { createObjectLayer } from '../objects/objects.ts';
 import { sealWastefulSegments } from '../objects/segments/seal-wasteful-segments.ts';
 import { repeated } from '../replicas/repeated.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { type RecordStore, StoreUnavailable } from '../store/record-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { isStoreUnavailable } from '../store/store-error.ts';
 import {
   createAssumeRoleWithLdapIdentity,
   type AssumeRoleWithLdapIdentity,
@@ -140,7 +141,7 @@ export async function openServices(
     () => sealWastefulSegments({ records: stores.records, blobs: stores.blobs, maxGarbage }),
     (error) => {
       // The next look finds the garbage again, and the outage of a store is logged already.
-      if (!(error instanceof StoreUnavailable))
+      if (!isStoreUnavailable(error))
         logs.main.error({ err: error }, 'could not look at the garbage of the open segment; the next look does');
     },
   );
