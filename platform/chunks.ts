@@ -8,11 +8,11 @@ import { bodyBytesPassed } from './body-memory.ts';
 export type Ownership = 'lent' | 'own';
 
 /**
- * The bytes of a body, in pieces that are asked for one after the other. No `AsyncIterable<Buffer>`, so that code that keeps chunks does
- * not take borrowed ones by mistake: `Pieces` alone are to be treated as lent, `Pieces<'own'>` may be kept.
+ * The bytes of a body, in chunks that a consumer asks for one after the other. This is no `AsyncIterable<Buffer>`, so that code that keeps
+ * chunks does not take lent ones by mistake: it must treat `Chunks` as lent, and may keep those of `Chunks<'own'>`.
  *
- * `close` must be called once nothing is wanted any more, also after a failure and at the end; it is called after what `next` promised
- * has settled, and may be called twice.
+ * The consumer calls `close` when it wants no more chunks, also after a failure and at the end. It first waits for the promise of `next`.
+ * It may call `close` twice.
  */
 export interface Chunks<T extends Ownership = Ownership> {
   readonly ownership: T;
