@@ -43,8 +43,8 @@ export function parseRemote(
   // Scripts join `mine/` and `/photos`. In a key two slashes stay.
   const [aliasName = '', bucket = '', ...rest] = text.replace(/^([^/]+\/)\/+/, '$1').split('/');
   const alias = findAlias(aliases, aliasName);
-  const problem = bucket === '' ? undefined : bucketNameError(bucket);
-  if (problem !== undefined) throw new CliError('BadArgument', `Invalid bucket name \`${bucket}\`: it ${problem}`);
+  const issue = bucket === '' ? undefined : bucketNameError(bucket);
+  if (issue !== undefined) throw new CliError('BadArgument', `Invalid bucket name \`${bucket}\`: it ${issue}`);
   const key = rest.join('/');
   return { kind: 'remote', text, aliasName, alias, bucket, key };
 }

@@ -65,7 +65,7 @@ async function readForm(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-function page(response: ServerResponse, status: number, problem: string): void {
+function page(response: ServerResponse, status: number, issue: string): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
@@ -83,7 +83,7 @@ button { margin-top: 1.2rem } .warning { background: #fff3cd; color: #664d03; pa
 </style>
 <h1>Sign in</h1>
 <p class="warning"><strong>Demonstration identity provider.</strong> Its two users are made up; do not use it for anything real.</p>
-<p class="problem" role="alert">${problem}</p>
+<p class="problem" role="alert">${issue}</p>
 <form method="post">
 <label for="username">User name</label><input id="username" name="username" autocomplete="username" required autofocus>
 <label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required>

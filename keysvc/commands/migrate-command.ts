@@ -40,8 +40,8 @@ Examples:
 }
 
 async function migrate(pattern: string, options: Options, terminal: Terminal): Promise<void> {
-  const problem = patternError(pattern);
-  if (problem !== undefined) throw new ProgramError('usage', `"${pattern}" is no pattern of key names: ${problem}`);
+  const issue = patternError(pattern);
+  if (issue !== undefined) throw new ProgramError('usage', `"${pattern}" is no pattern of key names: ${issue}`);
   const [{ loadKeyStoreSettings }, { migrateKeys }, { openKeyStore }] = await Promise.all([
     import('../config/config-file.ts'),
     import('../keys/migrate-keys.ts'),

@@ -21,8 +21,8 @@ const duration = z.string().transform((value, context) => {
 });
 
 const pattern = text.superRefine((value, context) => {
-  const problem = policyPatternError(value);
-  if (problem !== undefined) context.addIssue({ code: 'custom', message: `"${value}" ${problem}` });
+  const issue = policyPatternError(value);
+  if (issue !== undefined) context.addIssue({ code: 'custom', message: `"${value}" ${issue}` });
 });
 
 const identity = text.regex(/^[0-9a-f]{64}$/, {
@@ -31,9 +31,9 @@ const identity = text.regex(/^[0-9a-f]{64}$/, {
 });
 
 const keyName = text.superRefine((value, context) => {
-  const problem = keyNameError(value);
-  if (problem !== undefined) {
-    const message = `"${value}" is no key name (${problem}): 1 to 80 letters, digits, "_" or "-"`;
+  const issue = keyNameError(value);
+  if (issue !== undefined) {
+    const message = `"${value}" is no key name (${issue}): 1 to 80 letters, digits, "_" or "-"`;
     context.addIssue({ code: 'custom', message });
   }
 });

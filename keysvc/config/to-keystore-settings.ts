@@ -174,8 +174,8 @@ function kes({ endpoint, enclave, tls }: KeyStoreFile['kes']): KeyStoreSettings 
 function onlyOne<T>(logins: readonly T[], where: string, names: readonly string[]): T {
   const [login, other] = logins;
   if (login !== undefined && other === undefined) return login;
-  const problem = login === undefined ? 'says not how to log in' : 'says in two ways how to log in';
-  throw new ProgramError('configuration', `${where} ${problem}: write exactly one of ${names.join(', ')}`);
+  const issue = login === undefined ? 'says not how to log in' : 'says in two ways how to log in';
+  throw new ProgramError('configuration', `${where} ${issue}: write exactly one of ${names.join(', ')}`);
 }
 
 /** Checks an address and removes slashes at the end. A store that demands TLS accepts plain HTTP only on this machine, for tests. */

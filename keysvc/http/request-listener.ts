@@ -55,9 +55,9 @@ function checkedArgument({ route, written }: RequestTarget): string {
   }
 }
 
-function checkedBy(problemOf: (text: string) => string | undefined, argument: string): string {
-  const problem = problemOf(argument);
-  if (problem !== undefined) throw new CallError(400, problem);
+function checkedBy(issueOf: (text: string) => string | undefined, argument: string): string {
+  const issue = issueOf(argument);
+  if (issue !== undefined) throw new CallError(400, issue);
   return argument;
 }
 

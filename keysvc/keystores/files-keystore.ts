@@ -84,8 +84,8 @@ class FilesKeyStore implements KeyStore {
 
   /** Calls validate names. This check keeps other callers inside the folder. */
   #path(name: string): string {
-    const problem = keyNameError(name);
-    if (problem !== undefined) throw new KeyError('not-found', problem);
+    const issue = keyNameError(name);
+    if (issue !== undefined) throw new KeyError('not-found', issue);
     return join(this.#folder, name);
   }
 

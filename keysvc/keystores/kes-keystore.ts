@@ -97,19 +97,19 @@ export class KesKeyStore implements KeyStore {
 
   async probe(): Promise<void> {
     const remote = await this.#remote();
-    let problem: KeyError | undefined;
+    let issue: KeyError | undefined;
     for (const endpoint of this.#rotation.candidates()) {
       const of = `the key service ${endpoint}`;
       try {
         const answer = await remote.ask({ method: 'GET', url: `${endpoint}/version`, of, once: true });
         if (answer.status < 500) return;
-        problem = new KeyError('unavailable', `${of} answers ${answer.status}`);
+        issue = new KeyError('unavailable', `${of} answers ${answer.status}`);
       } catch (error) {
         if (!(error instanceof KeyError)) throw error;
-        problem = error;
+        issue = error;
       }
     }
-    throw problem ?? this.#nobody();
+    throw issue ?? this.#nobody();
   }
 
   async close(): Promise<void> {}

@@ -37,7 +37,7 @@ export async function listIfAllowed(
   cluster: Cluster,
   type: ResourceType,
   options: Omit<ListOptions, 'limit' | 'continue'>,
-  missed: (problem: string) => void,
+  missed: (issue: string) => void,
 ): Promise<readonly KubeObject[]> {
   try {
     return await listAll(cluster, type, options);

@@ -141,7 +141,7 @@ export async function collectReport(cluster: Cluster, options: ReportOptions): P
         ...(everywhere ? {} : { namespace }),
         labelSelector,
       },
-      (problem) => problems.push(problem),
+      (issue) => problems.push(issue),
     );
   // All Secrets of the namespace are read, since a log may have the value of any. Few users may do that; otherwise the report says so.
   const secrets = await list('secret');
@@ -167,7 +167,7 @@ export async function collectReport(cluster: Cluster, options: ReportOptions): P
   const operators = await list('pod', operatorSelector, true);
   for (const object of [...(await list('deployment', operatorSelector, true)), ...operators]) addObject(object);
   for (const pod of [...observed.pods, ...operators]) {
-    for (const [path, text] of await logsOf(cluster, pod, options.tailLines, (problem) => problems.push(problem))) {
+    for (const [path, text] of await logsOf(cluster, pod, options.tailLines, (issue) => problems.push(issue))) {
       add(path, text);
     }
   }
@@ -180,7 +180,7 @@ async function logsOf(
   cluster: Cluster,
   pod: KubeObject,
   tailLines: number,
-  missed: (problem: string) => void,
+  missed: (issue: string) => void,
 ): Promise<readonly [string, string][]> {
   const { name, namespace = '' } = pod.metadata;
   const { containers = [] } = (pod['spec'] ?? {}) as { readonly containers?: readonly { readonly name: string }[] };

@@ -99,7 +99,7 @@ export async function observe(cluster: Cluster, namespace: string): Promise<Obse
   const tenants = await listAll(cluster, resourceTypes.tenant, { namespace });
   const missed: string[] = [];
   const list = (type: keyof typeof resourceTypes, labelSelector?: string) =>
-    listIfAllowed(cluster, resourceTypes[type], { namespace, labelSelector }, (problem) => missed.push(problem));
+    listIfAllowed(cluster, resourceTypes[type], { namespace, labelSelector }, (issue) => missed.push(issue));
   const [kmsConfigs, identityProviders, buckets, pods, events, ...identities] = await Promise.all([
     list('kmsConfig'),
     list('identityProvider'),

@@ -48,7 +48,7 @@ export function printStatus(status: NamespaceStatus, now: Date): string {
     ...status.tenants.map((tenant) => tenantTree(tenant, now)),
     ...status.unused.map((state) => resourceTree(state, now)),
   ];
-  const notes = status.missed.map((problem) => `could not read ${problem}`);
+  const notes = status.missed.map((issue) => `could not read ${issue}`);
   if (trees.length === 0) return [`No Tenant in the namespace ${status.namespace}.`, ...notes].join('\n');
   return [...trees.map((tree) => treeLines(tree).join('\n')), ...notes].join('\n\n');
 }

@@ -1,13 +1,13 @@
 import { ResourceError } from '../api/resource-error.ts';
 import type { Workload } from '../runtime/contract/workload.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import type { Problem } from './workload-conditions.ts';
+import type { Issue } from './workload-conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 
 /** A workload, or the problem that prevents it. Then the running workload stays as it is. */
 export type Rendered =
   | { readonly desired: Workload; readonly problem: undefined }
-  | { readonly desired: undefined; readonly problem: Problem };
+  | { readonly desired: undefined; readonly problem: Issue };
 
 export function attempt(render: () => Workload): Rendered {
   try {

@@ -84,8 +84,8 @@ describe('what is found of a workload', () => {
     ]);
   });
   it('is Reconciling, and not Stalled, while a certificate is being made', () => {
-    const problem = { reason: 'CertificateMissing', message: 'not made yet' };
-    expect(text(workloadConditions(seen({ problem })))).toEqual([
+    const issue = { reason: 'CertificateMissing', message: 'not made yet' };
+    expect(text(workloadConditions(seen({ problem: issue })))).toEqual([
       'Ready=False CertificateMissing',
       'Reconciling=True CertificateMissing',
     ]);

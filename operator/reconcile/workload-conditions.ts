@@ -16,7 +16,7 @@ import { describeRestarts, type Restart, allReady, type Blocker, type RolloutSte
 import type { ResourceRef } from '../runtime/contract/workload.ts';
 
 /** The reason why a resource cannot be rendered. */
-export interface Problem {
+export interface Issue {
   readonly reason: string;
   readonly message: string;
 }
@@ -25,7 +25,7 @@ export interface Problem {
 export interface Observation {
   readonly running: RunningWorkload | undefined;
   readonly step: RolloutStep | undefined;
-  readonly problem: Problem | undefined;
+  readonly problem: Issue | undefined;
   /** The reason why the current manifest is refused. */
   readonly invalid: string | undefined;
   readonly hibernated: boolean;
@@ -39,9 +39,9 @@ export function workloadConditions(seen: Observation): readonly ConditionUpdate[
   if (seen.invalid !== undefined) {
     return [notReady('InvalidSpec', seen.invalid), stalled('InvalidSpec', seen.invalid)];
   }
-  const problem = seen.problem ?? seen.running?.refused;
-  if (problem !== undefined) {
-    const { reason, message } = problem;
+  const issue = seen.problem ?? seen.running?.refused;
+  if (issue !== undefined) {
+    const { reason, message } = issue;
     return [notReady(reason, message), passing.has(reason) ? reconciling(reason, message) : stalled(reason, message)];
   }
   const { step, running } = seen;
@@ -94,7 +94,7 @@ function notYet(reason: string, message: string): ConditionUpdate {
 const broken = new Set(['CrashLoop', 'CannotStart', 'FailedCreate']);
 
 /** The dependency that a running server waits for; it becomes ready by itself. */
-const missing: Readonly<Record<Missing, Problem>> = {
+const missing: Readonly<Record<Missing, Issue>> = {
   database: {
     reason: 'DatabaseUnreachable',
     message: 'waits for its database, which cannot be reached or refuses it: start it, or correct storage.records',

@@ -5,7 +5,7 @@ import { sharedStores } from '../../test/support/operator/rules/tenant-cases.ts'
 import { setting } from '../../protocol/settings/table.ts';
 import { restartReasons } from '../reconcile/rollout.ts';
 import { certificateNeeds } from './certificates.ts';
-import { kms, problem, server, tenant } from '../../test/support/operator/render-cases.ts';
+import { kms, issue, server, tenant } from '../../test/support/operator/render-cases.ts';
 
 const exposed = tenant({
   ...podSpec,
@@ -124,9 +124,9 @@ describe('settings from a ConfigMap', () => {
     ]);
   });
   it('are refused where the key is missing, the value is wrong, or the setting is a secret', () => {
-    expect(problem(() => server(withSetting('zone')))).toContain('ConfigMapKeyMissing');
-    expect(problem(() => server(withSetting('region', 'SVC_THREADS')))).toContain('SVC_THREADS is "eu-west-1"');
-    expect(problem(() => server(withSetting('region', 'SVC_KMS_KEYSVC_KEY_PASSWORD')))).toContain(
+    expect(issue(() => server(withSetting('zone')))).toContain('ConfigMapKeyMissing');
+    expect(issue(() => server(withSetting('region', 'SVC_THREADS')))).toContain('SVC_THREADS is "eu-west-1"');
+    expect(issue(() => server(withSetting('region', 'SVC_KMS_KEYSVC_KEY_PASSWORD')))).toContain(
       'give it by valueFrom.secret',
     );
   });

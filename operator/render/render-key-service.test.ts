@@ -5,7 +5,7 @@ import { podFieldNames } from '../api/kubernetes-fields.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import { describeRestarts, restartReasons } from '../reconcile/rollout.ts';
 import type { IssuedCertificate, Json } from '../runtime/contract/workload.ts';
-import { context, kms, made, problem, server, tenant } from '../../test/support/operator/render-cases.ts';
+import { context, kms, made, issue, server, tenant } from '../../test/support/operator/render-cases.ts';
 import type { RenderContext } from './render-context.ts';
 import { renderKeyService } from './render-key-service.ts';
 
@@ -68,7 +68,7 @@ describe('a tenant with a new key', () => {
   });
   it('waits for its certificate', () => {
     const of = tenant({ kmsConfigRef: { name: 'keys' } });
-    expect(problem(() => server(of, [], {}, kms(), withCertificates({})))).toContain('CertificateMissing');
+    expect(issue(() => server(of, [], {}, kms(), withCertificates({})))).toContain('CertificateMissing');
   });
 });
 

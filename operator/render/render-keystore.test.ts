@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { keystores } from '../../test/support/operator/rules/kms-config-cases.ts';
 import { restartReasons } from '../reconcile/rollout.ts';
-import { context, kms, problem } from '../../test/support/operator/render-cases.ts';
+import { context, kms, issue } from '../../test/support/operator/render-cases.ts';
 import { renderKeyService } from './render-key-service.ts';
 import { renderKeystore } from './render-keystore.ts';
 
@@ -37,7 +37,7 @@ describe('credentials of a keystore', () => {
     expect(JSON.stringify(rendered('aws-credentials', { aws }).document)).toContain('"key":"token"');
   });
   it('are missed by the name of the field', () => {
-    expect(problem(() => rendered('vault-approle', { vault: {} }))).toContain(
+    expect(issue(() => rendered('vault-approle', { vault: {} }))).toContain(
       'spec.keystore.vault.approle.roleIdSecretRef of KMSConfig keys names the key role-id of the Secret vault',
     );
   });

@@ -9,16 +9,7 @@ import { sharedStores } from '../../test/support/operator/rules/tenant-cases.ts'
 import { tenantSpec } from '../api/tenant.ts';
 import { restartReasons } from '../reconcile/rollout.ts';
 import { certificateNeeds } from './certificates.ts';
-import {
-  context,
-  kms,
-  made,
-  pem,
-  problem,
-  provider,
-  server,
-  tenant,
-} from '../../test/support/operator/render-cases.ts';
+import { context, kms, made, pem, issue, provider, server, tenant } from '../../test/support/operator/render-cases.ts';
 import { renderKeyService } from './render-key-service.ts';
 
 describe('what is rendered (golden/)', () => {
@@ -244,7 +235,7 @@ describe('a renewed TLS Secret', () => {
 
 describe('what cannot be rendered', () => {
   it('names the missing Secret and who names it', () => {
-    expect(problem(() => server(tenant({ tls: { secretName: 'gone' } })))).toBe(
+    expect(issue(() => server(tenant({ tls: { secretName: 'gone' } })))).toBe(
       'SecretNotFound: spec.tls.secretName of Tenant demo names the Secret gone, which does not exist',
     );
   });
@@ -262,14 +253,14 @@ describe('what cannot be rendered', () => {
       { settings: [{ name: 'SVC_KMS_KEYSVC_API_KEY', valueFrom: { secretKeyRef: { name: 'gone', key: 'a' } } }] },
     ],
   ])('tells of %s, whose Secret is missing, and not of its key', (_field, spec) => {
-    expect(problem(() => server(tenant(spec)))).toMatch(/^SecretNotFound: .* names the Secret gone, which does not/);
+    expect(issue(() => server(tenant(spec)))).toMatch(/^SecretNotFound: .* names the Secret gone, which does not/);
   });
   it('names the missing key and those that are there', () => {
     const more = { 'demo-root-credentials': { rootUser: 'a' } };
-    expect(problem(() => server(tenant(), [], more))).toContain('has no such key (it has: rootUser)');
+    expect(issue(() => server(tenant(), [], more))).toContain('has no such key (it has: rootUser)');
   });
   it('names the missing KMSConfig', () => {
-    expect(problem(() => server(tenant({ kmsConfigRef: { name: 'keys' } })))).toContain('KMSConfigNotFound');
+    expect(issue(() => server(tenant({ kmsConfigRef: { name: 'keys' } })))).toContain('KMSConfigNotFound');
   });
   it.each([
     [{ name: 'SVC_NO_SUCH', value: 'x' }, 'SVC_NO_SUCH is no setting of the server'],
@@ -277,11 +268,11 @@ describe('what cannot be rendered', () => {
     [{ name: 'SVC_KMS_KEYSVC_API_KEY', value: 'x' }, 'is a secret: give it by valueFrom.secretKeyRef'],
     [{ name: 'SVC_THREADS', value: 'many' }, 'SVC_THREADS is "many"'],
   ])('tells what is wrong with the setting %j', (row, message) => {
-    expect(problem(() => server(tenant({ settings: [row] })))).toContain(message);
+    expect(issue(() => server(tenant({ settings: [row] })))).toContain(message);
   });
   it('refuses a default key that the prefix forbids', () => {
     const of = tenant({ kmsConfigRef: { name: 'keys', keyPrefix: 'demo-' } });
-    expect(problem(() => server(of, [], {}, kms()))).toContain('does not begin with spec.kmsConfigRef.keyPrefix');
+    expect(issue(() => server(of, [], {}, kms()))).toContain('does not begin with spec.kmsConfigRef.keyPrefix');
   });
 });
 

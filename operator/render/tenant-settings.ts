@@ -35,7 +35,7 @@ export function renderSettings(
   context: Pick<RenderContext, 'secrets' | 'configMaps' | 'fingerprint'>,
 ): RenderedSettings {
   const given = tenant.spec.settings ?? [];
-  const problems = given.flatMap((row) => problemOf(row, reserved) ?? []);
+  const problems = given.flatMap((row) => issueOf(row, reserved) ?? []);
   if (problems.length > 0) throw new ResourceError('InvalidSettings', problems.join('; '));
   const of = { kind: 'Tenant', name: tenant.metadata.name } as const;
   const environment: EnvironmentVariable[] = [];
@@ -56,8 +56,8 @@ export function renderSettings(
       files.push({ path: name, content: { kind: 'secret', secret: secret.name, key: secret.key }, reloads: false });
     } else if (configMap !== undefined) {
       const found = configMapValue(context.configMaps, configMap, `${field} of Tenant ${of.name}`);
-      const problem = valueError(name, found);
-      if (problem !== undefined) throw new ResourceError('InvalidSettings', problem);
+      const issue = valueError(name, found);
+      if (issue !== undefined) throw new ResourceError('InvalidSettings', issue);
       inputs.push(configMapInput(configMap, found, context));
       environment.push(variable(base, found, suffix));
     } else environment.push(variable(base, value ?? '', suffix));
@@ -65,7 +65,7 @@ export function renderSettings(
   return { environment, files, inputs };
 }
 
-function problemOf({ name, value, valueFrom }: TenantSetting, reserved: ReadonlySet<string>): string | undefined {
+function issueOf({ name, value, valueFrom }: TenantSetting, reserved: ReadonlySet<string>): string | undefined {
   const row = rowOf(name);
   if (row === undefined) return `${name} is no setting of the server`;
   if (row.scope === 'per-provider') return `${name} belongs to an IdentityProvider`;

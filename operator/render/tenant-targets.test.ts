@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { context, pem, problem, server, tenant } from '../../test/support/operator/render-cases.ts';
+import { context, pem, issue, server, tenant } from '../../test/support/operator/render-cases.ts';
 import type { Spec } from '../../test/support/operator/rules/rule-case.ts';
 import { notificationTargets } from '../../test/support/operator/rules/tenant-cases.ts';
 import { loadSettings } from '../../platform/settings/load-settings.ts';
@@ -83,10 +83,10 @@ describe('targets of a tenant', () => {
 
   it('need a Secret that is there, allows the use, and has a key of the type', () => {
     const where = 'spec.notificationTargets[BUILD].credentialsSecret of Tenant demo names the Secret';
-    expect(problem(() => of({ notificationTargets: [{ ...build, credentialsSecret: { name: 'none' } }] }))).toBe(
+    expect(issue(() => of({ notificationTargets: [{ ...build, credentialsSecret: { name: 'none' } }] }))).toBe(
       `SecretNotFound: ${where} none, which does not exist`,
     );
-    expect(problem(() => of({ notificationTargets: [build] }, { build: { password: 'x' } }))).toBe(
+    expect(issue(() => of({ notificationTargets: [build] }, { build: { password: 'x' } }))).toBe(
       `SecretKeyMissing: ${where} build, which has none of the keys authToken, tls.crt, tls.key (it has: password)`,
     );
     const unlabelled = context(secrets);
@@ -95,12 +95,12 @@ describe('targets of a tenant', () => {
       ...unlabelled,
       secrets: new Map([...unlabelled.secrets].map(([name, one]) => [name, { ...one, uses }])),
     };
-    expect(problem(() => renderTargets(tenant({ notificationTargets: [build] }), limited))).toBe(
+    expect(issue(() => renderTargets(tenant({ notificationTargets: [build] }), limited))).toBe(
       `SecretNotAllowed: ${where} build; its owner must allow it: kubectl label secret build coffer.dev/use-notification=true`,
     );
-    expect(problem(() => renderTargets(tenant({ auditTargets: [siem] }), limited))).toBe('none');
+    expect(issue(() => renderTargets(tenant({ auditTargets: [siem] }), limited))).toBe('none');
     const amqp = { id: 'Q', credentialsSecret: { name: 'brokers' }, amqp: {} };
-    expect(problem(() => of({ notificationTargets: [amqp] }, { brokers: { password: 'x' } }))).toMatch(
+    expect(issue(() => of({ notificationTargets: [amqp] }, { brokers: { password: 'x' } }))).toMatch(
       /^SecretKeyMissing: .* names the key url of the Secret brokers, which has no such key/,
     );
   });
@@ -122,7 +122,7 @@ describe('targets of a tenant', () => {
       'username and password',
     ],
   ])('refuse %s', (_, target, names) => {
-    expect(problem(() => of({ notificationTargets: [target] }, { half: { 'tls.crt': pem } }))).toBe(
+    expect(issue(() => of({ notificationTargets: [target] }, { half: { 'tls.crt': pem } }))).toBe(
       `InvalidSettings: spec.notificationTargets[${target.id}] of Tenant demo: ${names} belong together, ` +
         'as fields or keys of its Secret: set both, or neither',
     );
@@ -130,11 +130,11 @@ describe('targets of a tenant', () => {
 
   it('exclude their own settings among the others', () => {
     const settings = [{ name: 'SVC_NOTIFY_WEBHOOK_HTTP_TIMEOUT_BUILD', value: '1s' }];
-    expect(problem(() => of({ notificationTargets: [build], settings }))).toBe(
+    expect(issue(() => of({ notificationTargets: [build], settings }))).toBe(
       'InvalidSettings: SVC_NOTIFY_WEBHOOK_HTTP_TIMEOUT_BUILD is made by the operator from other fields of the Tenant',
     );
     const other = [{ name: 'SVC_NOTIFY_WEBHOOK_ENDPOINT_OTHER', value: 'https://other.example.com' }];
-    expect(problem(() => of({ notificationTargets: [build], settings: other }))).toBe('none');
+    expect(issue(() => of({ notificationTargets: [build], settings: other }))).toBe('none');
   });
 
   it('restart the server by name when they change, and when a Secret of theirs does', () => {

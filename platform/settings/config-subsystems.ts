@@ -23,7 +23,7 @@ export function valuesByKey(
     else if (found.has(known.key)) problems.push(`${known.key} is given twice, once as ${given}`);
     else found.set(known.key, value);
   }
-  if (problems.some((problem) => problem.includes('is no key'))) {
+  if (problems.some((issue) => issue.includes('is no key'))) {
     problems.push(`the keys are ${keys.map(({ key }) => key).join(', ')}`);
   }
   return { values: found, problems };

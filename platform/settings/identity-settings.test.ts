@@ -138,8 +138,8 @@ describe('the keys of a directory', () => {
     [{ ...needed, user_dn_search_filter: 'uid' }, 'user_dn_search_filter is "uid": expected a filter'],
     [{ ...needed, lookup_bind_dn: 'cn=a' }, 'lookup_bind_password is missing: lookup_bind_dn needs its password'],
     [{ ...needed, server_insecure: 'maybe' }, 'server_insecure is "maybe": expected on or off'],
-  ])('%j: %s', (values, problem) => {
-    expect(from(values).problems.join(' ')).toContain(problem);
+  ])('%j: %s', (values, issue) => {
+    expect(from(values).problems.join(' ')).toContain(issue);
   });
 
   it('say what a directory was read from', () => {

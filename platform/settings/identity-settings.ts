@@ -158,10 +158,10 @@ function noFile(path: string): string {
   throw new Error(`${path} is not read`);
 }
 
-function withKeys(problem: string): string {
+function withKeys(issue: string): string {
   return ldapKeys
     .toSorted((a, b) => b.row.name.length - a.row.name.length)
-    .reduce((text, { key, row }) => text.replaceAll(row.name, key), problem);
+    .reduce((text, { key, row }) => text.replaceAll(row.name, key), issue);
 }
 
 /** Writes a directory of the environment as keys and values. */

@@ -149,9 +149,9 @@ describe('loadSettings', () => {
     ['of 33 bytes', `my-key:${Buffer.alloc(33).toString('base64')}`],
     ['that is no base64', `my-key:${'!'.repeat(43)}=`],
   ])('refuses one key %s, and does not repeat it', (_what, value) => {
-    const [problem, ...more] = problems({ ...root, SVC_KMS_SECRET_KEY: value });
-    expect([problem, more]).toEqual([expect.stringContaining('NAME:BASE64'), []]);
-    expect(problem).not.toContain(value);
+    const [issue, ...more] = problems({ ...root, SVC_KMS_SECRET_KEY: value });
+    expect([issue, more]).toEqual([expect.stringContaining('NAME:BASE64'), []]);
+    expect(issue).not.toContain(value);
   });
 
   it('refuses one key beside a key service', () => {

@@ -187,7 +187,7 @@ function readUpkeep(
 
 function missingRoot(reader: SettingReader, user: string | undefined, password: string | undefined): string[] {
   // A refused value has its own message already.
-  if (reader.problems.some((problem) => /ROOT_|ACCESS_KEY|SECRET_KEY/.test(problem))) return [];
+  if (reader.problems.some((issue) => /ROOT_|ACCESS_KEY|SECRET_KEY/.test(issue))) return [];
   const missing = [user === undefined ? 'SVC_ROOT_USER' : [], password === undefined ? 'SVC_ROOT_PASSWORD' : []].flat();
   return [
     `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not set: the server does not start without root credentials. ` +

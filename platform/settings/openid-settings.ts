@@ -103,7 +103,7 @@ export function providerFromKeys(
   }
   const reader = new SettingReader({ variables, readFile: noFile });
   const provider = readProvider(reader, suffix);
-  return { provider, problems: reader.problems.map((problem) => withKeys(problem, suffix)) };
+  return { provider, problems: reader.problems.map((issue) => withKeys(issue, suffix)) };
 }
 
 /** The keys have no files. */
@@ -111,10 +111,10 @@ function noFile(path: string): string {
   throw new Error(`${path} is not read`);
 }
 
-function withKeys(problem: string, suffix: string): string {
+function withKeys(issue: string, suffix: string): string {
   const longestFirst = openIdKeys.toSorted((a, b) => b.row.name.length - a.row.name.length);
-  const found = longestFirst.find(({ row }) => problem.startsWith(row.name + suffix));
-  return found === undefined ? problem : found.key + problem.slice(found.row.name.length + suffix.length);
+  const found = longestFirst.find(({ row }) => issue.startsWith(row.name + suffix));
+  return found === undefined ? issue : found.key + issue.slice(found.row.name.length + suffix.length);
 }
 
 /** Writes a provider of the environment as keys and values, without defaults. */

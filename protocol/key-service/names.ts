@@ -7,15 +7,15 @@ const maxNameLength = 80;
 
 /** Says why a key name is not valid, in the words that clients know. Returns undefined for a valid name. */
 export function keyNameError(name: string): string | undefined {
-  return problem(name, /^[A-Za-z0-9_-]*$/);
+  return issue(name, /^[A-Za-z0-9_-]*$/);
 }
 
 /** Says why a pattern of names is not valid. The rule is that of names, and `*` may be anywhere. */
 export function patternError(pattern: string): string | undefined {
-  return problem(pattern, /^[A-Za-z0-9_*-]*$/);
+  return issue(pattern, /^[A-Za-z0-9_*-]*$/);
 }
 
-function problem(text: string, allowed: RegExp): string | undefined {
+function issue(text: string, allowed: RegExp): string | undefined {
   if (text === '') return 'invalid argument: name is empty';
   if (text.length > maxNameLength) return 'invalid argument: name is too long';
   if (!allowed.test(text)) return 'invalid argument: name contains invalid character';

@@ -9,7 +9,7 @@ function withStatement(changed: Record<string, unknown>): unknown {
   return { Version: '2012-10-17', Statement: [{ ...statement, ...changed }] };
 }
 
-function problem(document: unknown, limits?: { maxBytes: number }): string {
+function issue(document: unknown, limits?: { maxBytes: number }): string {
   try {
     parsePolicyDocument(document, limits);
     return 'none';
@@ -103,11 +103,11 @@ describe('a bad document is refused by the name of its field and the value', () 
       },
     ],
   ])('%s', (message, document) => {
-    expect(problem(document)).toContain(message);
+    expect(issue(document)).toContain(message);
   });
 
   it('by its size', () => {
-    expect(problem(withStatement({ Sid: 'a'.repeat(100) }), { maxBytes: 100 })).toContain('at most 100 are allowed');
+    expect(issue(withStatement({ Sid: 'a'.repeat(100) }), { maxBytes: 100 })).toContain('at most 100 are allowed');
   });
 
   it('and never otherwise', () => {
@@ -122,8 +122,8 @@ describe('a bad document is refused by the name of its field and the value', () 
       'Null',
     );
     const anything = fc.object({ key: field, maxDepth: 5 });
-    fc.assert(fc.property(anything, (document) => typeof problem(document) === 'string'));
-    fc.assert(fc.property(fc.json(), (text) => typeof problem(text) === 'string'));
-    fc.assert(fc.property(anything, (changed) => typeof problem(withStatement(changed)) === 'string'));
+    fc.assert(fc.property(anything, (document) => typeof issue(document) === 'string'));
+    fc.assert(fc.property(fc.json(), (text) => typeof issue(text) === 'string'));
+    fc.assert(fc.property(anything, (changed) => typeof issue(withStatement(changed)) === 'string'));
   });
 });

@@ -156,8 +156,8 @@ function parsePrincipals(statement: PolicyObject, path: string): readonly string
   onlyFields(object, ['AWS'], `${path}.Principal`);
   const patterns = textList(object['AWS'], `${path}.Principal.AWS`);
   for (const pattern of patterns) {
-    const problem = principalError(pattern);
-    if (problem !== undefined) refuse(`${path}.Principal.AWS`, pattern, problem);
+    const issue = principalError(pattern);
+    if (issue !== undefined) refuse(`${path}.Principal.AWS`, pattern, issue);
   }
   return patterns;
 }

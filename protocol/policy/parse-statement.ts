@@ -14,9 +14,9 @@ export type PolicyObject = Readonly<Record<string, unknown>>;
 /**
  * Throws the error for a value of the document, with the path of its field, e.g. `Statement[0].Effect "Permit" must be "Allow" or "Deny"`.
  */
-export function refuse(path: string, value: unknown, problem: string): never {
+export function refuse(path: string, value: unknown, issue: string): never {
   const where = path.length > 256 ? `${path.slice(0, 256)}…` : path;
-  throw new S3Error('MalformedPolicy', `The policy document is not valid: ${where} ${shown(value)} ${problem}.`);
+  throw new S3Error('MalformedPolicy', `The policy document is not valid: ${where} ${shown(value)} ${issue}.`);
 }
 
 function shown(value: unknown): string {
@@ -110,8 +110,8 @@ function parseValue(operator: ConditionOperator, value: unknown, path: string): 
     return /^(true|false)$/i.test(text) ? text : refuse(path, text, 'must be "true" or "false"');
   }
   checkVariables(text, path);
-  const problem = comparerOf(operator, text, true);
-  return typeof problem === 'string' ? refuse(path, text, problem) : text;
+  const issue = comparerOf(operator, text, true);
+  return typeof issue === 'string' ? refuse(path, text, issue) : text;
 }
 
 const fields = [

@@ -39,13 +39,13 @@ let lastGood: string | undefined;
 /** Throws S3Error InvalidBucketName with the reason. */
 export function checkBucketName(name: string): void {
   if (name === lastGood) return;
-  const problem = bucketNameError(name);
-  if (problem === undefined) {
+  const issue = bucketNameError(name);
+  if (issue === undefined) {
     lastGood = name;
     return;
   }
   const shown = name.slice(0, 128);
-  throw new S3Error('InvalidBucketName', `The bucket name "${shown}" ${problem}.`, { details: { BucketName: shown } });
+  throw new S3Error('InvalidBucketName', `The bucket name "${shown}" ${issue}.`, { details: { BucketName: shown } });
 }
 
 /**

@@ -39,8 +39,8 @@ async function checkRights(call: AdminCall, definition: string): Promise<void> {
   const { source } = requireKeys(call);
   const to = job.keyName ?? source.defaultKey;
   for (const name of [to, job.fromKey ?? '*']) await call.require(keyRights.rotate, name);
-  const problem = (await keyStatus(source, to))['encryption-error'];
-  if (problem !== undefined) throw adminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${problem}`);
+  const issue = (await keyStatus(source, to))['encryption-error'];
+  if (issue !== undefined) throw adminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${issue}`);
 }
 
 /**

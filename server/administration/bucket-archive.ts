@@ -98,8 +98,8 @@ async function missing(
   bucket: string,
   { region: location, require }: Pick<ImportOptions, 'region' | 'require'>,
 ): Promise<string | undefined> {
-  const problem = bucketNameError(bucket);
-  if (problem !== undefined) return `it cannot be the name of a bucket: ${problem}`;
+  const issue = bucketNameError(bucket);
+  if (issue !== undefined) return `it cannot be the name of a bucket: ${issue}`;
   try {
     await objects.headBucket(bucket);
   } catch (error) {

@@ -151,9 +151,9 @@ export async function keyStatus(source: KeySource, name: string): Promise<Record
 
 /** Throws a `RequestError` for an invalid name. */
 export function checkKeyName(name: string): string {
-  const problem = keyNameError(name);
-  if (problem === undefined) return name;
-  throw adminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${problem}; 1 to 80 of A-Z a-z 0-9 _ -.`);
+  const issue = keyNameError(name);
+  if (issue === undefined) return name;
+  throw adminError('XMinioKMSInvalidKeyName', `key-id is not a key name: ${issue}; 1 to 80 of A-Z a-z 0-9 _ -.`);
 }
 
 /** Calls the key service and translates its errors for administrators. */

@@ -153,9 +153,9 @@ export class ReconnectingProvider implements OpenIdProvider {
       this.#logReady(metadata);
     } catch (error) {
       if (this.#closed.signal.aborted) return;
-      const problem =
+      const issue =
         error instanceof OpenIdError ? error : new OpenIdError('Unreachable', String(error), { cause: error });
-      this.#failed(problem, attempt);
+      this.#failed(issue, attempt);
     }
   }
 
@@ -167,13 +167,13 @@ export class ReconnectingProvider implements OpenIdProvider {
     return { metadata, keys };
   }
 
-  #failed(problem: OpenIdError, attempt: number): void {
+  #failed(issue: OpenIdError, attempt: number): void {
     const before = this.#status.kind === 'unavailable' ? this.#status.problem : undefined;
-    this.#status = { kind: 'unavailable', problem };
+    this.#status = { kind: 'unavailable', problem: issue };
     // Logs each reason once, because retries would fill the log.
-    if (before?.message !== problem.message) {
-      const fields = { provider: this.id, code: problem.code };
-      this.#options.log.error(fields, `OpenID provider ${this.id} cannot be used: ${problem.message}`);
+    if (before?.message !== issue.message) {
+      const fields = { provider: this.id, code: issue.code };
+      this.#options.log.error(fields, `OpenID provider ${this.id} cannot be used: ${issue.message}`);
     }
     const delay = this.#options.retryDelay?.(attempt) ?? backoffMs(attempt, retryBackoff);
     this.#timer = setTimeout(() => void this.#try(attempt + 1), delay);

@@ -47,9 +47,9 @@ export async function remoteTarget(
   const place = await placeOf(context, remoteBucket);
   if (remoteBucket.includes('://') && place.secretKey !== '')
     warnOfArguments(context, 'secret key', 'write ALIAS/BUCKET, with an alias for the other server');
-  const problem = bucketNameError(place.bucket);
-  if (problem !== undefined)
-    throw new CliError('BadArgument', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${problem}`);
+  const issue = bucketNameError(place.bucket);
+  if (issue !== undefined)
+    throw new CliError('BadArgument', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${issue}`);
   return {
     endpoint: place.url.host,
     credentials: { accessKey: place.accessKey, secretKey: place.secretKey },

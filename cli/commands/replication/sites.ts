@@ -146,8 +146,8 @@ function checkUpdate(options: UpdateOptions): void {
     [!ofAllSites && changes.length === 0, 'Say what to change: --endpoint, --mode or --bucket-bandwidth'],
     [mode !== undefined && sync !== undefined, '--sync is the older name of --mode: leave it out'],
   ];
-  const problem = problems.find(([isThere]) => isThere);
-  if (problem !== undefined) throw new CliError('BadArgument', problem[1]);
+  const issue = problems.find(([isThere]) => isThere);
+  if (issue !== undefined) throw new CliError('BadArgument', issue[1]);
 }
 
 const syncStates: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import type { ProviderCheck } from './check-provider.ts';
 import { conflictRetryMs } from '../set-conflict-condition.ts';
 import { type KnownProvider, ProviderChecks } from './provider-checks.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
-import type { Problem } from '../workload-conditions.ts';
+import type { Issue } from '../workload-conditions.ts';
 import type { Resources } from '../resources.ts';
 
 type GoodCheck = Extract<ProviderCheck, { kind: 'good' }>;
@@ -104,7 +104,7 @@ export class Providers {
 }
 
 /** Answers why no secret may be sent to this provider; undefined when it may. */
-function hostError({ spec }: IdentityProvider, allowed: readonly string[] = []): Problem | undefined {
+function hostError({ spec }: IdentityProvider, allowed: readonly string[] = []): Issue | undefined {
   if (allowed.length === 0) return undefined;
   const refused = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
     .map((address) => (URL.canParse(address) ? new URL(address).hostname : address))
@@ -126,7 +126,7 @@ function hostError({ spec }: IdentityProvider, allowed: readonly string[] = []):
 function contentsOf(
   provider: IdentityProvider,
   { secrets, configMaps }: Resources,
-): Problem | { readonly clientSecret: string; readonly complete: IdentityProvider } {
+): Issue | { readonly clientSecret: string; readonly complete: IdentityProvider } {
   const { caBundleFrom, ...spec } = provider.spec;
   const field = (name: string) => `${name} of IdentityProvider ${provider.metadata.name}`;
   try {

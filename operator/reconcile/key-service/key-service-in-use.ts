@@ -3,7 +3,7 @@ import { keysProvenAnnotation } from '../../api/tenant.ts';
 import { canonical } from '../../render/restart-inputs.ts';
 import type { RunningWorkload } from '../../runtime/contract/runtime.ts';
 import type { KeyServiceInUse, ResourceStatus } from '../conditions.ts';
-import type { Problem } from '../workload-conditions.ts';
+import type { Issue } from '../workload-conditions.ts';
 import { objectKey, type Resources } from '../resources.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
 
@@ -12,7 +12,7 @@ type Statuses = Pick<ReconcilerOptions, 'status'>;
 /** A tenant with the kmsConfigRef that counts, and the problem of the one in its spec. */
 interface DecidedKeyService {
   readonly tenant: Tenant;
-  readonly problem: Problem | undefined;
+  readonly problem: Issue | undefined;
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   type KnownCertificate,
 } from '../certificate-conditions.ts';
 import type { ConditionUpdate } from '../conditions.ts';
-import { type Problem, workloadStatus } from '../workload-conditions.ts';
+import { type Issue, workloadStatus } from '../workload-conditions.ts';
 import { decideKeyService, keyServiceStatus } from '../key-service/key-service-in-use.ts';
 import { admission, keyServiceVersion, unsettledReason } from '../key-service/key-service-views.ts';
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
@@ -41,7 +41,7 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   const { runtime, enqueue, now } = shared.options;
   const ref = { kind: 'Tenant', name: written.metadata.name } as const;
   const before = await runtime.observeOne(workloadName(ref));
-  const { tenant, problem } = await decideKeyService(written, resources, before, shared.options);
+  const { tenant, problem: issue } = await decideKeyService(written, resources, before, shared.options);
   const remembered = shared.options.status.get(ref)?.keyService?.name;
   const gathered = await gather(tenant, resources, before, shared);
   const { paused } = tenant.spec;
@@ -63,10 +63,10 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   if (rendered?.problem?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
   // While the tenant is paused its spec does not count, so its problems are not reported.
   const reported = paused ? undefined : rendered;
-  const refused = paused ? undefined : problem;
+  const refused = paused ? undefined : issue;
   await publish(tenant, resources, gathered, { rendered: reported, progress, waitingFor, refused, tiers }, shared);
   noteKeyService(tenant, remembered, shared);
-  if (problem !== undefined) enqueue(ref, proveRetryMs);
+  if (issue !== undefined) enqueue(ref, proveRetryMs);
 }
 
 /** Milliseconds until the new key service is asked again whether it holds the keys. */
@@ -227,7 +227,7 @@ async function publish(
     readonly progress: Partial<RolloutProgress>;
     readonly waitingFor: string | undefined;
     /** The reason why the key service of the spec does not count. */
-    readonly refused: Problem | undefined;
+    readonly refused: Issue | undefined;
     readonly tiers: TierStatus;
   },
   { options, keyServices, status }: SharedState,

@@ -1,6 +1,6 @@
 import type { Tenant } from '../../api/object.ts';
 import { notReady, reconciling, rolloutBlocked, stalled, type ConditionUpdate } from '../conditions.ts';
-import { blockerOf, workloadConditions, type Observation, type Problem } from '../workload-conditions.ts';
+import { blockerOf, workloadConditions, type Observation, type Issue } from '../workload-conditions.ts';
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
 import { providerInvalid } from '../rollout.ts';
 import type { TierStatus } from './reconcile-tiers.ts';
@@ -58,15 +58,15 @@ function identityCondition(tenant: Tenant, around: TenantContext): ConditionUpda
   const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
   if (names.length === 0) return undefined;
   const problems = names.flatMap((name) => {
-    const problem = providerError(name, around);
-    if (problem === undefined) return [];
+    const issue = providerError(name, around);
+    if (issue === undefined) return [];
     return [
-      { reason: problem.reason, message: `IdentityProvider ${name}: ${problem.message} (${meanwhile(name, around)})` },
+      { reason: issue.reason, message: `IdentityProvider ${name}: ${issue.message} (${meanwhile(name, around)})` },
     ];
   });
   const [first] = problems;
   if (first !== undefined) {
-    const message = problems.map((problem) => problem.message).join('; ');
+    const message = problems.map((issue) => issue.message).join('; ');
     return { type: 'IdentityReady', status: 'False', reason: first.reason, message };
   }
   const pending = names.find((name) => around.providers.get(name)?.state.kind === 'pending');
@@ -86,9 +86,9 @@ function rejectedProvider(tenant: Tenant, around: TenantContext): ConditionUpdat
   for (const { name } of tenant.spec.identityProviders ?? []) {
     const known = around.providers.get(name);
     if (known?.current === true && !around.invalidProviders.has(name)) continue;
-    const problem = providerError(name, around);
-    if (problem === undefined) continue;
-    const { reason, message } = providerInvalid({ name, message: `${problem.message} (${meanwhile(name, around)})` });
+    const issue = providerError(name, around);
+    if (issue === undefined) continue;
+    const { reason, message } = providerInvalid({ name, message: `${issue.message} (${meanwhile(name, around)})` });
     return rolloutBlocked(reason, message);
   }
   return undefined;
@@ -100,7 +100,7 @@ function meanwhile(name: string, around: TenantContext): string {
     : 'the server runs without it';
 }
 
-function providerError(name: string, around: TenantContext): Problem | undefined {
+function providerError(name: string, around: TenantContext): Issue | undefined {
   const invalid = around.invalidProviders.get(name);
   if (invalid !== undefined) return { reason: 'InvalidSpec', message: invalid };
   const known = around.providers.get(name);

@@ -61,9 +61,7 @@ function collect(
     else if (result.kind === 'config-map') configMaps.push(result.configMap);
     else {
       const message = result.problems
-        .map(
-          (problem) => `${file}:${lineOfField(document, problem.field, lines)}: ${problem.field}: ${problem.message}`,
-        )
+        .map((issue) => `${file}:${lineOfField(document, issue.field, lines)}: ${issue.field}: ${issue.message}`)
         .join('; ');
       if (kind === '' || name === '') problems.push(message);
       else invalid.set(`${kind}/${name}`, message);

@@ -170,7 +170,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     };
     let known: readonly string[] = [];
     const report = () => {
-      for (const problem of manifests.problems) if (!known.includes(problem)) options.problem(problem);
+      for (const issue of manifests.problems) if (!known.includes(issue)) options.problem(issue);
       known = manifests.problems;
     };
     report();

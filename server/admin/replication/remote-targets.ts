@@ -58,8 +58,8 @@ async function setRemoteTarget(call: AdminCall): Promise<AdminAnswer> {
 
 function fieldsOf(sourceBucket: string, given: z.infer<typeof targetSchema>): RemoteTargetFields {
   const { endpoint, credentials, targetbucket, secure, healthCheckDuration, storageclass } = given;
-  const problem = bucketNameError(targetbucket);
-  if (problem !== undefined) throw invalid(`The target bucket ${targetbucket.slice(0, 64)} ${problem}.`);
+  const issue = bucketNameError(targetbucket);
+  if (issue !== undefined) throw invalid(`The target bucket ${targetbucket.slice(0, 64)} ${issue}.`);
   if (!/^[\w.-]+(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i.test(endpoint)) {
     throw invalid('The endpoint must be HOST or HOST:PORT.');
   }

@@ -81,8 +81,8 @@ function s3FieldsOf(name: string, type: 's3' | 'minio', place: z.infer<typeof pl
   const { Endpoint = '', AccessKey = '', SecretKey = '', Bucket = '', Prefix = '', Region = '', AWSRole } = place;
   if (AWSRole === true) throw invalid('Roles of AWS are not supported: give an access key and a secret key.');
   if (AccessKey === '' || SecretKey === '') throw invalid('The tier has no access key and secret key.');
-  const problem = bucketNameError(Bucket);
-  if (problem !== undefined) throw invalid(`The bucket ${Bucket.slice(0, 64)} ${problem}.`);
+  const issue = bucketNameError(Bucket);
+  if (issue !== undefined) throw invalid(`The bucket ${Bucket.slice(0, 64)} ${issue}.`);
   if (Prefix.length > 512) throw invalid('The prefix has more than 512 characters.');
   return {
     name,

@@ -9,7 +9,7 @@ const maxName = 128;
 const notInNames = /[\u0000-\u001f\u007f,]/;
 
 export function checkName(kind: 'policy' | 'group', name: string): void {
-  const problem =
+  const issue =
     name === '' || name !== name.trim()
       ? 'must not be empty, nor begin or end with a space'
       : Buffer.byteLength(name) > maxName
@@ -17,8 +17,8 @@ export function checkName(kind: 'policy' | 'group', name: string): void {
         : notInNames.test(name) || !name.isWellFormed()
           ? 'must hold no comma and no control character'
           : undefined;
-  if (problem === undefined) return;
-  throw new IdentityError('invalid-name', `The name of a ${kind} ${problem}: ${JSON.stringify(name.slice(0, 128))}.`);
+  if (issue === undefined) return;
+  throw new IdentityError('invalid-name', `The name of a ${kind} ${issue}: ${JSON.stringify(name.slice(0, 128))}.`);
 }
 
 /**

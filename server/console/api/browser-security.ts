@@ -91,7 +91,7 @@ function isDownloadForm({ method, path }: Request): boolean {
 export function refuseCrossSite(browserUrl: string | undefined): RequestHandler {
   return (request, _response, next) => {
     const origin = request.get('origin');
-    const problem = crossSiteReason(
+    const issue = crossSiteReason(
       {
         method: request.method,
         guard: request.get(guardHeader) ?? (isDownloadForm(request) ? origin : undefined),
@@ -101,7 +101,7 @@ export function refuseCrossSite(browserUrl: string | undefined): RequestHandler 
       },
       browserUrl,
     );
-    if (problem !== undefined) throw consoleError('CrossSiteRequest', problem);
+    if (issue !== undefined) throw consoleError('CrossSiteRequest', issue);
     next();
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { targetKey, transferProblem } from './transfer-target.ts';
+import { targetKey, transferIssue } from './transfer-target.ts';
 
 const form = {
   bucket: 'docs',
@@ -34,6 +34,6 @@ it.each([
   [{ rename: 'x/y' }, 'A name has at least one character and no slash.'],
   [{ rename: '' }, 'A name has at least one character and no slash.'],
   [{ rename: 'z', objects: ['k'] }, 'One entry alone can get another name.'],
-])('%j has the problem %s', (change, problem) => {
-  expect(transferProblem({ ...form, ...change })).toBe(problem);
+])('%j has the problem %s', (change, issue) => {
+  expect(transferIssue({ ...form, ...change })).toBe(issue);
 });

@@ -17,7 +17,7 @@ export function targetKey(
 }
 
 /** Returns the reason why a transfer is impossible; undefined if it is possible. */
-export function transferProblem(form: Omit<TransferForm, 'kind' | 'replace'>): string | undefined {
+export function transferIssue(form: Omit<TransferForm, 'kind' | 'replace'>): string | undefined {
   const { objects, folders, target, rename } = form;
   const entries = [...objects, ...folders];
   if (entries.length === 0) return 'Choose objects or folders.';

@@ -123,7 +123,7 @@ function keyService({ keyService: state }: HealthFacts): HealthCheck {
 }
 
 function providers({ providers: all, directory }: HealthFacts): HealthCheck {
-  const broken = all.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
+  const broken = all.flatMap(({ name, problem: issue }) => (issue === undefined ? [] : [`${name}: ${issue}`]));
   if (directory === 'offline') broken.push('The directory does not answer.');
   const count = all.length + (directory === 'disabled' ? 0 : 1);
   if (broken.length > 0) return { part: 'providers', state: 'bad', words: broken.join(' ') };

@@ -85,8 +85,8 @@ export function createMetricsHandler({ authorization, access, sources, clock }: 
       );
     }
     if (authorization === 'jwt') {
-      const problem = await whyScrapeDenied(request.headers.authorization, access, clock(), request);
-      if (problem !== undefined) return plain(403, `${problem}\n`);
+      const issue = await whyScrapeDenied(request.headers.authorization, access, clock(), request);
+      if (issue !== undefined) return plain(403, `${issue}\n`);
     }
     const values = await readSources(sources, group, clock().getTime());
     // Loaded lazily: most threads are never scraped, and the modules would delay the start.

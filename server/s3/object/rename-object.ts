@@ -78,6 +78,6 @@ function clientTokenOf(token: string | undefined): string | undefined {
   });
 }
 
-function invalid(problem: string): S3Error {
-  return new S3Error('InvalidArgument', `${name} ${problem}.`, { details: { ArgumentName: name } });
+function invalid(issue: string): S3Error {
+  return new S3Error('InvalidArgument', `${name} ${issue}.`, { details: { ArgumentName: name } });
 }

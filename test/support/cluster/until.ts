@@ -5,15 +5,15 @@ export async function until<T>(
   { timeoutMs = 120_000, otherwise = () => Promise.resolve('') }: UntilOptions = {},
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
-  let problem = '';
+  let issue = '';
   for (;;) {
     try {
       const answer = await ask();
       if (answer !== undefined) return answer;
     } catch (error) {
-      problem = String(error);
+      issue = String(error);
     }
-    if (Date.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms. ${problem}\n${await otherwise()}`);
+    if (Date.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms. ${issue}\n${await otherwise()}`);
     await new Promise((resolve) => {
       setTimeout(resolve, 100);
     });

@@ -85,7 +85,7 @@ export function server(
 }
 
 /** `Reason: message` of what stands in the way of rendering. */
-export function problem(act: () => unknown): string {
+export function issue(act: () => unknown): string {
   try {
     act();
   } catch (error) {

@@ -30,8 +30,8 @@ export function watchHonesty(double: KubernetesDouble): Honesty {
     const now = kstatus(after);
     const former = seen.get(key) ?? [];
     if (former.at(-1) !== now) seen.set(key, [...former, now]);
-    lies.push(...shapeProblems(after).map((problem) => `${key}: ${problem}`));
-    if (now === 'Current') lies.push(...unrolled(double, after).map((problem) => `${key} is Current, and ${problem}`));
+    lies.push(...shapeProblems(after).map((issue) => `${key}: ${issue}`));
+    if (now === 'Current') lies.push(...unrolled(double, after).map((issue) => `${key} is Current, and ${issue}`));
   });
   return { lies, seen, end };
 }

@@ -124,20 +124,20 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
 export async function untilReady(server: RunningServer, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (;;) {
-    let problem: string;
+    let issue: string;
     try {
       const answer = await fetch(`${server.s3}/minio/health/ready`);
       // A connection whose answer nobody reads would hold up the end of the server.
       await answer.arrayBuffer();
       if (answer.status === 200) return;
-      problem = `status ${answer.status}`;
+      issue = `status ${answer.status}`;
     } catch (error) {
-      problem = String((error as Error).cause ?? error);
+      issue = String((error as Error).cause ?? error);
     }
     const ended = server.ended();
     if (ended !== undefined || Date.now() > end) {
       const state = ended === undefined ? `not ready after ${timeoutMs} ms` : `ended with ${ended}`;
-      throw new Error(`${state} (${problem}):\n${server.log.join('\n')}`);
+      throw new Error(`${state} (${issue}):\n${server.log.join('\n')}`);
     }
     await new Promise((resolve) => {
       setTimeout(resolve, 25);

@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import type { TransferList, TransferRow } from '../../contract/transfer-answers.ts';
-import { targetKey, transferProblem } from '../../contract/transfer-target.ts';
+import { targetKey, transferIssue } from '../../contract/transfer-target.ts';
 import { transferForm } from '../../transfers/transfer.ts';
 import type { Transfers } from '../../transfers/transfers.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
@@ -27,8 +27,8 @@ export function transferRoutes(transfers: Transfers, authorizer: Authorizer): Ro
     await authorizer.requireForSome(exchange, 's3:PutObject');
     const form = await readForm(exchange, transferForm);
     auditOf(response)?.setOperation('ConsoleStartTransfer', { bucket: form.bucket });
-    const problem = transferProblem(form);
-    if (problem !== undefined) throw consoleError('BadRequest', problem);
+    const issue = transferIssue(form);
+    if (issue !== undefined) throw consoleError('BadRequest', issue);
     const [entry = '', ...others] = [...form.objects, ...form.folders];
     const below = `${form.target.bucket}/${others.length > 0 ? form.target.prefix : targetKey(form, entry, entry)}`;
     if (!(await authorizer.allowsSome(exchange, 's3:PutObject', below))) {

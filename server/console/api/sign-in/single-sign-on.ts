@@ -147,8 +147,8 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
     });
   }
   const endpoint = provider.status.kind === 'ready' ? provider.status.metadata.tokenEndpoint : '';
-  const problem = explainFailure('Unreachable', `the token endpoint of ${name}`, endpoint, error);
-  return consoleError('SignInRefused', `${problem.message} ${used}`, { cause: error });
+  const issue = explainFailure('Unreachable', `the token endpoint of ${name}`, endpoint, error);
+  return consoleError('SignInRefused', `${issue.message} ${used}`, { cause: error });
 }
 
 function configurationOf(provider: OpenIdProvider): Configuration {

@@ -1,6 +1,6 @@
 import { Autocomplete, Checkbox, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { nameOf, transferProblem } from '../../../contract/transfer-target.ts';
+import { nameOf, transferIssue } from '../../../contract/transfer-target.ts';
 import { useBuckets } from '../api/buckets.ts';
 import { useStartTransfer } from '../api/transfers.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
@@ -43,7 +43,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
     ...(rename !== undefined && { rename }),
     replace,
   };
-  const problem = transferProblem(form);
+  const problem = transferIssue(form);
   const what = count === 1 ? shorten(oldName) : say(t.objects.entries, { count });
 
   function start(): void {
