@@ -77,7 +77,7 @@ describe('a large record in LMDB', () => {
     await store.commit({ id: commitId(), put: [put('a', 50_000)], delete: [key('b')] });
     await store.commit({ id: commitId(), put: [put('a', 10), put('c', 4_000)] });
     await store.close();
-    expect(await pages()).toMatchObject({ pieces: 0, records: 2 });
+    expect(await pages()).toMatchObject({ chunks: 0, records: 2 });
   });
 
   it('is told from another of the same commit', async () => {
