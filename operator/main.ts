@@ -27,7 +27,7 @@ program
       verbose,
       environment: process.env,
       event: (event) => terminal.event(event),
-      problem: (message) => terminal.problem(message),
+      issue: (message) => terminal.issue(message),
       childLine: (workload, line) => terminal.childLine(workload, line),
     });
     onShutdown({ log: createLogger({ name: 'coffer-operator', level: 'warn' }), timeoutMs: 60_000 }, async (reason) => {

@@ -46,7 +46,7 @@ describe('listen', () => {
   });
 
   it('says when an address is none of this machine', async () => {
-    const refused = listen(second, { host: '192.0.2.1', port: 0 }, { setting: '--address' });
-    await expect(refused).rejects.toThrow('192.0.2.1 is no address of this machine');
+    const rejected = listen(second, { host: '192.0.2.1', port: 0 }, { setting: '--address' });
+    await expect(rejected).rejects.toThrow('192.0.2.1 is no address of this machine');
   });
 });

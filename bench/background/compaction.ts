@@ -39,7 +39,7 @@ const { values } = parseArgs({
 const KiB = 1_024;
 const GiB = 2 ** 30;
 const limit = parseSize(values.written, false);
-const most = {
+const max = {
   changes: Number(values.changes),
   bytes: limit.kind === 'bytes' ? limit.bytes : Infinity,
   ms: Number(values.minutes) * 60_000,
@@ -251,8 +251,8 @@ try {
   let mark = { at: began, changes, bytes, written: bytesWritten(), metrics: await segmentMetrics() };
   let latencies: Uint32Array[] = [];
   const start = mark;
-  while (changes < most.changes && bytes < most.bytes && performance.now() - began < most.ms) {
-    const requests = Array.from({ length: Math.min(turn, most.changes - changes) }, () => {
+  while (changes < max.changes && bytes < max.bytes && performance.now() - began < max.ms) {
+    const requests = Array.from({ length: Math.min(turn, max.changes - changes) }, () => {
       const { value: at } = keys.next();
       return Math.random() < 0.2 ? remove(at) : write(at);
     });

@@ -116,7 +116,7 @@ export function mixedRequests(count: number, reading: Objects, changing: Objects
   return { requests, written: (done) => written[done] ?? puts, deleted: (done) => deleted[done] ?? deletes };
 }
 
-const mixedLoads: readonly Load[] = mixedSizes.map(({ name, bytes, perSecond, most }) => ({
+const mixedLoads: readonly Load[] = mixedSizes.map(({ name, bytes, perSecond, most: max }) => ({
   name: `mixed-${name}`,
   help: `45 % GET, 30 % HEAD, 15 % PUT, 10 % DELETE of ${name}`,
   async prepare(round) {
@@ -125,8 +125,8 @@ const mixedLoads: readonly Load[] = mixedSizes.map(({ name, bytes, perSecond, mo
     await reading.fill(round);
     const prefix = `mixed/${round.id}`;
     await new Objects(prefix, lag, bodies).fill(round);
-    const changing = new Objects(prefix, most, bodies);
-    const mixed = mixedRequests(Math.min(most, Math.ceil(perSecond * round.seconds)), reading, changing);
+    const changing = new Objects(prefix, max, bodies);
+    const mixed = mixedRequests(Math.min(max, Math.ceil(perSecond * round.seconds)), reading, changing);
     return {
       requests: mixed.requests,
       repeat: false,

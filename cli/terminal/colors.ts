@@ -22,7 +22,7 @@ const plainText: Paint = (_, text) => text;
  * @see https://no-color.org
  */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv, wanted = true): Paint {
-  const refused = Boolean(env['NO_COLOR']) || /^(?:1|on|t|true|yes)$/i.test(env['MC_NO_COLOR'] ?? '');
-  const none = !wanted || stream.isTTY !== true || refused || env['TERM'] === 'dumb';
+  const rejected = Boolean(env['NO_COLOR']) || /^(?:1|on|t|true|yes)$/i.test(env['MC_NO_COLOR'] ?? '');
+  const none = !wanted || stream.isTTY !== true || rejected || env['TERM'] === 'dumb';
   return none ? plainText : (meaning, text) => `\u001b[${codes[meaning]}m${text}\u001b[0m`;
 }

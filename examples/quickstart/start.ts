@@ -111,7 +111,7 @@ async function main(): Promise<void> {
     prepare: async (state) => {
       const { started } = await prepareDemo(state, options.manifests, options.demo);
       demo = started.catch((error: unknown) => {
-        terminal.problem(error instanceof Error ? error.message : String(error));
+        terminal.issue(error instanceof Error ? error.message : String(error));
         return undefined;
       });
     },
@@ -126,7 +126,7 @@ async function main(): Promise<void> {
     // The key service starts meanwhile.
     beforeChecks: () => demo.then(() => undefined),
     event: (event) => terminal.event(event),
-    problem: (message) => terminal.problem(message),
+    issue: (message) => terminal.issue(message),
     childLine: (workload, line) => terminal.childLine(workload, line),
   });
   onShutdown({ log: createLogger({ name: 'npm start', level: 'warn' }), timeoutMs: 60_000 }, async (reason) => {
@@ -137,7 +137,7 @@ async function main(): Promise<void> {
   });
   const [tenant] = operator.resources().tenants.values();
   if (tenant === undefined) {
-    terminal.problem(`there is no Tenant in ${options.manifests}: write one, and it is started`);
+    terminal.issue(`there is no Tenant in ${options.manifests}: write one, and it is started`);
     return;
   }
   await untilServing(operator, tenant);
@@ -148,7 +148,7 @@ async function main(): Promise<void> {
   const { secret } = await operator.rootCredentials(tenant);
   const { rootUser = '', rootPassword = '' } = secret.data;
   await makeDemoData({ console: summary.console, rootUser, rootPassword }).catch((error: unknown) => {
-    terminal.problem(
+    terminal.issue(
       `the bucket of the demonstration was not made: ${error instanceof Error ? error.message : String(error)}`,
     );
   });

@@ -95,8 +95,8 @@ describe('the key server', () => {
     [{ key: 'AAAA', cipher: 'DES' }, 406, "algorithm 'DES' is not supported"],
     [{ key: 'AAAA', cipher: 'constructor' }, 406, "algorithm 'constructor' is not supported"],
   ])('refuses to import %j', async (body, status, text) => {
-    const refused = await server.ask('POST', '/v1/key/import/refused', JSON.stringify(body));
-    expect([refused.status, messageOf(refused)]).toEqual([status, text]);
+    const rejected = await server.ask('POST', '/v1/key/import/refused', JSON.stringify(body));
+    expect([rejected.status, messageOf(rejected)]).toEqual([status, text]);
   });
 
   it('computes the same HMAC for the same message, by a key that the 2023 releases did not have', async () => {
@@ -115,8 +115,8 @@ describe('the key server', () => {
     expect(await hmac('a')).not.toEqual(await hmac('b'));
     expect(Buffer.from((await hmac('a')).hmac, 'base64')).toHaveLength(32);
     await server.store.create('old', Buffer.from(JSON.stringify({ bytes: Buffer.alloc(32).toString('base64') })));
-    const refused = await server.ask('PUT', '/v1/key/hmac/old', '{"message":""}');
-    expect([refused.status, messageOf(refused)]).toEqual([409, 'key does not support HMAC']);
+    const rejected = await server.ask('PUT', '/v1/key/hmac/old', '{"message":""}');
+    expect([rejected.status, messageOf(rejected)]).toEqual([409, 'key does not support HMAC']);
   });
 
   it('deletes a key, once', async () => {

@@ -11,16 +11,16 @@ beforeAll(async () => {
 
 describe('the key server refuses', () => {
   it('a path that is none', async () => {
-    const refused = await server.ask('GET', '/v1/nothing');
-    expect([refused.status, messageOf(refused)]).toEqual([501, 'not implemented']);
-    expect(refused.headers['x-content-type-options']).toBe('nosniff');
+    const rejected = await server.ask('GET', '/v1/nothing');
+    expect([rejected.status, messageOf(rejected)]).toEqual([501, 'not implemented']);
+    expect(rejected.headers['x-content-type-options']).toBe('nosniff');
   });
 
   it.each(['//v1/status', '/v1//status', '/v1/key/create//x', '/v1/key/create/%2Fx', '/v1/key/list//'])(
     'a path with an empty segment: %s',
     async (path) => {
-      const refused = await server.ask('GET', path);
-      expect([refused.status, messageOf(refused)]).toEqual([404, expect.stringContaining('has an empty segment')]);
+      const rejected = await server.ask('GET', path);
+      expect([rejected.status, messageOf(rejected)]).toEqual([404, expect.stringContaining('has an empty segment')]);
     },
   );
 
@@ -38,8 +38,8 @@ describe('the key server refuses', () => {
   });
 
   it('a method that is not that of the call, and names the right one', async () => {
-    const refused = await server.ask('GET', '/v1/key/create/x');
-    expect([refused.status, messageOf(refused), refused.headers['accept']]).toEqual([
+    const rejected = await server.ask('GET', '/v1/key/create/x');
+    expect([rejected.status, messageOf(rejected), rejected.headers['accept']]).toEqual([
       405,
       'Method Not Allowed',
       'POST, PUT',
@@ -53,8 +53,8 @@ describe('the key server refuses', () => {
     [`/v1/key/create/${'x'.repeat(81)}`, 'invalid argument: name is too long'],
     ['/v1/key/create/%zz', 'invalid argument: the path is not valid'],
   ])('the name in %s', async (path, text) => {
-    const refused = await server.ask('POST', path);
-    expect([refused.status, messageOf(refused)]).toEqual([400, text]);
+    const rejected = await server.ask('POST', path);
+    expect([rejected.status, messageOf(rejected)]).toEqual([400, text]);
   });
 
   it.each([
@@ -64,19 +64,19 @@ describe('the key server refuses', () => {
     ['/v1/key/encrypt/by-POST', '[]', /not of its form/],
     ['/v1/key/bulk/decrypt/by-POST', '{}', /not of its form/],
   ])('%s with the body %s', async (path, body, text) => {
-    const refused = await server.ask('POST', path, body);
-    expect(refused.status).toBe(400);
-    expect(messageOf(refused)).toMatch(text);
+    const rejected = await server.ask('POST', path, body);
+    expect(rejected.status).toBe(400);
+    expect(messageOf(rejected)).toMatch(text);
   });
 
   it('a body of more than 1 MiB', async () => {
-    const refused = await server.ask('POST', '/v1/key/encrypt/by-POST', `{"plaintext":"${'A'.repeat(1024 * 1024)}"}`);
-    expect(refused.status).toBe(413);
+    const rejected = await server.ask('POST', '/v1/key/encrypt/by-POST', `{"plaintext":"${'A'.repeat(1024 * 1024)}"}`);
+    expect(rejected.status).toBe(413);
   });
 
   it('a caller without certificate', async () => {
-    const refused = await server.ask('GET', '/v1/status', undefined, null);
-    expect([refused.status, messageOf(refused)]).toEqual([
+    const rejected = await server.ask('GET', '/v1/status', undefined, null);
+    expect([rejected.status, messageOf(rejected)]).toEqual([
       400,
       'insecure connection: no client certificate is present',
     ]);
@@ -85,8 +85,8 @@ describe('the key server refuses', () => {
   });
 
   it('a caller whose policy does not allow the call', async () => {
-    const refused = await server.ask('POST', '/v1/key/create/x', undefined, server.reader);
-    expect([refused.status, messageOf(refused)]).toEqual([403, 'not authorized: insufficient permissions']);
+    const rejected = await server.ask('POST', '/v1/key/create/x', undefined, server.reader);
+    expect([rejected.status, messageOf(rejected)]).toEqual([403, 'not authorized: insufficient permissions']);
   });
 });
 
@@ -117,8 +117,8 @@ describe('a key store that fails', () => {
   ])('answers %s %s with 502', async (method, path, text) => {
     server.store.failure = new KeyError('unavailable', 'disk /secret/path is broken');
     try {
-      const refused = await server.ask(method, path);
-      expect([refused.status, messageOf(refused)]).toEqual([502, text]);
+      const rejected = await server.ask(method, path);
+      expect([rejected.status, messageOf(rejected)]).toEqual([502, text]);
     } finally {
       server.store.failure = undefined;
     }

@@ -68,10 +68,10 @@ describe('with auth on', () => {
   it.each(refusals)('a certificate %s is told to its client, the log and the audit', async (_, message, issue) => {
     const who = await issue();
     const identity = identityOfCertificate(who.certPem);
-    const refused = await ask(keys.service, 'GET', '/v1/status', { who });
-    expect(refused.status).toBe(403);
-    expect(refused.headers.connection).toBe('close');
-    expect(messageOf(refused)).toMatch(message);
+    const rejected = await ask(keys.service, 'GET', '/v1/status', { who });
+    expect(rejected.status).toBe(403);
+    expect(rejected.headers.connection).toBe('close');
+    expect(messageOf(rejected)).toMatch(message);
     expect(lines).toMatchObject([
       {
         level: 'warn',
@@ -86,8 +86,8 @@ describe('with auth on', () => {
   });
 
   it('no call is answered without a certificate, not even that for the version', async () => {
-    const refused = await ask(keys.service, 'GET', '/version');
-    expect([refused.status, messageOf(refused)]).toEqual([
+    const rejected = await ask(keys.service, 'GET', '/version');
+    expect([rejected.status, messageOf(rejected)]).toEqual([
       400,
       'insecure connection: no client certificate is present',
     ]);

@@ -91,16 +91,16 @@ describe('behind a trusted TLS proxy', () => {
     ['no certificate', { 'x-tls-client-cert': 'hello' }],
     ['a broken escape', { 'x-tls-client-cert': '%E0%A4%A' }],
   ])('a call with %s in the header is one without certificate', async (_, headers) => {
-    const refused = await create(proxy, headers);
-    expect([refused.status, refused.text]).toEqual([
+    const rejected = await create(proxy, headers);
+    expect([rejected.status, rejected.text]).toEqual([
       400,
       '{"message":"insecure connection: no client certificate is present"}',
     ]);
   });
 
   it('two certificates are refused, since the proxy saw the proof of one', async () => {
-    const refused = await create(proxy, { 'x-tls-client-cert': escaped(app, proxy) });
-    expect(refused.text).toContain('too many client certificates are present');
+    const rejected = await create(proxy, { 'x-tls-client-cert': escaped(app, proxy) });
+    expect(rejected.text).toContain('too many client certificates are present');
   });
 });
 

@@ -7,7 +7,7 @@ interface ProtobufFields {
 }
 
 interface NoProtobuf {
-  readonly problem: string;
+  readonly issue: string;
 }
 
 const varint = 0;
@@ -30,21 +30,21 @@ function readProtobuf(data: Buffer): ProtobufFields | NoProtobuf {
   let at = 0;
   while (at < data.length) {
     const tag = readVarint(data, at);
-    if (tag === undefined) return { problem: 'a tag is cut off' };
+    if (tag === undefined) return { issue: 'a tag is cut off' };
     const field = Math.floor(tag.value / 8);
     const type = tag.value % 8;
     at = tag.end;
     if (type === varint) {
       const number = readVarint(data, at);
-      if (number === undefined) return { problem: `field ${field} is cut off` };
+      if (number === undefined) return { issue: `field ${field} is cut off` };
       numbers.set(field, number.value);
       at = number.end;
       continue;
     }
     const length = type === lengthDelimited ? readVarint(data, at) : fixedLength(type, at);
-    if (length === undefined) return { problem: `field ${field} has the type ${type}` };
+    if (length === undefined) return { issue: `field ${field} has the type ${type}` };
     const end = length.end + length.value;
-    if (end > data.length) return { problem: `field ${field} is cut off` };
+    if (end > data.length) return { issue: `field ${field} is cut off` };
     bytes.set(field, data.subarray(length.end, end));
     at = end;
   }
@@ -113,7 +113,7 @@ function createdAtOf(version: ProtobufFields): Date | undefined {
 
 function fieldsOf(data: Buffer, what: string): ProtobufFields {
   const fields = readProtobuf(data);
-  if (!isProtobuf(fields)) throw new Error(`${what} is no protobuf message: ${fields.problem}`);
+  if (!isProtobuf(fields)) throw new Error(`${what} is no protobuf message: ${fields.issue}`);
   return fields;
 }
 

@@ -12,7 +12,7 @@ const late = new Date('2026-01-02T00:00:00Z');
 const seen = (more: Partial<Observation> = {}): Observation => ({
   running: runningWorkload(['ready 1']),
   step: { kind: 'refresh' },
-  problem: undefined,
+  issue: undefined,
   invalid: undefined,
   hibernated: false,
   ...more,
@@ -65,8 +65,8 @@ describe('what is found of a workload', () => {
     expect(conditions[0]?.message).toContain('no data folder');
   });
   it('names what the machine cannot give', () => {
-    const refused = { reason: 'PortInUse', message: 'port 9000 is in use' } as const;
-    expect(text(workloadConditions(seen({ running: { ...runningWorkload([]), refused } })))).toContain(
+    const rejected = { reason: 'PortInUse', message: 'port 9000 is in use' } as const;
+    expect(text(workloadConditions(seen({ running: { ...runningWorkload([]), refused: rejected } })))).toContain(
       'Ready=False PortInUse',
     );
   });
@@ -85,7 +85,7 @@ describe('what is found of a workload', () => {
   });
   it('is Reconciling, and not Stalled, while a certificate is being made', () => {
     const issue = { reason: 'CertificateMissing', message: 'not made yet' };
-    expect(text(workloadConditions(seen({ problem: issue })))).toEqual([
+    expect(text(workloadConditions(seen({ issue })))).toEqual([
       'Ready=False CertificateMissing',
       'Reconciling=True CertificateMissing',
     ]);

@@ -38,7 +38,7 @@ export interface ReconcilerOptions {
   readonly providerHosts?: readonly string[];
   readonly fingerprint: (value: string) => string;
   /** Answers why the pod options of a resource are not allowed; undefined when they are. */
-  readonly refusedPod?: (resource: Tenant | KMSConfig) => string | undefined;
+  readonly rejectedPod?: (resource: Tenant | KMSConfig) => string | undefined;
   /** Image of servers and key services whose resource names no image. */
   readonly operandImage?: string;
   readonly status: StatusStore;

@@ -71,7 +71,7 @@ describe('another default image of the operator', () => {
 describe('what the operator does not allow', () => {
   it('stalls the resource with the words of the setting, and leaves alone what runs', async () => {
     await scope.started(tenant(withKeys), kms());
-    const operator = scope.open({ refusedPod: ({ kind }) => `${kind} is not allowed` });
+    const operator = scope.open({ rejectedPod: ({ kind }) => `${kind} is not allowed` });
     await scope.change(operator, tenant({ ...withKeys, serviceAccountName: 'admin' }), kms());
     expect(scope.conditions('Tenant/demo')).toContain('Stalled=True NotAllowed');
     expect(scope.conditions('KMSConfig/keys')).toContain('Stalled=True NotAllowed');

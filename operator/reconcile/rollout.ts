@@ -151,8 +151,8 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
 }
 
 /** Reports whether nothing was made of the workload but its refusal. */
-function wasRejected({ refused, inputs, instances, wanted }: RunningWorkload): boolean {
-  return refused !== undefined && inputs.length === 0 && instances.length === 0 && wanted === 0;
+function wasRejected({ refused: rejected, inputs, instances, wanted }: RunningWorkload): boolean {
+  return rejected !== undefined && inputs.length === 0 && instances.length === 0 && wanted === 0;
 }
 
 /** Instances that run with other inputs than those wanted; one that is stopping is already dealt with. */
@@ -217,8 +217,8 @@ function storeNotHealthy({ store }: RolloutContext): Blocker | undefined {
 }
 
 /** Only the provider itself is blocked: servers keep the version that passed its check, or run without it. */
-export function providerInvalid(refused: { readonly name: string; readonly message: string }): Blocker {
-  return { reason: 'ProviderInvalid', message: `IdentityProvider ${refused.name}: ${refused.message}` };
+export function providerInvalid(rejected: { readonly name: string; readonly message: string }): Blocker {
+  return { reason: 'ProviderInvalid', message: `IdentityProvider ${rejected.name}: ${rejected.message}` };
 }
 
 /** Sorts broken instances first, then others that are not ready, then by name from the last, as a StatefulSet rolls. */

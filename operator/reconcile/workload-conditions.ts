@@ -25,7 +25,7 @@ export interface Issue {
 export interface Observation {
   readonly running: RunningWorkload | undefined;
   readonly step: RolloutStep | undefined;
-  readonly problem: Issue | undefined;
+  readonly issue: Issue | undefined;
   /** The reason why the current manifest is refused. */
   readonly invalid: string | undefined;
   readonly hibernated: boolean;
@@ -39,7 +39,7 @@ export function workloadConditions(seen: Observation): readonly ConditionUpdate[
   if (seen.invalid !== undefined) {
     return [notReady('InvalidSpec', seen.invalid), stalled('InvalidSpec', seen.invalid)];
   }
-  const issue = seen.problem ?? seen.running?.refused;
+  const issue = seen.issue ?? seen.running?.refused;
   if (issue !== undefined) {
     const { reason, message } = issue;
     return [notReady(reason, message), passing.has(reason) ? reconciling(reason, message) : stalled(reason, message)];

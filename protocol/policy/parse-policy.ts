@@ -108,7 +108,7 @@ function parseStatements(value: unknown, options: PolicyParsing): PolicyDocument
   return statements;
 }
 
-function checkWildcards(statements: PolicyDocument['statements'], most: number): void {
+function checkWildcards(statements: PolicyDocument['statements'], max: number): void {
   let count = 0;
   for (const { actions, resources, conditions } of statements) {
     const values = conditions
@@ -118,7 +118,7 @@ function checkWildcards(statements: PolicyDocument['statements'], most: number):
       for (const character of text) if (character === '*' || character === '?') count += 1;
     }
   }
-  if (count > most) refuse('Statement', count, `wildcards are too many: at most ${most} are allowed`);
+  if (count > max) refuse('Statement', count, `wildcards are too many: at most ${max} are allowed`);
 }
 
 const arn = 'arn:aws:s3:::';

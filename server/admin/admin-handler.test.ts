@@ -189,13 +189,13 @@ describe('key calls', () => {
     ['that the key service keeps from us', 'theirs', 403, 'KMSNotPermitted'],
   ])('refuse a key %s', async (_, name, status, code) => {
     const target = `/minio/kms/v1/key/create?key-id=${encodeURIComponent(name)}`;
-    const refused = await call('POST', target, root, { keys: keyService() });
-    expect(refused).toMatchObject({ status, json: { Code: code, RequestId: 'R' } });
+    const rejected = await call('POST', target, root, { keys: keyService() });
+    expect(rejected).toMatchObject({ status, json: { Code: code, RequestId: 'R' } });
   });
 
   it('say that no key service is configured', async () => {
-    const refused = await call('GET', '/minio/kms/v1/status', root);
-    expect(refused).toMatchObject({ status: 501, json: { Code: 'KMSNotConfigured' } });
+    const rejected = await call('GET', '/minio/kms/v1/status', root);
+    expect(rejected).toMatchObject({ status: 501, json: { Code: 'KMSNotConfigured' } });
   });
 
   it('show the state of the key service, and of a key that cannot be used', async () => {

@@ -187,10 +187,10 @@ describe('an archive', () => {
     ['a file of another shape', zipOf({ users: [] }), /users.json is not as expected/],
     ['a name that leads out', leadingOut(), /invalid relative path/],
   ])('is refused with %s, before anything is changed', async (_, plain, message) => {
-    const refused = await importing(test, plain);
-    expect(refused).toMatchObject({ status: 400, value: { Code: 'XCofferInvalidRequest' } });
-    expect((refused.value as { Message: string }).Message).toMatch(message);
-    expect(JSON.stringify(refused.value)).not.toContain('in-the-open');
+    const rejected = await importing(test, plain);
+    expect(rejected).toMatchObject({ status: 400, value: { Code: 'XCofferInvalidRequest' } });
+    expect((rejected.value as { Message: string }).Message).toMatch(message);
+    expect(JSON.stringify(rejected.value)).not.toContain('in-the-open');
   });
 
   it('is for those alone who have the right', async () => {

@@ -9,7 +9,7 @@ beforeEach(async () => {
 
 const url = 'https://idp/realms/a/.well-known/openid-configuration';
 const okta = `identity_openid:okta config_url=${url} client_id=a client_secret=hunter2`;
-const refused = (code: string, says: RegExp) => ({
+const rejected = (code: string, says: RegExp) => ({
   status: 400,
   text: expect.stringMatching(new RegExp(`${code}.*${says.source}`)) as string,
 });
@@ -36,10 +36,10 @@ describe('get-config-kv', () => {
     await call('PUT', 'set-config-kv', okta);
     expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).toMatch(/^identity_openid:okta /);
     expect(await call('GET', 'get-config-kv?key=identity_openid:x')).toMatchObject(
-      refused('XMinioAdminNoSuchConfigTarget', /identity_openid:x/),
+      rejected('XMinioAdminNoSuchConfigTarget', /identity_openid:x/),
     );
     expect(await call('GET', 'get-config-kv?key=notify_nsq')).toMatchObject(
-      refused('XMinioAdminNoSuchConfigTarget', /notify_nsq/),
+      rejected('XMinioAdminNoSuchConfigTarget', /notify_nsq/),
     );
   });
 
@@ -63,7 +63,7 @@ describe('an export of MinIO', () => {
 
   it('is imported as far as it can be, and the rest is listed', async () => {
     const answer = await call('PUT', 'config', exported);
-    expect(answer).toMatchObject(refused('XMinioConfigError', /Imported: site, identity_openid\. Left out/));
+    expect(answer).toMatchObject(rejected('XMinioConfigError', /Imported: site, identity_openid\. Left out/));
     expect(answer.text).toMatch(/it: api \(.*\), heal:a\./);
     expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).toMatch(/^identity_openid:okta /);
   });
@@ -101,7 +101,7 @@ describe('audit_webhook', () => {
 
   it('says that there is none of a name, or none at all', async () => {
     expect(await call('GET', 'get-config-kv?key=audit_webhook:x')).toMatchObject(
-      refused('XMinioAdminNoSuchConfigTarget', /audit_webhook:x/),
+      rejected('XMinioAdminNoSuchConfigTarget', /audit_webhook:x/),
     );
     const ask = await configurationsTest({ given: new Map() });
     expect((await ask('GET', 'get-config-kv?key=audit_webhook')).text).toBe('audit_webhook enable=off\n');
@@ -110,16 +110,16 @@ describe('audit_webhook', () => {
 
   it('is set by the environment alone, by the variable of the target', async () => {
     expect(await call('PUT', 'set-config-kv', 'audit_webhook:SIEM endpoint=https://else.test/')).toMatchObject(
-      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM /),
+      rejected('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM /),
     );
     expect(await call('PUT', 'set-config-kv', 'audit_webhook:NEW endpoint=https://new.test/')).toMatchObject(
-      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_NEW /),
+      rejected('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_NEW /),
     );
     expect(await call('PUT', 'set-config-kv', 'audit_webhook enable=off')).toMatchObject(
-      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENABLE /),
+      rejected('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENABLE /),
     );
     expect(await call('DELETE', 'del-config-kv', 'audit_webhook:SIEM')).toMatchObject(
-      refused('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM/),
+      rejected('XMinioAdminConfigEnvOverridden', /SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM/),
     );
   });
 
@@ -142,10 +142,10 @@ describe('set-config-kv', () => {
 
   it('refuses what comes from the environment, and names the variable', async () => {
     expect(await call('PUT', 'set-config-kv', 'site region=x')).toMatchObject(
-      refused('XMinioAdminConfigEnvOverridden', /SVC_REGION/),
+      rejected('XMinioAdminConfigEnvOverridden', /SVC_REGION/),
     );
     expect(await call('PUT', 'set-config-kv', 'identity_openid:fixed comment=x')).toMatchObject(
-      refused('XMinioAdminConfigEnvOverridden', /fixed/),
+      rejected('XMinioAdminConfigEnvOverridden', /fixed/),
     );
   });
 
@@ -168,7 +168,7 @@ describe('del-config-kv', () => {
 
   it('removes nothing of the environment', async () => {
     expect(await call('DELETE', 'del-config-kv', 'site')).toMatchObject(
-      refused('XMinioAdminConfigEnvOverridden', /SVC_REGION/),
+      rejected('XMinioAdminConfigEnvOverridden', /SVC_REGION/),
     );
   });
 });
@@ -185,7 +185,7 @@ describe('config', () => {
   it('refuses a redacted secret that this server does not have', async () => {
     const text = `identity_openid:new config_url=${url} client_id=n client_secret=*REDACTED*`;
     expect(await call('PUT', 'config', text)).toMatchObject(
-      refused('XMinioConfigError', /client_secret.*does not have/),
+      rejected('XMinioConfigError', /client_secret.*does not have/),
     );
   });
 });

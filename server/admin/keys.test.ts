@@ -98,8 +98,8 @@ describe('keys over the admin API', () => {
     const { call, layer, keyService } = await prepared();
     keyService.keys.set('k', Buffer.alloc(32, 1));
     await layer.putObject(put('bucket', 'a', 'x', kms('k')));
-    const refused = { status: 409, value: { Message: expect.stringContaining('used by 1 object') } };
-    expect(await call('DELETE', '/minio/kms/v1/key/delete?key-id=k')).toMatchObject(refused);
+    const rejected = { status: 409, value: { Message: expect.stringContaining('used by 1 object') } };
+    expect(await call('DELETE', '/minio/kms/v1/key/delete?key-id=k')).toMatchObject(rejected);
     for (const force of ['true', '']) {
       const answer = await call('DELETE', `/minio/kms/v1/key/delete?key-id=k&force=${force}`);
       expect(answer).toMatchObject({ status: 400, value: { Code: 'XCofferInvalidRequest' } });

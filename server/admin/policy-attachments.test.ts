@@ -156,15 +156,15 @@ describe('policies of claims', () => {
 
   it('must exist', async () => {
     const { call } = await adminTest();
-    const refused = await call('root', 'POST', `${path}/attach`, { sealed: { ...apps, policies: ['gone'] } });
-    expect(refused).toMatchObject({ status: 404, value: { Code: 'XMinioAdminNoSuchPolicy' } });
+    const rejected = await call('root', 'POST', `${path}/attach`, { sealed: { ...apps, policies: ['gone'] } });
+    expect(rejected).toMatchObject({ status: 404, value: { Code: 'XMinioAdminNoSuchPolicy' } });
   });
 
   it('are for administrators', async () => {
     const { call, identities } = await adminTest();
     await identities.putUser({ accessKey: 'ann', secretKey: 'ann-secret-key' });
     await identities.attach({ kind: 'user', name: 'ann' }, ['readwrite']);
-    const refused = await call('ann', 'POST', `${path}/attach`, { sealed: { ...apps, policies: ['readonly'] } });
-    expect(refused.status).toBe(403);
+    const rejected = await call('ann', 'POST', `${path}/attach`, { sealed: { ...apps, policies: ['readonly'] } });
+    expect(rejected.status).toBe(403);
   });
 });

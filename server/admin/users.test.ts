@@ -58,15 +58,15 @@ describe('users', () => {
     ['no secret key', 'carl', {}, 404, 'XMinioAdminNoSuchUser'],
     ['what is no request', 'carl', 'rubbish', 400, 'XMinioAdminConfigBadJSON'],
   ])('are refused with %s', async (_, name, sealed, status, code) => {
-    const refused = await test.call('root', 'PUT', `add-user?accessKey=${name}`, { sealed });
-    expect(refused).toMatchObject({ status, value: { Code: code } });
+    const rejected = await test.call('root', 'PUT', `add-user?accessKey=${name}`, { sealed });
+    expect(rejected).toMatchObject({ status, value: { Code: code } });
   });
 
   it('are refused where the body is not encrypted, and nothing of it is repeated', async () => {
     const plain = JSON.stringify({ secretKey: 'a-secret-in-the-open' });
-    const refused = await test.call('root', 'PUT', 'add-user?accessKey=carl', { plain });
-    expect(refused).toMatchObject({ status: 400, value: { Code: 'XCofferInvalidRequest' } });
-    expect(JSON.stringify(refused.value)).not.toContain('a-secret');
+    const rejected = await test.call('root', 'PUT', 'add-user?accessKey=carl', { plain });
+    expect(rejected).toMatchObject({ status: 400, value: { Code: 'XCofferInvalidRequest' } });
+    expect(JSON.stringify(rejected.value)).not.toContain('a-secret');
   });
 
   it('who are disabled are refused, with all that they made', async () => {
@@ -121,8 +121,8 @@ describe('people without a policy', () => {
       ['PUT', 'set-user-status?accessKey=ann&status=disabled'],
       ['DELETE', 'remove-user?accessKey=bob'],
     ] as const) {
-      const refused = await test.call('ann', method, target, { sealed: { secretKey: 'some-password' } });
-      expect(refused, target).toMatchObject(denied);
+      const rejected = await test.call('ann', method, target, { sealed: { secretKey: 'some-password' } });
+      expect(rejected, target).toMatchObject(denied);
     }
   });
 
@@ -130,8 +130,10 @@ describe('people without a policy', () => {
     const policy = { Version: '2012-10-17', Statement: [{ Effect: 'Deny', Action: ['admin:CreateUser'] }] };
     await test.identities.putPolicy('no-passwords', JSON.stringify(policy));
     await test.identities.attach({ kind: 'user', name: 'ann' }, ['no-passwords']);
-    const refused = await test.call('ann', 'PUT', 'add-user?accessKey=ann', { sealed: { secretKey: 'some-password' } });
-    expect(refused.status).toBe(403);
+    const rejected = await test.call('ann', 'PUT', 'add-user?accessKey=ann', {
+      sealed: { secretKey: 'some-password' },
+    });
+    expect(rejected.status).toBe(403);
   });
 
   it('do not change the password by a key that they made', async () => {
@@ -140,10 +142,10 @@ describe('people without a policy', () => {
       accessKey: 'robot',
       secretKey: 'robot-password',
     });
-    const refused = await test.call('robot', 'PUT', 'add-user?accessKey=ann', {
+    const rejected = await test.call('robot', 'PUT', 'add-user?accessKey=ann', {
       sealed: { secretKey: 'some-password' },
     });
-    expect(refused.status).toBe(403);
+    expect(rejected.status).toBe(403);
   });
 });
 

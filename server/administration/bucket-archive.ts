@@ -143,14 +143,14 @@ async function importBucket(
   const { require } = options;
   const puts = documentWriters(objects, bucket, options);
   const parts: Record<string, PartReport> = {};
-  const refused = await restrictFirst(objects, bucket, files.get(bucketFiles.publicAccessBlock), require);
+  const rejected = await restrictFirst(objects, bucket, files.get(bucketFiles.publicAccessBlock), require);
   for (const [part, put] of Object.entries(puts)) {
     // `Object.entries` loses the type of the keys.
     const content = files.get(bucketFiles[part as BucketPart]);
     if (content === undefined) continue;
     if (mayBeEmpty.has(part) && setsNothing(content)) continue;
-    if (refused !== undefined && (part === 'policy' || part === 'grants')) {
-      parts[reportNames[part]] = { isSet: false, error: `the public access block could not be set: ${refused}` };
+    if (rejected !== undefined && (part === 'policy' || part === 'grants')) {
+      parts[reportNames[part]] = { isSet: false, error: `the public access block could not be set: ${rejected}` };
       continue;
     }
     parts[reportNames[part as BucketPart]] = await reported(async () => {

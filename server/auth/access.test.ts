@@ -242,18 +242,18 @@ describe('createAuthenticator', () => {
 
       it('is refused where a header says another hash', async () => {
         const headers = { 'x-amz-content-sha256': hex('HELLO') };
-        const refused = presigned('HELLO', { payloadHash: hex('hello'), headers });
-        expect(await codeOf(refused)).toBe('AuthorizationQueryParametersError');
+        const rejected = presigned('HELLO', { payloadHash: hex('hello'), headers });
+        expect(await codeOf(rejected)).toBe('AuthorizationQueryParametersError');
       });
 
       it('is not taken with a hash that is not signed as one', async () => {
-        const refused = presigned('hello', { query: `?x-amz-content-sha256=${hex('hello')}` });
-        expect(await codeOf(refused)).toBe('SignatureDoesNotMatch');
+        const rejected = presigned('hello', { query: `?x-amz-content-sha256=${hex('hello')}` });
+        expect(await codeOf(rejected)).toBe('SignatureDoesNotMatch');
       });
 
       it('may be no chunks that are signed by a header', async () => {
-        const refused = presigned('hello', { payloadHash: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' });
-        expect(await codeOf(refused)).toBe('InvalidRequest');
+        const rejected = presigned('hello', { payloadHash: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' });
+        expect(await codeOf(rejected)).toBe('InvalidRequest');
       });
     });
 
@@ -330,8 +330,8 @@ describe('createAuthenticator', () => {
     });
 
     it('tells what x-amz-content-sha256 may be', async () => {
-      const refused = authenticate()(signed(root, put, { payloadHash: 'garbage' }));
-      await expect(refused).rejects.toMatchObject({
+      const rejected = authenticate()(signed(root, put, { payloadHash: 'garbage' }));
+      await expect(rejected).rejects.toMatchObject({
         code: 'InvalidArgument',
         details: { ArgumentName: 'x-amz-content-sha256', ArgumentValue: 'garbage' },
       });

@@ -96,7 +96,7 @@ export interface SessionS3Call {
   readonly headers: Readonly<Record<string, string>>;
   readonly audit: AuditContext | undefined;
   /** Returns the message for the user about a refused right. */
-  explain(refused: DeniedRight): Promise<string>;
+  explain(rejected: DeniedRight): Promise<string>;
 }
 
 /** Runs calls of the admin API with the rights of a session, which takes the place of a signature. */

@@ -57,7 +57,7 @@ export function authorizedFetch(
 export type ProviderStatus =
   | { readonly kind: 'ready'; readonly metadata: ProviderMetadata; readonly keys: KeySet }
   /** Discovery has not run yet or failed; retries run in the background. */
-  | { readonly kind: 'unavailable'; readonly problem: OpenIdError | undefined };
+  | { readonly kind: 'unavailable'; readonly issue: OpenIdError | undefined };
 
 export interface OpenIdProvider {
   /** The name of the configuration, e.g. `PRIMARY_IAM`. */
@@ -112,7 +112,7 @@ export class ReconnectingProvider implements OpenIdProvider {
   readonly roleArn: string | undefined;
   readonly #options: ProviderOptions;
   readonly #closed = new AbortController();
-  #status: ProviderStatus = { kind: 'unavailable', problem: undefined };
+  #status: ProviderStatus = { kind: 'unavailable', issue: undefined };
   #made: { readonly ca: string | undefined; readonly fetch: ProviderFetch } | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -168,8 +168,8 @@ export class ReconnectingProvider implements OpenIdProvider {
   }
 
   #failed(issue: OpenIdError, attempt: number): void {
-    const before = this.#status.kind === 'unavailable' ? this.#status.problem : undefined;
-    this.#status = { kind: 'unavailable', problem: issue };
+    const before = this.#status.kind === 'unavailable' ? this.#status.issue : undefined;
+    this.#status = { kind: 'unavailable', issue };
     // Logs each reason once, because retries would fill the log.
     if (before?.message !== issue.message) {
       const fields = { provider: this.id, code: issue.code };

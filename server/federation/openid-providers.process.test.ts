@@ -62,7 +62,7 @@ describe('createOpenIdProviders', () => {
   it('runs without one that is broken, keeps the reason, and finds it once it works', async () => {
     double.fail('discovery', { kind: 'status', status: 503 });
     const { list } = await start([settings()]);
-    expect(list[0]?.status).toMatchObject({ kind: 'unavailable', problem: { code: 'UnexpectedStatus' } });
+    expect(list[0]?.status).toMatchObject({ kind: 'unavailable', issue: { code: 'UnexpectedStatus' } });
     double.heal();
     await vi.waitFor(() => expect(list[0]?.status.kind).toBe('ready'));
   });
@@ -78,7 +78,7 @@ describe('createOpenIdProviders', () => {
   it('is not ready while the keys cannot be read', async () => {
     double.fail('jwks', { kind: 'status', status: 500 });
     const { list } = await start([settings()]);
-    expect(list[0]?.status).toMatchObject({ kind: 'unavailable', problem: { code: 'KeysUnreachable' } });
+    expect(list[0]?.status).toMatchObject({ kind: 'unavailable', issue: { code: 'KeysUnreachable' } });
   });
 
   it('stops trying when it is closed', async () => {
@@ -127,7 +127,7 @@ describe('createOpenIdProviders', () => {
     it.each(['missing.pem', 'garbage.pem'])('says that %s is of no use', async (name) => {
       await writeFile(join(folder, 'garbage.pem'), 'no certificate');
       const { list } = await start([settings({ caFile: join(folder, name) })]);
-      expect(list[0]?.status).toMatchObject({ kind: 'unavailable', problem: { code: 'CaUnusable' } });
+      expect(list[0]?.status).toMatchObject({ kind: 'unavailable', issue: { code: 'CaUnusable' } });
     });
   });
 });

@@ -39,7 +39,7 @@ function adminOf(provider: OpenIdProvider): KeycloakAdmin {
   const { settings, status } = provider;
   const { adminUrl, realm, clientId, clientSecret } = settings;
   if (status.kind !== 'ready') {
-    const why = status.problem?.message ?? 'it is still being read';
+    const why = status.issue?.message ?? 'it is still being read';
     throw new OpenIdError('Unreachable', `the provider ${provider.id} is not ready: ${why}`);
   }
   if (adminUrl === undefined || clientSecret === undefined) {

@@ -31,10 +31,10 @@ describe('a request of virtual-host style', () => {
   });
 
   it('gets the errors of S3', () => {
-    const refused = { ...request, method: 'GET', rawPath: '/minio/admin/v3/info', rawQuery: '', headers: {} };
+    const rejected = { ...request, method: 'GET', rawPath: '/minio/admin/v3/info', rawQuery: '', headers: {} };
     const error = notServing();
-    expect(answerFailure(error, refused).headers).toMatchObject({ 'content-type': 'application/json' });
-    const hosted = { ...refused, hostStyle: { kind: 'bucket', bucket: 'photos' } } as const;
+    expect(answerFailure(error, rejected).headers).toMatchObject({ 'content-type': 'application/json' });
+    const hosted = { ...rejected, hostStyle: { kind: 'bucket', bucket: 'photos' } } as const;
     expect(answerFailure(error, hosted).headers).toMatchObject({ 'content-type': 'application/xml' });
   });
 });

@@ -35,10 +35,10 @@ const readWhole = ({ body }: IncomingRequest) =>
 function slowStore(): { handle: RequestHandler; readonly running: () => number } {
   let value = 'nothing';
   let running = 0;
-  let most = 0;
+  let max = 0;
   const handle: RequestHandler = async (request) => {
     running += 1;
-    most = Math.max(most, running);
+    max = Math.max(max, running);
     try {
       if (request.rawPath === '/refused') throw new S3Error('AccessDenied');
       const body = request.method === 'PUT' ? (await readWhole(request)).toString() : '';
@@ -49,7 +49,7 @@ function slowStore(): { handle: RequestHandler; readonly running: () => number }
       running -= 1;
     }
   };
-  return { handle, running: () => most };
+  return { handle, running: () => max };
 }
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: test\r\n${more}\r\n`;

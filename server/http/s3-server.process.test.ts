@@ -306,10 +306,10 @@ describe('uploads', () => {
 
   it('get 100 Continue only when their body is read', async () => {
     const put = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n';
-    const refused = connectRaw(await serve(refuse));
-    refused.send(put);
-    expect(await refused.until('</Error>')).not.toContain('100 Continue');
-    refused.socket.destroy();
+    const rejected = connectRaw(await serve(refuse));
+    rejected.send(put);
+    expect(await rejected.until('</Error>')).not.toContain('100 Continue');
+    rejected.socket.destroy();
 
     const wanted = connectRaw(await serve(async (request) => text((await readAll(request)).toString())));
     wanted.send(put);

@@ -41,7 +41,7 @@ function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return undefined;
   if (socket.authorized) return { certificate };
-  return { certificate, problem: String(socket.authorizationError ?? 'not verified') };
+  return { certificate, issue: String(socket.authorizationError ?? 'not verified') };
 }
 
 /** Converts a message of `node:http` to the request that the handlers get. */
@@ -205,7 +205,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     if (message.headers.host === undefined && message.httpVersionMinor > 0) {
       throw new S3Error('InvalidRequest', 'Missing required header for this request: Host');
     }
-    if (request.hostStyle?.kind === 'malformed') throw new S3Error('InvalidRequest', request.hostStyle.problem);
+    if (request.hostStyle?.kind === 'malformed') throw new S3Error('InvalidRequest', request.hostStyle.issue);
     return options.handle(request);
   }
 

@@ -52,16 +52,16 @@ describe('a preflight', () => {
     ['more headers than a page can mean', ask(page, 'PUT', 'x-amz-a,'.repeat(101))],
   ])('is refused for %s', async (_, headers) => {
     const { call } = await withRules(`${fromPage}${methods}<AllowedHeader>x-amz-*</AllowedHeader>`);
-    const refused = await call('OPTIONS', '/bucket/key', { headers });
-    expect(refused).toMatchObject({ status: 403, code: 'AccessForbidden' });
-    expect(refused.body).toBe(
+    const rejected = await call('OPTIONS', '/bucket/key', { headers });
+    expect(rejected).toMatchObject({ status: 403, code: 'AccessForbidden' });
+    expect(rejected.body).toBe(
       'CORSResponse: This CORS request is not allowed. This is usually because the evalution of Origin, request method / ' +
         "Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
     );
-    expect(refused.refusal).toContain(
+    expect(rejected.refusal).toContain(
       `<Method>${headers['access-control-request-method']}</Method><ResourceType>OBJECT</ResourceType>`,
     );
-    expect(refused.headers).not.toHaveProperty('access-control-allow-origin');
+    expect(rejected.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
   it.each([
@@ -200,8 +200,8 @@ describe('the configuration of a bucket', () => {
     ['DELETE', 's3:PutBucketCORS'],
   ])('needs for %s the right %s', async (method, action) => {
     const { call } = await testCalls({ authorize: (request) => request.action !== action });
-    const refused = await call(method, '/bucket?cors', { body: 'x' });
-    expect(refused).toMatchObject({ status: 403, code: 'AccessDenied', bytesRead: 0 });
+    const rejected = await call(method, '/bucket?cors', { body: 'x' });
+    expect(rejected).toMatchObject({ status: 403, code: 'AccessDenied', bytesRead: 0 });
     expect(await call(method, '/absent?cors', { body: 'x' })).toMatchObject({ status: 403, code: 'AccessDenied' });
   });
 

@@ -145,7 +145,7 @@ describe('a host', () => {
     ['bucket.files.other.net', 'files.other.net'],
   ])('%s names a bucket below %s, where no virtual hosts are', (host, domain) => {
     const style = createHostStyleFinder([], ['files.other.net:9000'])(host);
-    expect(style).toEqual({ kind: 'unserved', problem: expect.stringContaining(`SVC_DOMAIN=${domain}`) as string });
+    expect(style).toEqual({ kind: 'unserved', issue: expect.stringContaining(`SVC_DOMAIN=${domain}`) as string });
   });
 
   it.each(['a.example.com, b.example.com', 'a.example.com/b', 'a b', 'gr\u00fcn.example.com', 'a.example.com?'])(
@@ -270,8 +270,8 @@ describe('a request of virtual-host style', () => {
 
   it('makes no bucket where the host begins with the name of one', async () => {
     const { call } = await testCalls();
-    const refused = await call('PUT', '/made', { headers: { host: 'bucket.s3.example.com' } });
-    expect(refused).toMatchObject({ code: 'InvalidRequest', body: expect.stringContaining('SVC_DOMAIN') });
+    const rejected = await call('PUT', '/made', { headers: { host: 'bucket.s3.example.com' } });
+    expect(rejected).toMatchObject({ code: 'InvalidRequest', body: expect.stringContaining('SVC_DOMAIN') });
     expect(await call('PUT', '/made', { headers: { host: 'other.s3.example.com' } })).toMatchObject({ status: 200 });
   });
 

@@ -22,7 +22,7 @@ export function resourceOf({ hostStyle, rawPath }: Pick<IncomingRequest, 'hostSt
 } {
   if (hostStyle === undefined) return parseResourcePath(rawPath);
   if (hostStyle.kind === 'bucket') return parseHostedPath(hostStyle.bucket, rawPath);
-  throw new S3Error('InvalidRequest', hostStyle.problem);
+  throw new S3Error('InvalidRequest', hostStyle.issue);
 }
 
 /** The decoded query parameters. The first value of a repeated name counts, as in S3. */
@@ -200,7 +200,7 @@ export function createHostStyleFinder(
 function hostStyle(host: string, hosted: readonly string[], names: readonly string[]): HostStyle | undefined {
   // Two Host headers are joined by a comma, and proxies may read another one than this server.
   if (!/^[\w.~!$&'()*+;=%:@[\]-]*$/.test(host)) {
-    return { kind: 'malformed', problem: 'The Host header must be one host name, with or without a port.' };
+    return { kind: 'malformed', issue: 'The Host header must be one host name, with or without a port.' };
   }
   const name = hostName(host);
   if (names.includes(name) || isIP(name) !== 0) return undefined;
@@ -212,7 +212,7 @@ function hostStyle(host: string, hosted: readonly string[], names: readonly stri
   }
   const other =
     names.find((one) => name.endsWith(`.${one}`)) ?? (name.endsWith('.localhost') ? 'localhost' : undefined);
-  return other === undefined ? undefined : { kind: 'unserved', problem: unserved(name, other) };
+  return other === undefined ? undefined : { kind: 'unserved', issue: unserved(name, other) };
 }
 
 function unserved(name: string, domain: string): string {

@@ -44,11 +44,11 @@ describe('a guard of another operation is refused, and nothing is done', () => {
     ['GET', '/bucket/key', 'x-minio-extract', 'true', 'NotImplemented'],
     ['PUT', '/bucket/key', 'x-minio-source-mtime', 'a', 'NotImplemented'],
   ])('%s %s with %s: %s is %s', async (method, target, name, value, expected) => {
-    const refused = await calls.call(method, target, {
+    const rejected = await calls.call(method, target, {
       headers: { [name]: value },
       body: method === 'PUT' ? 'new' : '',
     });
-    expect([refused.code, refused.body]).toEqual([expected, expect.stringContaining(name)]);
+    expect([rejected.code, rejected.body]).toEqual([expected, expect.stringContaining(name)]);
     expect(await body()).toBe('content');
   });
 
@@ -114,8 +114,8 @@ describe('x-amz-sdk-checksum-algorithm', () => {
   ])('is refused with %o', async (headers, message) => {
     const more = { headers: { 'x-amz-sdk-checksum-algorithm': 'CRC32', ...headers }, body: 'new' };
     for (const target of ['/bucket/key', '/bucket?tagging']) {
-      const refused = await calls.call('PUT', target, more);
-      expect([refused.code, refused.body]).toEqual(['InvalidRequest', expect.stringMatching(message)]);
+      const rejected = await calls.call('PUT', target, more);
+      expect([rejected.code, rejected.body]).toEqual(['InvalidRequest', expect.stringMatching(message)]);
     }
     expect(await body()).toBe('content');
   });

@@ -16,11 +16,11 @@ describe('a store that is read-only', () => {
   it('refuses changes, and says so', async () => {
     const { records, heeding } = store();
     await setReadOnly(records, true);
-    const refused = { code: 'read-only', message: expect.stringContaining('read-only off') };
-    await expect(heeding.commit(change('o', 'bucket', 'key'))).rejects.toMatchObject(refused);
-    await expect(heeding.commit({ id: commitId(), delete: [key('o', 'x')] })).rejects.toMatchObject(refused);
+    const rejected = { code: 'read-only', message: expect.stringContaining('read-only off') };
+    await expect(heeding.commit(change('o', 'bucket', 'key'))).rejects.toMatchObject(rejected);
+    await expect(heeding.commit({ id: commitId(), delete: [key('o', 'x')] })).rejects.toMatchObject(rejected);
     await expect(heeding.commit({ id: commitId(), add: [{ key: key('n'), delta: 1n }] })).rejects.toMatchObject(
-      refused,
+      rejected,
     );
   });
 

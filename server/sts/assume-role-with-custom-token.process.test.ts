@@ -82,9 +82,9 @@ describe('AssumeRoleWithCustomToken', () => {
 
   it('tells the reason of a refusal', async () => {
     answer = { status: 403, body: '{"reason":"the token is stale"}' };
-    const refused = await assume();
-    expect(refused).toMatchObject({ status: 403, code: 'AccessDenied' });
-    expect(refused.message).toContain('the token is stale');
+    const rejected = await assume();
+    expect(rejected).toMatchObject({ status: 403, code: 'AccessDenied' });
+    expect(rejected.message).toContain('the token is stale');
   });
 
   it('tells no token that the plugin repeats in its reason', async () => {
@@ -126,7 +126,7 @@ describe('AssumeRoleWithCustomToken', () => {
 
   it('names the settings where there is no plugin', async () => {
     const serve = serving(assumeRoleWithCustomToken({ ...access, region: '', clock: () => new Date() }));
-    const refused = await serve(formRequest(form({ Action: 'AssumeRoleWithCustomToken', Token: 't', RoleArn: 'r' })));
-    expect(refused.message).toContain('SVC_IDENTITY_PLUGIN_URL');
+    const rejected = await serve(formRequest(form({ Action: 'AssumeRoleWithCustomToken', Token: 't', RoleArn: 'r' })));
+    expect(rejected.message).toContain('SVC_IDENTITY_PLUGIN_URL');
   });
 });

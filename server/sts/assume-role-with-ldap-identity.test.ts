@@ -49,8 +49,8 @@ describe('wrong passwords at AssumeRoleWithLDAPIdentity', () => {
       () => 'ann',
       () => '192.0.2.1',
     );
-    const refused = await assume('ann', 'right');
-    expect(refused).toMatchObject({ status: 429, code: 'Throttling', wait: '60' });
+    const rejected = await assume('ann', 'right');
+    expect(rejected).toMatchObject({ status: 429, code: 'Throttling', wait: '60' });
     expect((await assume('ann', 'right', { address: '192.0.2.2' })).status).toBe(200);
     now += 60_000;
     expect((await assume('ann', 'right')).status).toBe(200);

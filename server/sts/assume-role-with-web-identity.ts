@@ -102,7 +102,7 @@ export type Ready = Extract<ProviderStatus, { kind: 'ready' }>;
 
 export function readyStatus({ id, status }: OpenIdProvider): Ready {
   if (status.kind === 'ready') return status;
-  const why = status.problem === undefined ? 'it is still being read' : status.problem.message;
+  const why = status.issue === undefined ? 'it is still being read' : status.issue.message;
   throw stsError('IDPCommunicationError', `The OpenID provider ${id} cannot be used now: ${why}`);
 }
 

@@ -128,8 +128,8 @@ describe('the signature', () => {
   });
 
   it('is needed', async () => {
-    const refused = await serve(formRequest(form({ Action: 'AssumeRole' })));
-    expect(refused).toMatchObject({ status: 403, code: 'AccessDenied' });
+    const rejected = await serve(formRequest(form({ Action: 'AssumeRole' })));
+    expect(rejected).toMatchObject({ status: 403, code: 'AccessDenied' });
   });
 
   it('covers the form', async () => {

@@ -62,7 +62,7 @@ function rank(provider: OpenIdProvider, claims: JWTPayload): number {
 
 function describe(status: ProviderStatus): string {
   if (status.kind === 'ready') return `issuer "${status.metadata.issuer}"`;
-  return `not reachable yet (${status.problem?.code ?? 'starting'})`;
+  return `not reachable yet (${status.issue?.code ?? 'starting'})`;
 }
 
 function claimsOf(token: string): JWTPayload {

@@ -23,7 +23,7 @@ async function listed(changes: Partial<OpenIdProviderSettings>, roleArn?: string
     settings: { ...settings, ...changes },
     displayName: 'Company',
     roleArn,
-    status: { kind: 'unavailable', problem: undefined },
+    status: { kind: 'unavailable', issue: undefined },
     fetch: () => Promise.reject(new Error('nothing is asked')),
   };
   const action = listSignInProviders({ list: [provider], started: Promise.resolve() });

@@ -188,13 +188,13 @@ describe('AssumeRoleWithWebIdentity', () => {
     });
 
     it.each(['899', '31536001', 'soon'])('refuses %s seconds', async (DurationSeconds) => {
-      const refused = await call({ WebIdentityToken: await annsToken(), DurationSeconds });
-      expect(refused).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
+      const rejected = await call({ WebIdentityToken: await annsToken(), DurationSeconds });
+      expect(rejected).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
     });
 
     it('is over for an expired token', async () => {
-      const refused = await call({ WebIdentityToken: await annsToken({ exp: inSeconds(-60) }) });
-      expect(refused).toMatchObject({ status: 400, code: 'ExpiredTokenException' });
+      const rejected = await call({ WebIdentityToken: await annsToken({ exp: inSeconds(-60) }) });
+      expect(rejected).toMatchObject({ status: 400, code: 'ExpiredTokenException' });
       // Within the tolerance the token holds, but what it would buy has ended.
       const barely = await call({ WebIdentityToken: await annsToken({ exp: inSeconds(-2) }) });
       expect(barely).toMatchObject({ status: 400, code: 'ExpiredTokenException' });
@@ -203,35 +203,35 @@ describe('AssumeRoleWithWebIdentity', () => {
 
   describe('refuses', () => {
     it('a token without the policy claim, naming the claim', async () => {
-      const refused = await call({ WebIdentityToken: await staff.accessToken('nopolicy') });
-      expect(refused).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
-      expect(refused.message).toContain('policy claim "policy" is missing');
+      const rejected = await call({ WebIdentityToken: await staff.accessToken('nopolicy') });
+      expect(rejected).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
+      expect(rejected.message).toContain('policy claim "policy" is missing');
     });
 
     it('policies that are not defined, naming them', async () => {
-      const refused = await call({ WebIdentityToken: await annsToken({ policy: ['gone'] }) });
-      expect(refused).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
-      expect(refused.message).toContain('`gone`');
+      const rejected = await call({ WebIdentityToken: await annsToken({ policy: ['gone'] }) });
+      expect(rejected).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
+      expect(rejected.message).toContain('`gone`');
     });
 
     it('a token for another client', async () => {
-      const refused = await call({ WebIdentityToken: await annsToken({ azp: 'else', aud: 'else' }) });
-      expect(refused).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
+      const rejected = await call({ WebIdentityToken: await annsToken({ azp: 'else', aud: 'else' }) });
+      expect(rejected).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
     });
 
     it('a token of an issuer that is not configured, naming it and those that are', async () => {
       const list = [settings(staff), settings(staff, { id: 'SECOND', clientId: 'robots' })];
-      const refused = await call({ WebIdentityToken: await partners.accessToken('pat') }, list);
-      expect(refused).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
-      expect(refused.message).toContain(partners.issuer);
-      expect(refused.message).toContain(staff.issuer);
+      const rejected = await call({ WebIdentityToken: await partners.accessToken('pat') }, list);
+      expect(rejected).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
+      expect(rejected.message).toContain(partners.issuer);
+      expect(rejected.message).toContain(staff.issuer);
     });
 
     it('a token that another provider signed in the name of this one', async () => {
       const forged = await partners.accessToken('pat', { iss: staff.issuer });
-      const refused = await call({ WebIdentityToken: forged });
-      expect(refused.status).toBe(400);
-      expect(refused.code).toBe('InvalidIdentityToken');
+      const rejected = await call({ WebIdentityToken: forged });
+      expect(rejected.status).toBe(400);
+      expect(rejected.code).toBe('InvalidIdentityToken');
     });
 
     it.each([
@@ -258,8 +258,8 @@ describe('AssumeRoleWithWebIdentity', () => {
     });
 
     it('everything where no provider is configured', async () => {
-      const refused = await call({ WebIdentityToken: await annsToken() }, []);
-      expect(refused).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
+      const rejected = await call({ WebIdentityToken: await annsToken() }, []);
+      expect(rejected).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
     });
   });
 
@@ -283,14 +283,14 @@ describe('AssumeRoleWithWebIdentity', () => {
     it.each(['{', '[]', '{"Statement":[]}', '{"Version":"2012-10-17","Statement":[{"Effect":"Maybe"}]}'])(
       'is refused when it is %s',
       async (Policy) => {
-        const refused = await call({ WebIdentityToken: await annsToken(), Policy });
-        expect(refused).toMatchObject({ status: 400, code: 'MalformedPolicyDocument' });
+        const rejected = await call({ WebIdentityToken: await annsToken(), Policy });
+        expect(rejected).toMatchObject({ status: 400, code: 'MalformedPolicyDocument' });
       },
     );
 
     it('has at most 2048 characters', async () => {
-      const refused = await call({ WebIdentityToken: await annsToken(), Policy: narrow.padEnd(2_049) });
-      expect(refused).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
+      const rejected = await call({ WebIdentityToken: await annsToken(), Policy: narrow.padEnd(2_049) });
+      expect(rejected).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
     });
   });
 
@@ -337,14 +337,14 @@ describe('AssumeRoleWithWebIdentity', () => {
     const withoutPolicy = await staff.idToken('ann', { policy: undefined });
     const answer = await call({ WebIdentityToken: withoutPolicy, WebIdentityAccessToken: bearer }, userinfo);
     expect(answer.status).toBe(200);
-    const refused = await call({ WebIdentityToken: withoutPolicy, WebIdentityAccessToken: 'wrong' }, userinfo);
-    expect(refused).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
+    const rejected = await call({ WebIdentityToken: withoutPolicy, WebIdentityAccessToken: 'wrong' }, userinfo);
+    expect(rejected).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
   });
 
   it('says why a provider cannot be used now', async () => {
     staff.fail('discovery', { kind: 'status', status: 503 });
-    const refused = await call({ WebIdentityToken: await annsToken() });
-    expect(refused).toMatchObject({ status: 400, code: 'IDPCommunicationError' });
+    const rejected = await call({ WebIdentityToken: await annsToken() });
+    expect(rejected).toMatchObject({ status: 400, code: 'IDPCommunicationError' });
   });
 
   it('waits for providers that were not asked yet', async () => {

@@ -120,9 +120,9 @@ describe('what the API server refuses', () => {
   ];
   it.each(cases)('is told with object and field: %s', async (_, workload, message) => {
     await runtime.apply(workload, secrets);
-    const refused = (await runtime.observeOne('demo'))?.refused;
-    expect(refused?.reason).toBe('ObjectRefused');
-    expect(refused?.message).toMatch(message);
+    const rejected = (await runtime.observeOne('demo'))?.refused;
+    expect(rejected?.reason).toBe('ObjectRefused');
+    expect(rejected?.message).toMatch(message);
   });
 });
 

@@ -125,7 +125,7 @@ function fetchIn(
   );
 }
 
-const refused = 'TypeError: Failed to fetch';
+const rejected = 'TypeError: Failed to fetch';
 const put = (Bucket: string, Key: string) =>
   getSignedUrl(s3, new PutObjectCommand({ Bucket, Key, ContentType: 'text/plain' }), { expiresIn: 600 });
 const get = (Bucket: string, Key: string) =>
@@ -195,10 +195,10 @@ describe('a page on an origin that the bucket allows', () => {
 describe('a page on another origin', () => {
   it('puts and gets nothing by presigned URLs', async () => {
     const page = await pageOf(other);
-    expect(await fetchIn(page, await put('ruled', 'refused'), upload)).toBe(refused);
+    expect(await fetchIn(page, await put('ruled', 'refused'), upload)).toBe(rejected);
     expect(await exists('ruled', 'refused')).toBe(false);
     await s3.send(new PutObjectCommand({ Bucket: 'ruled', Key: 'secret', Body: 'secret' }));
-    expect(await fetchIn(page, await get('ruled', 'secret'))).toBe(refused);
+    expect(await fetchIn(page, await get('ruled', 'secret'))).toBe(rejected);
   });
 
   it('uploads no parts by the AWS SDK', async () => {
@@ -207,7 +207,7 @@ describe('a page on another origin', () => {
   });
 
   it('does not learn the answer to a form', async () => {
-    expect(await postForm(await pageOf(other), 'form-other')).toBe(refused);
+    expect(await postForm(await pageOf(other), 'form-other')).toBe(rejected);
   });
 
   it('may use a bucket without a configuration, by default', async () => {
@@ -233,7 +233,7 @@ describe('the setting of the server', () => {
       getSignedUrl(client, new PutObjectCommand({ Bucket: 'plain', Key: 'a', ContentType: 'text/plain' }));
     expect(await fetchIn(await pageOf(allowed), await url(), upload)).toMatchObject({ status: 200 });
     await visitor?.context.close();
-    expect(await fetchIn(await pageOf(other), await url(), upload)).toBe(refused);
+    expect(await fetchIn(await pageOf(other), await url(), upload)).toBe(rejected);
   });
 });
 

@@ -190,13 +190,13 @@ interface Seen {
 /** A user who walks through the pages. */
 class Walker {
   readonly #visitor: Visitor;
-  #refused: string[] = [];
+  #rejected: string[] = [];
 
   private constructor(visitor: Visitor) {
     this.#visitor = visitor;
     visitor.page.on('response', (response) => {
       const { pathname } = new URL(response.url());
-      if (response.status() === 403) this.#refused.push(`${response.request().method()} ${pathname}`);
+      if (response.status() === 403) this.#rejected.push(`${response.request().method()} ${pathname}`);
     });
   }
 
@@ -214,12 +214,12 @@ class Walker {
   }
 
   async open(path: string): Promise<Seen> {
-    this.#refused = [];
+    this.#rejected = [];
     await this.page.goto(`${server.console}/${path}`);
     await this.page.locator('#content').getByRole('heading').or(this.page.getByRole('alert')).first().waitFor();
     await expect.poll(() => this.page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
     await this.page.waitForLoadState('networkidle');
-    return { controls: await this.controls(), refused: [...new Set(this.#refused)] };
+    return { controls: await this.controls(), refused: [...new Set(this.#rejected)] };
   }
 
   /** Follows a link of the page. */

@@ -68,9 +68,9 @@ describe('coffer admin user', () => {
     const { code, stdout, stderr } = await attempt(['admin', 'user', 'add', 's', 'bob', 'bob-password']);
     expect([code, stderr]).toEqual([0, expect.stringMatching(/<WARNING> .*secret key of bob.*command line/)]);
     expect(stdout.toString() + stderr).not.toContain('bob-password');
-    const refused = await attempt(['admin', 'user', 'add', 's', 'carl', 'short']);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Unable to add the user `carl`')]);
-    expect(refused.stderr).not.toContain('short');
+    const rejected = await attempt(['admin', 'user', 'add', 's', 'carl', 'short']);
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('Unable to add the user `carl`')]);
+    expect(rejected.stderr).not.toContain('short');
   });
 
   it('says what is missing where nothing comes on standard input', async () => {

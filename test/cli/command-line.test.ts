@@ -240,7 +240,7 @@ describe('the program', () => {
     expect((await runCoffer(['--quiet', '--json', ...args], { env })).stdout.toString()).toContain(
       '"status":"success"',
     );
-    const refused = await runCoffer(['--quiet', 'cp', join(folder, 'none'), 's/bucket/'], { env });
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Unable to read')]);
+    const rejected = await runCoffer(['--quiet', 'cp', join(folder, 'none'), 's/bucket/'], { env });
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('Unable to read')]);
   });
 });

@@ -25,8 +25,8 @@ export function describeCopies(client: ClientDriver): void {
       expect(await client.json('mirror', source, 's/copies/m1')).toMatchObject([{ total: 0, transferred: 0 }]);
 
       await tree('m1', { a: 'longer' });
-      const refused = await client.attempt('mirror', source, 's/copies/m1');
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('use --overwrite')]);
+      const rejected = await client.attempt('mirror', source, 's/copies/m1');
+      expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('use --overwrite')]);
       expect(await client.run('cat', 's/copies/m1/a')).toBe('1');
       await client.run('mirror', '--overwrite', source, 's/copies/m1');
       expect(await client.run('cat', 's/copies/m1/a')).toBe('longer');

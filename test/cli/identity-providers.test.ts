@@ -139,8 +139,8 @@ describe('coffer admin idp openid', () => {
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<SecretAccessKey>')]);
     const listed = await coffer('idp', 'openid', 'accesskey', 'list', 's', '--temp-only');
     expect(listed).toMatch(/^USER +ACCESS KEY[^]*\nann \(MAIN\) +\S+ +temporary +on/);
-    const refused = await attempt(['idp', 'openid', 'accesskey', 'sts-revoke', 's', 'ann']);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--all, or --token-type LABEL')]);
+    const rejected = await attempt(['idp', 'openid', 'accesskey', 'sts-revoke', 's', 'ann']);
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('--all, or --token-type LABEL')]);
   });
 
   it('asks about people now', async () => {

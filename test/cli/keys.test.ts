@@ -74,9 +74,9 @@ describe('coffer admin kms key', () => {
 
   it('reads the bytes of a key to import from standard input, and says what the key service must allow for it', async () => {
     const bytes = randomBytes(32).toString('base64');
-    const refused = await attempt(['admin', 'kms', 'key', 'import', 's', 'brought'], `${bytes}\n`);
+    const rejected = await attempt(['admin', 'kms', 'key', 'import', 's', 'brought'], `${bytes}\n`);
     // The operator gives a tenant the nine paths of the specification.
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('allow /v1/key/import/brought')]);
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('allow /v1/key/import/brought')]);
     const wrong = await attempt(['admin', 'kms', 'key', 'import', 's', 'brought'], 'short\n');
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('it is 32 bytes in base64')]);
     expect(wrong.stderr).not.toContain('short');

@@ -102,8 +102,8 @@ describe('an alias with a token in a file', () => {
     const { share } = JSON.parse(shared.stdout.toString()) as { readonly share: string };
     expect(await (await fetch(share)).text()).toBe('of the job');
     await writeFile(token, 'no token');
-    const refused = await runCoffer(['ls', 'job/of-a-job'], { env });
-    expect([refused.code, refused.stdout.length]).toEqual([1, 0]);
+    const rejected = await runCoffer(['ls', 'job/of-a-job'], { env });
+    expect([rejected.code, rejected.stdout.length]).toEqual([1, 0]);
   });
 });
 

@@ -107,9 +107,9 @@ describe('an unknown certificate', () => {
 
   it('is refused without a terminal, and the flag that trusts it is named', async () => {
     const url = `https://${await tlsServer()}`;
-    const refused = await coffer(set(url));
-    const flag = /--trust ([0-9a-f]{64})/.exec(refused.stderr)?.[1] ?? '';
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('certs/CAs')]);
+    const rejected = await coffer(set(url));
+    const flag = /--trust ([0-9a-f]{64})/.exec(rejected.stderr)?.[1] ?? '';
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('certs/CAs')]);
     expect((await coffer(set(url, '--trust', 'ab'.repeat(32)))).stderr).toContain('not the one of --trust');
     expect((await coffer(set(url, '--trust', 'x'))).stderr).toContain('Invalid --trust');
     expect((await coffer(set(url, '--trust', `SHA256:${flag.toUpperCase()}`))).code).toBe(0);
@@ -156,8 +156,8 @@ describe('an address without a scheme', () => {
 
   it('is http only after yes', async () => {
     const address = await listening(createServer(noSuchBucket));
-    const refused = await coffer(set(address), 'n\n');
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('does not speak TLS')]);
+    const rejected = await coffer(set(address), 'n\n');
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('does not speak TLS')]);
     expect((await coffer(set(address))).stderr).toContain(`write http://${address}`);
     expect((await coffer(set(address), 'yes\n')).code).toBe(0);
     expect(await readFile(join(folder, 'config.json'), 'utf8')).toContain(`"http://${address}"`);

@@ -169,8 +169,8 @@ export function describeVersions(client: ClientDriver): void {
       expect(days).toBeCloseTo(2, 1);
       expect((await client.attempt('retention', 'set', 'governance', '1d', 's/locked/kept')).code).toBe(1);
       await client.run('retention', 'set', '--bypass', 'governance', '1d', 's/locked/kept');
-      const refused = await client.attempt('rm', '-r', '--force', '--versions', 's/locked/kept');
-      expect([refused.code, refused.stdout.toString()]).toEqual([1, '']);
+      const rejected = await client.attempt('rm', '-r', '--force', '--versions', 's/locked/kept');
+      expect([rejected.code, rejected.stdout.toString()]).toEqual([1, '']);
       await client.run('rm', '-r', '--force', '--versions', '--bypass', 's/locked/kept');
     });
 

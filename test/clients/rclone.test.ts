@@ -99,8 +99,8 @@ describe('rclone', () => {
     await rclone.run('copyto', '-M', '--server-side-across-configs', 'c:metadata/key', 'c:metadata/copied');
     const info = JSON.parse(await rclone.run('lsjson', '-M', '--stat', 'c:metadata/copied')) as { Metadata: unknown };
     expect(info.Metadata).toMatchObject({ 'cache-control': 'no-store', team: 'red' });
-    const refused = await rclone.try('--s3-storage-class', 'GLACIER', 'copyto', content, 'c:metadata/other');
-    expect(refused.text).toContain('InvalidStorageClass');
+    const rejected = await rclone.try('--s3-storage-class', 'GLACIER', 'copyto', content, 'c:metadata/other');
+    expect(rejected.text).toContain('InvalidStorageClass');
   });
 
   it('writes into a bucket with object lock, and cannot purge it', async () => {

@@ -171,10 +171,10 @@ describe('a rename without an answer', () => {
   });
 
   it('is no longer looked at when it was answered, refused, or followed by another change', () => {
-    const [answered, refused, followed] = [moving(), moving(), moving()];
+    const [answered, rejected, followed] = [moving(), moving(), moving()];
     for (const name of names) answered.acknowledge(name);
-    for (const name of names) refused.refuse(name);
+    for (const name of names) rejected.refuse(name);
     followed.begin('b/to', 'new');
-    expect([answered, refused, followed].flatMap(({ moves }) => moves)).toEqual([]);
+    expect([answered, rejected, followed].flatMap(({ moves }) => moves)).toEqual([]);
   });
 });

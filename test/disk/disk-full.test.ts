@@ -206,10 +206,10 @@ async function unlessFull(call: Promise<unknown>): Promise<'done' | 'full'> {
 /** Adds until several were refused, over more than a second: so long a measurement of the free space is believed. What was taken. */
 async function fill(add: (index: number) => Promise<'done' | 'full'>): Promise<number[]> {
   const taken: number[] = [];
-  for (let index = 0, refused = 0; refused < 8; index += 1) {
+  for (let index = 0, rejected = 0; rejected < 8; index += 1) {
     if ((await add(index)) === 'done') taken.push(index);
     else {
-      refused += 1;
+      rejected += 1;
       await sleep(200);
     }
     if (taken.length > 5_000) throw new Error('the disk does not fill');

@@ -52,8 +52,8 @@ describe('Elasticsearch', () => {
 
   it('that cannot take one event says which field it is, and takes others', async () => {
     const target = await open();
-    const refused = { code: 'rejected', message: 'it answered 400: failed to parse field [number]' };
-    await expect(target.send(event('unparsable'))).rejects.toMatchObject(refused);
+    const rejected = { code: 'rejected', message: 'it answered 400: failed to parse field [number]' };
+    await expect(target.send(event('unparsable'))).rejects.toMatchObject(rejected);
     await target.send(event(1));
     expect(documents()).toEqual(records(1));
     await target.close();

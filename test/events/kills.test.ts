@@ -81,10 +81,10 @@ it(`delivers each of ${writes} writes, in order for each key, through ${kills} k
         const Metadata = { number: String(number) };
         await client.send(new PutObjectCommand({ Bucket, Key, Body: String(number), Metadata }));
         acknowledged.add(name);
-        const refused = { number: `refused-${number}` };
+        const rejected = { number: `refused-${number}` };
         if (number % 50 === 0) {
           await client
-            .send(new PutObjectCommand({ Bucket, Key, Body: 'x', Metadata: refused, IfNoneMatch: '*' }))
+            .send(new PutObjectCommand({ Bucket, Key, Body: 'x', Metadata: rejected, IfNoneMatch: '*' }))
             .catch(() => undefined);
         }
       } catch {

@@ -159,15 +159,15 @@ describe('an update', () => {
     const other = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
     expect(await update({ COFFER_UPDATE_KEY: other })).toMatchObject({ code: 255 });
     await writeFile(join(release, 'lib', 'more-0.3.0.js'), '// evil\n');
-    const refused = await update();
-    expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining('does not match its checksum')]);
+    const rejected = await update();
+    expect([rejected.code, rejected.stderr]).toEqual([255, expect.stringContaining('does not match its checksum')]);
     expect(await version()).toBe('coffer 0.2.0');
     expect(await readdir(join(copy, 'lib'))).not.toContain('more-0.3.0.js');
   });
 
   it('is refused in a checkout, and where nobody says where releases are', async () => {
-    const refused = await runCommand(process.execPath, [checkout, 'update'], { env: { COFFER_CONFIG_DIR: folder } });
-    expect([refused.code, refused.stderr]).toEqual([255, expect.stringContaining('by git')]);
+    const rejected = await runCommand(process.execPath, [checkout, 'update'], { env: { COFFER_CONFIG_DIR: folder } });
+    expect([rejected.code, rejected.stderr]).toEqual([255, expect.stringContaining('by git')]);
     expect((await update({ COFFER_UPDATE_URL: '' })).stderr).toContain('COFFER_UPDATE_URL');
   });
 });

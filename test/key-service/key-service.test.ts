@@ -136,11 +136,11 @@ describe('a client of the key service', () => {
   });
 
   it('is refused what its policy does not allow', async () => {
-    const refused = { code: 'not-permitted', status: 403 };
-    await expect(client.deleteKey('my-key')).rejects.toMatchObject(refused);
-    await expect(client.describeKey('my-key')).rejects.toMatchObject(refused);
-    await expect(client.encryptKey('my-key', Buffer.from('x'), context)).rejects.toMatchObject(refused);
-    await expect(client.ready()).rejects.toMatchObject(refused);
+    const rejected = { code: 'not-permitted', status: 403 };
+    await expect(client.deleteKey('my-key')).rejects.toMatchObject(rejected);
+    await expect(client.describeKey('my-key')).rejects.toMatchObject(rejected);
+    await expect(client.encryptKey('my-key', Buffer.from('x'), context)).rejects.toMatchObject(rejected);
+    await expect(client.ready()).rejects.toMatchObject(rejected);
   });
 
   it('may ask for status, version and itself', async () => {
@@ -297,15 +297,15 @@ describe('the command line', () => {
   });
 
   it('does not trust an unknown server without -k', async () => {
-    const refused = await runKeysvc(['key', 'create', 'untrusting'], environment());
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/^Error: the key service https:.* cannot be reached/);
+    const rejected = await runKeysvc(['key', 'create', 'untrusting'], environment());
+    expect(rejected.code).toBe(1);
+    expect(rejected.stderr).toMatch(/^Error: the key service https:.* cannot be reached/);
   });
 
   it('exits with 2 where it is used wrongly, and says how', async () => {
-    const refused = await runKeysvc(['key', 'create', '-k'], environment());
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/missing required argument 'name'/);
+    const rejected = await runKeysvc(['key', 'create', '-k'], environment());
+    expect(rejected.code).toBe(2);
+    expect(rejected.stderr).toMatch(/missing required argument 'name'/);
   });
 });
 

@@ -160,8 +160,8 @@ describe.each(outages)('a key service that is %s', { timeout: 120_000 }, (_what,
 
     const blobs = await blobCount();
     for (const size of [10, 1_000]) {
-      const refused = layer.putObject(put('fresh', 'key', 'z'.repeat(size), kms));
-      await expect(refused).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+      const rejected = layer.putObject(put('fresh', 'key', 'z'.repeat(size), kms));
+      await expect(rejected).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     }
     const upload = layer.createMultipartUpload({ bucket: 'fresh', key: 'key', headers: { metadata: {} }, ...kms });
     await expect(upload).rejects.toMatchObject({ code: 'ServiceUnavailable' });

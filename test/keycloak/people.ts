@@ -212,8 +212,8 @@ function peopleOf(version: KeycloakVersion): void {
     expect(await anew('nothing')).toMatchObject({ status: 400, text: expect.stringMatching(/view-users/) as string });
     await anew('nothing', true);
     const { cutOff, unreachable } = await check('alice');
-    const refused = [{ reason: expect.stringMatching(/403.*view-users/) as string }];
-    expect({ cutOff, unreachable }).toMatchObject({ cutOff: [], unreachable: refused });
+    const rejected = [{ reason: expect.stringMatching(/403.*view-users/) as string }];
+    expect({ cutOff, unreachable }).toMatchObject({ cutOff: [], unreachable: rejected });
     await admin.setServiceAccountRoles(['admin']);
     await anew('admin');
     expect(await check('alice')).toMatchObject({ active: 1 });

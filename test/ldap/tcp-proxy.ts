@@ -18,13 +18,13 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const chunks: Buffer[] = [];
   const open = new Set<Socket>();
   let left = Number.POSITIVE_INFINITY;
-  let most = 0;
+  let max = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(port), host);
     let mine = left;
     left = Number.POSITIVE_INFINITY;
     open.add(client);
-    most = Math.max(most, open.size);
+    max = Math.max(max, open.size);
     const end = () => {
       open.delete(client);
       client.destroy();
@@ -54,7 +54,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       left = bytes;
     },
     seen: () => Buffer.concat(chunks),
-    most: () => most,
+    most: () => max,
     close: () =>
       new Promise((resolve) => {
         for (const socket of open) socket.destroy();

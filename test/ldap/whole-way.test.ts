@@ -86,9 +86,9 @@ beforeEach(async () => {
 
 describe('AssumeRoleWithLDAPIdentity', () => {
   it('needs something attached, and says what it looked for', async () => {
-    const refused = await assume('ann', 'ann-password');
-    expect(refused).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
-    expect(refused.message).toContain(`the LDAP user ${ann}, nor to a group of theirs (${readers.toLowerCase()})`);
+    const rejected = await assume('ann', 'ann-password');
+    expect(rejected).toMatchObject({ status: 400, code: 'InvalidParameterValue' });
+    expect(rejected.message).toContain(`the LDAP user ${ann}, nor to a group of theirs (${readers.toLowerCase()})`);
   });
 
   it('gives what is attached to a group, and to the person, as it is at each request', async () => {
@@ -179,9 +179,9 @@ describe('the admin API of the directory', () => {
     const keys = JSON.parse(made.stdout.toString()) as Credentials;
     expect(keys).toMatchObject({ status: 'success', name: 'laptop', secretKey: 'secret-of-the-key' });
     expect(await may(keys, 'put')).toBe('allowed');
-    const refused = await login('ann\nwrong-password\n', '--debug');
-    expect([refused.code, refused.stdout.toString()]).toEqual([1, expect.stringContaining('AccessDenied')]);
-    expect(refused.stdout.toString() + refused.stderr).not.toContain('wrong-password');
+    const rejected = await login('ann\nwrong-password\n', '--debug');
+    expect([rejected.code, rejected.stdout.toString()]).toEqual([1, expect.stringContaining('AccessDenied')]);
+    expect(rejected.stdout.toString() + rejected.stderr).not.toContain('wrong-password');
     expect((await login('ann\n')).stdout.toString()).toContain('needs a name and a password');
     await detach({ policies: ['readwrite'], user: ann });
   });

@@ -74,9 +74,9 @@ export interface Checked {
   readonly violations: readonly string[];
 }
 
-export function summaryOf({ operations, overlapping, refused, unknown, violations }: Checked): string {
+export function summaryOf({ operations, overlapping, refused: rejected, unknown, violations }: Checked): string {
   return (
-    `${operations} operations, ${overlapping} overlapping, ${refused} refused by their condition, ${unknown} unknown, ` +
+    `${operations} operations, ${overlapping} overlapping, ${rejected} refused by their condition, ${unknown} unknown, ` +
     `${violations.length} violations`
   );
 }

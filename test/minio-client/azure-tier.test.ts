@@ -83,9 +83,9 @@ describe('a container of Azure as a tier', { timeout: 240_000 }, () => {
   it('is refused where it does not work', async () => {
     expect(await add('A', account({ bucket: 'not-there' }))).toContain('XMinioAdminTierBucketNotFound');
     const wrong = randomBytes(48).toString('base64');
-    const refused = await add('A', account({ key: wrong }));
+    const rejected = await add('A', account({ key: wrong }));
     // Azurite has another code for a wrong signature than Azure.
-    expect(refused).toMatch(/XMinioAdminTier(InvalidCredentials|InsufficientPermissions)/);
+    expect(rejected).toMatch(/XMinioAdminTier(InvalidCredentials|InsufficientPermissions)/);
     const principal = ['--az-sp-tenant-id', 'a', '--az-sp-client-id', 'b', '--az-sp-client-secret', 'c'];
     expect(await add('A', [...account(), ...principal])).toContain('Service principals of Azure are not supported');
   });

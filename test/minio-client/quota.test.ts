@@ -49,9 +49,9 @@ describe('mc quota, as against MinIO', () => {
   it('refuses a copy above the quota by its name, and takes it after the quota is gone', async () => {
     const file = join(folder, 'two-mebibytes');
     await mc.run('quota', 'set', 'c/limited', '--size', '1MiB');
-    const refused = await mc.try('cp', file, 'c/limited/');
-    expect(refused.code, refused.text).toBe(1);
-    expect(refused.text).toContain('XMinioAdminBucketQuotaExceeded');
+    const rejected = await mc.try('cp', file, 'c/limited/');
+    expect(rejected.code, rejected.text).toBe(1);
+    expect(rejected.text).toContain('XMinioAdminBucketQuotaExceeded');
     await mc.run('quota', 'clear', 'c/limited');
     await mc.run('cp', file, 'c/limited/');
   });

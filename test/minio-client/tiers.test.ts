@@ -72,8 +72,8 @@ describe('a real MinIO as a tier, set up by stock mc', { timeout: 240_000 }, () 
     expect(JSON.stringify(rules)).toContain('"StorageClass":"WARM"');
     const [info] = await mc.run('ilm', 'tier', 'info', 'c');
     expect(JSON.stringify(info)).toContain('"Name":"WARM"');
-    const refused = await mc.try('ilm', 'tier', 'rm', 'c', 'WARM');
-    expect(refused.code).toBe(1);
+    const rejected = await mc.try('ilm', 'tier', 'rm', 'c', 'WARM');
+    expect(rejected.code).toBe(1);
   });
 
   it('is restored from by mc', async () => {

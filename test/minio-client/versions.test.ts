@@ -157,7 +157,7 @@ describe('stock mc', () => {
     await mc.run('mb', '--with-lock', 'c/compliance');
     const lock = ['--retention-mode', 'compliance', '--retention-duration', '1d'];
     await mc.run('cp', ...lock, await file('content', 'x'), 'c/compliance/key');
-    const refused: readonly (readonly string[])[] = [
+    const rejected: readonly (readonly string[])[] = [
       ['rm', '--versions', '--force', '--bypass', 'c/compliance/key'],
       ['rm', '--force', '--purge', 'c/compliance/key'],
       ['rb', '--force', 'c/compliance'],
@@ -165,7 +165,7 @@ describe('stock mc', () => {
       ['retention', 'set', '--bypass', 'governance', '1d', 'c/compliance/key'],
       ['version', 'suspend', 'c/compliance'],
     ];
-    for (const command of refused) expect((await mc.try(...command)).code, command.join(' ')).toBe(1);
+    for (const command of rejected) expect((await mc.try(...command)).code, command.join(' ')).toBe(1);
     expect(await versions('c/compliance')).toEqual(['key 1']);
     expect(await read('c/compliance/key')).toBe('x');
   });

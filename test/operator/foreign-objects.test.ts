@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** The message of Ready, which is False for this reason. */
-async function refused(resource: Resource, reason = 'Conflict'): Promise<string> {
+async function rejected(resource: Resource, reason = 'Conflict'): Promise<string> {
   await stage.says(resource, 'Ready', reason, 'False');
   return condition(stage.double, resource, 'Ready')?.message ?? '';
 }
@@ -28,15 +28,15 @@ async function refused(resource: Resource, reason = 'Conflict'): Promise<string>
 describe('a Secret of another owner that has the name which ours needs', () => {
   it('is said where a certificate would be', async () => {
     stage.put(secret('demo-server-tls-certificate', foreign), tenant('demo', { tls: { operatorMade: true } }));
-    expect(await refused(demo)).toMatch(/^Secret demo-server-tls-certificate was not made by the operator.*delete it/);
+    expect(await rejected(demo)).toMatch(/^Secret demo-server-tls-certificate was not made by the operator.*delete it/);
     expect(condition(stage.double, demo, 'Stalled')?.reason).toBe('Conflict');
   });
 
   it('is said where the accepted version of a provider would be, of it and of its tenants', async () => {
     stage.put(secret('staff-accepted', foreign), identityProvider('staff'));
     stage.put(tenant('demo', { identityProviders: [{ name: 'staff' }] }));
-    expect(await refused(staff)).toMatch(/^Secret staff-accepted was not made by the operator.*delete/);
-    expect(await refused(demo)).toContain('staff-accepted');
+    expect(await rejected(staff)).toMatch(/^Secret staff-accepted was not made by the operator.*delete/);
+    expect(await rejected(demo)).toContain('staff-accepted');
     expect(condition(stage.double, demo, 'IdentityReady')?.status).toBe('False');
   });
 
@@ -52,13 +52,13 @@ describe('a Secret of another owner that has the name which ours needs', () => {
     stage.put(secret('demo-key-service-client-certificate', foreign), keyService('keys'));
     stage.put(tenant('demo', keys('demo-')));
     await stage.settle(tenant('other', keys('other-')));
-    expect(await refused(demo)).toContain('demo-key-service-client-certificate');
+    expect(await rejected(demo)).toContain('demo-key-service-client-certificate');
   });
 
   it('takes nothing from what runs already', async () => {
     await stage.settle(tenant('demo'));
     stage.put(secret('demo-server-tls-certificate', foreign), tenant('demo', { tls: { operatorMade: true } }));
-    await refused(demo);
+    await rejected(demo);
     const status = stage.double.get('tenants.coffer.dev', 'default', 'demo')?.['status'];
     expect(status).toMatchObject({ servers: '1/1', health: 'Healthy' });
   });
@@ -69,7 +69,9 @@ describe('a Secret of another owner in place of the key of fingerprints', () => 
     stage.put(secret('coffer-fingerprint-key', foreign, 'other'));
     stage.put(tenant('demo', {}, 'other'), identityProvider('staff', {}, 'other'));
     for (const resource of [demo, staff]) {
-      expect(await refused({ ...resource, namespace: 'other' })).toMatch(/^Secret coffer-fingerprint-key holds no key/);
+      expect(await rejected({ ...resource, namespace: 'other' })).toMatch(
+        /^Secret coffer-fingerprint-key holds no key/,
+      );
     }
   });
 });

@@ -77,7 +77,7 @@ beforeAll(async () => {
     programs: localPrograms(),
     environment: {},
     event: () => undefined,
-    problem: (message) => problems.push(message),
+    issue: (message) => problems.push(message),
     childLine: () => undefined,
   });
   await untilReason('Tenant', 'demo', 'True Ready');

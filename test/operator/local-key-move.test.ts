@@ -48,7 +48,7 @@ beforeAll(async () => {
     programs: localPrograms(),
     environment: { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'root-password' },
     event: () => undefined,
-    problem: (message) => problems.push(message),
+    issue: (message) => problems.push(message),
     childLine: () => undefined,
   });
 });

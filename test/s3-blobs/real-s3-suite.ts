@@ -85,18 +85,18 @@ export function describeRealS3(name: string, startS3: () => Promise<OtherS3>): v
       const store = await openNew();
       const chunk = randomBytes(2 ** 20);
       const size = 256;
-      let most = 0;
+      let max = 0;
       const before = process.memoryUsage();
       const body = (async function* () {
         for (let i = 0; i < size; i += 1) {
           await Promise.resolve();
           yield Buffer.from(chunk);
-          most = Math.max(most, process.memoryUsage().arrayBuffers - before.arrayBuffers);
+          max = Math.max(max, process.memoryUsage().arrayBuffers - before.arrayBuffers);
         }
       })();
       expect(await store.write(someBlobId(), body)).toEqual({ size: size * 2 ** 20 });
       // Four parts, each once in pieces and once joined, and what is not collected yet.
-      expect(most).toBeLessThan(128 * 2 ** 20);
+      expect(max).toBeLessThan(128 * 2 ** 20);
     }, 120_000);
 
     it('says that the secret key is wrong, and that a bucket is missing', async () => {

@@ -73,8 +73,8 @@ it('answers 503 while the other S3 is away, and goes on by itself', async () => 
   const body = randomBytes(300_000);
   await put('kept', body);
   await minio.kill();
-  const refused = get('kept').catch((error: unknown) => error as { $metadata: { httpStatusCode: number } });
-  expect((await refused) as object).toMatchObject({ $metadata: { httpStatusCode: 503 } });
+  const rejected = get('kept').catch((error: unknown) => error as { $metadata: { httpStatusCode: number } });
+  expect((await rejected) as object).toMatchObject({ $metadata: { httpStatusCode: 503 } });
   await minio.start();
   expect((await get('kept')).equals(body)).toBe(true);
 }, 90_000);

@@ -84,8 +84,8 @@ describe('the AWS SDK for JavaScript', () => {
     const read = await s3.send(new GetBucketOwnershipControlsCommand({ Bucket }));
     expect(read.OwnershipControls).toEqual(OwnershipControls);
     expect(await status('open')).toBe(403);
-    const refused = { code: 'AccessControlListNotSupported', status: 400 };
-    expect(await refusal(put('open', 'public-read'))).toEqual(refused);
+    const rejected = { code: 'AccessControlListNotSupported', status: 400 };
+    expect(await refusal(put('open', 'public-read'))).toEqual(rejected);
   });
 
   it('renames an object, with a token of its own', async () => {

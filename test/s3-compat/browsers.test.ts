@@ -110,10 +110,10 @@ const mismatched = ({ policy: text = '', ...fields }: Readonly<Record<string, st
   `<StringToSignBytes>${Buffer.from(text)
     .toString('hex')
     .replaceAll(/..(?=.)/g, '$& ')}</StringToSignBytes>`;
-const refused = { key: 'refused' };
+const rejected = { key: 'refused' };
 
 const signed = (fields: Record<string, string> = {}, options: Parameters<Sign>[2] = {}) =>
-  signedFields({ ...refused, ...fields }, server, { bucket: 'plain', ...options });
+  signedFields({ ...rejected, ...fields }, server, { bucket: 'plain', ...options });
 const range = (min: number, max: number) => signed({}, { conditions: [['content-length-range', min, max]] });
 
 describe('a preflight', () => {
@@ -282,8 +282,15 @@ describe('a form', () => {
     'The request signature we calculated does not match the signature you provided. Check your key and signing method.';
 
   it.each([
-    ['no credentials', () => refused, 403, 'AccessDenied', 'Access Denied.', ''],
-    ['a policy without a signature', () => ({ ...refused, policy: 'e30=' }), 403, 'AccessDenied', 'Access Denied.', ''],
+    ['no credentials', () => rejected, 403, 'AccessDenied', 'Access Denied.', ''],
+    [
+      'a policy without a signature',
+      () => ({ ...rejected, policy: 'e30=' }),
+      403,
+      'AccessDenied',
+      'Access Denied.',
+      '',
+    ],
     [
       'no key',
       () => signedFields({}, server, { bucket: 'plain' }),
@@ -311,7 +318,7 @@ describe('a form', () => {
     ],
     [
       'a wrong version 2 signature',
-      () => ({ ...signedFieldsV2(refused, server), signature: 'a' }),
+      () => ({ ...signedFieldsV2(rejected, server), signature: 'a' }),
       403,
       'SignatureDoesNotMatch',
       mismatch,
@@ -319,7 +326,7 @@ describe('a form', () => {
     ],
     [
       'an unknown access key',
-      () => signedFields(refused, { accessKey: 'nobody', secretKey: 'x' }),
+      () => signedFields(rejected, { accessKey: 'nobody', secretKey: 'x' }),
       403,
       'InvalidAccessKeyId',
       'The AWS Access Key Id you provided does not exist in our records.',
@@ -327,7 +334,7 @@ describe('a form', () => {
     ],
     [
       'another session token',
-      () => signedFields(refused, { ...session, sessionToken: 'x' }),
+      () => signedFields(rejected, { ...session, sessionToken: 'x' }),
       403,
       'InvalidTokenId',
       'The security token included in the request is invalid.',
@@ -335,7 +342,7 @@ describe('a form', () => {
     ],
     [
       'the rights of a user without any',
-      () => signedFields(refused, ann, { bucket: 'plain' }),
+      () => signedFields(rejected, ann, { bucket: 'plain' }),
       403,
       'AccessDenied',
       'Access Denied.',
@@ -392,7 +399,7 @@ describe('a form', () => {
     ],
     [
       'fields of more than 20 KiB',
-      () => ({ ...refused, 'x-ignore-a': 'a'.repeat(20_480) }),
+      () => ({ ...rejected, 'x-ignore-a': 'a'.repeat(20_480) }),
       400,
       'MaxPostPreDataLengthExceeded',
       'Your POST request fields preceeding the upload file was too large.',

@@ -88,8 +88,8 @@ describe('the policy of a bucket', () => {
       JSON.stringify({ Statement: [statement(['s3:GetObject'], [Bucket], { Sid: 'x'.repeat(30_000) })] }),
     ],
   ])('is refused with %s', async (_, Policy) => {
-    const refused = await refusal(s3.send(new PutBucketPolicyCommand({ Bucket, Policy })));
-    expect(refused).toEqual({ code: 'MalformedPolicy', status: 400 });
+    const rejected = await refusal(s3.send(new PutBucketPolicyCommand({ Bucket, Policy })));
+    expect(rejected).toEqual({ code: 'MalformedPolicy', status: 400 });
   });
 
   it('needs a bucket', async () => {

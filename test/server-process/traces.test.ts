@@ -121,8 +121,8 @@ it(
     const gets = spans().filter(({ name }) => name === 'S3.GetObject');
     expect(gets).toHaveLength(2);
     expect(gets.flatMap(childrenOf)).toEqual(['blob.read']);
-    const refused = gets.map(valuesOf).find((values) => values['http.response.status_code'] === 404);
-    expect(refused).toMatchObject({ 'error.type': 'NoSuchKey' });
+    const rejected = gets.map(valuesOf).find((values) => values['http.response.status_code'] === 404);
+    expect(rejected).toMatchObject({ 'error.type': 'NoSuchKey' });
     expect(spans().filter(({ traceId }) => traceId === unsampled)).toEqual([]);
     expect(text).not.toMatch(/Signature|root-password/);
   },

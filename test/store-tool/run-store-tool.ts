@@ -82,8 +82,8 @@ export async function expectRoundTrip(
     expect(again.stderr).toMatch(/holds (records|blobs) already/);
     if (shared) {
       // Nobody can tell whether servers use a database.
-      const refused = await storeTool(['copy', elsewhere, last]);
-      expect(refused.stderr).toContain('make it read-only');
+      const rejected = await storeTool(['copy', elsewhere, last]);
+      expect(rejected.stderr).toContain('make it read-only');
       await expectClean('read-only', 'on', elsewhere);
     }
     await expectClean('copy', elsewhere, last);

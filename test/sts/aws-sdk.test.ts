@@ -69,8 +69,8 @@ describe('the SDK of AWS', () => {
     expect(borrowed.Expiration?.getTime()).toBeGreaterThan(Date.now() + 800_000);
     const client = s3(borrowed);
     await client.send(new PutObjectCommand({ Bucket: 'reports', Key: 'ann/a', Body: 'x' }));
-    const refused = client.send(new PutObjectCommand({ Bucket: 'reports', Key: 'a', Body: 'x' }));
-    await expect(refused).rejects.toMatchObject({ name: 'AccessDenied' });
+    const rejected = client.send(new PutObjectCommand({ Bucket: 'reports', Key: 'a', Body: 'x' }));
+    await expect(rejected).rejects.toMatchObject({ name: 'AccessDenied' });
     const again = sts(borrowed).send(new AssumeRoleCommand(role));
     await expect(again).rejects.toMatchObject({ name: 'AccessDenied' });
     const who = await sts(borrowed).send(new GetCallerIdentityCommand({}));

@@ -101,9 +101,9 @@ describe('AssumeRoleWithCertificate', () => {
       /cannot be verified|was valid until/,
     ],
   ])('refuses %s', async (_, client, message) => {
-    const refused = await assume(await client());
-    expect(refused).toMatchObject({ status: 400, code: 'InvalidClientCertificate' });
-    expect(refused.message).toMatch(message);
+    const rejected = await assume(await client());
+    expect(rejected).toMatchObject({ status: 400, code: 'InvalidClientCertificate' });
+    expect(rejected.message).toMatch(message);
   });
 
   it('refuses a policy that does not exist', async () => {

@@ -7,8 +7,8 @@ export class SeededRandom {
   }
 
   /** From `least` to `most`, both included. */
-  between(least: number, most: number): number {
-    return least + Math.floor(this.#next() * (most - least + 1));
+  between(least: number, max: number): number {
+    return least + Math.floor(this.#next() * (max - least + 1));
   }
 
   bytes(size: number): Buffer {

@@ -157,7 +157,7 @@ describe('a large body over TLS', () => {
     const host = `127.0.0.1:${(answers.address() as AddressInfo).port}`;
     const outgoing = { secure: true, host, method: 'GET', target: '/', headers: { host } };
     const parts: Buffer[] = [];
-    let [busy, most] = [0, 0];
+    let [busy, max] = [0, 0];
     const received = await receiveDirectly(
       outgoing,
       new HttpsAgent({ rejectUnauthorized: false }),
@@ -165,18 +165,18 @@ describe('a large body over TLS', () => {
       { status: 200, length: whole.length },
       async (bytes) => {
         busy += 1;
-        most = Math.max(most, busy);
+        max = Math.max(max, busy);
         await sleep(parts.length % 8 === 0 ? 5 : 0);
         parts.push(Buffer.from(bytes));
         busy -= 1;
       },
     );
-    return { received, body: Buffer.concat(parts), most };
+    return { received, body: Buffer.concat(parts), most: max };
   }
 
   it('comes whole, part by part, to a sink that is busy', async () => {
-    const { received, body, most } = await receiveSlowly();
-    expect([received, most]).toEqual([whole.length, 1]);
+    const { received, body, most: max } = await receiveSlowly();
+    expect([received, max]).toEqual([whole.length, 1]);
     expect(body.equals(whole)).toBe(true);
   });
 });

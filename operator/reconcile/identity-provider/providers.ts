@@ -106,16 +106,16 @@ export class Providers {
 /** Answers why no secret may be sent to this provider; undefined when it may. */
 function hostError({ spec }: IdentityProvider, allowed: readonly string[] = []): Issue | undefined {
   if (allowed.length === 0) return undefined;
-  const refused = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
+  const rejected = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
     .map((address) => (URL.canParse(address) ? new URL(address).hostname : address))
     .find(
       (host) =>
         !allowed.some((pattern) => (pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern)),
     );
-  if (refused === undefined) return undefined;
+  if (rejected === undefined) return undefined;
   return {
     reason: 'HostNotAllowed',
-    message: `the operator asks no provider at ${refused}: the hosts it may ask (--allowed-provider-host) are ${allowed.join(', ')}`,
+    message: `the operator asks no provider at ${rejected}: the hosts it may ask (--allowed-provider-host) are ${allowed.join(', ')}`,
   };
 }
 

@@ -12,7 +12,7 @@ type Statuses = Pick<ReconcilerOptions, 'status'>;
 /** A tenant with the kmsConfigRef that counts, and the problem of the one in its spec. */
 interface DecidedKeyService {
   readonly tenant: Tenant;
-  readonly problem: Issue | undefined;
+  readonly issue: Issue | undefined;
 }
 
 /**
@@ -27,10 +27,10 @@ export async function decideKeyService(
 ): Promise<DecidedKeyService> {
   const known = inUse(options.status.get(referenceTo(tenant))) ?? runningWith(tenant, running);
   const wanted = tenant.spec.kmsConfigRef;
-  if (known === undefined || (wanted !== undefined && coversKeys(wanted, known))) return { tenant, problem: undefined };
+  if (known === undefined || (wanted !== undefined && coversKeys(wanted, known))) return { tenant, issue: undefined };
   const why = await whyNotProven(tenant, known, resources, options);
-  if (why === undefined) return { tenant, problem: undefined };
-  return { tenant: withReference(tenant, known), problem: { reason: 'KeysNotProven', message: why } };
+  if (why === undefined) return { tenant, issue: undefined };
+  return { tenant: withReference(tenant, known), issue: { reason: 'KeysNotProven', message: why } };
 }
 
 /** Answers the tenants that a key service serves, each with the reference that counts. */

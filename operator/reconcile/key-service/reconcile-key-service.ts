@@ -65,7 +65,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
   const hibernated = rendered.desired?.kubernetes.hibernated === true;
   const invalid = resources.invalid.get(objectKey(ref));
   const tls = tlsCondition(own, certificates, now());
-  const seen = { running, step, problem: rendered.problem, invalid, hibernated };
+  const seen = { running, step, issue: rendered.issue, invalid, hibernated };
   const found = [...workloadConditions(seen), ...held];
   const reported = isDeleted ? deletionWaits(found, holders) : found;
   const further = [...(tls === undefined ? [] : [tls]), ...(await swapConditions(ref, shared))];
@@ -91,7 +91,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
     enqueue({ kind: 'Tenant', name: metadata.name });
   const again = recheckMs(certificatesOf(needs, issued, []), now());
   if (again !== undefined) enqueue(ref, again);
-  if (rendered.problem?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
+  if (rendered.issue?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
   if (againMs !== undefined) enqueue(ref, againMs);
   await shared.status.put(ref, conditions, {
     ...workloadStatus(running, hibernated ? 0 : kms.spec.replicas, step, ref),

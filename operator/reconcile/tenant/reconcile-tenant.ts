@@ -41,7 +41,7 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   const { runtime, enqueue, now } = shared.options;
   const ref = { kind: 'Tenant', name: written.metadata.name } as const;
   const before = await runtime.observeOne(workloadName(ref));
-  const { tenant, problem: issue } = await decideKeyService(written, resources, before, shared.options);
+  const { tenant, issue } = await decideKeyService(written, resources, before, shared.options);
   const remembered = shared.options.status.get(ref)?.keyService?.name;
   const gathered = await gather(tenant, resources, before, shared);
   const { paused } = tenant.spec;
@@ -60,11 +60,17 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   const tiers = await reconcileTiers(tenant, resources, shared);
   const again = recheckMs(gathered.certificates, now());
   if (again !== undefined) enqueue(ref, again);
-  if (rendered?.problem?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
+  if (rendered?.issue?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
   // While the tenant is paused its spec does not count, so its problems are not reported.
   const reported = paused ? undefined : rendered;
-  const refused = paused ? undefined : issue;
-  await publish(tenant, resources, gathered, { rendered: reported, progress, waitingFor, refused, tiers }, shared);
+  const rejected = paused ? undefined : issue;
+  await publish(
+    tenant,
+    resources,
+    gathered,
+    { rendered: reported, progress, waitingFor, refused: rejected, tiers },
+    shared,
+  );
   noteKeyService(tenant, remembered, shared);
   if (issue !== undefined) enqueue(ref, proveRetryMs);
 }
@@ -240,7 +246,7 @@ async function publish(
     {
       running,
       step,
-      problem: outcome.refused ?? outcome.rendered?.problem,
+      issue: outcome.refused ?? outcome.rendered?.issue,
       invalid: resources.invalid.get(objectKey(ref)),
       hibernated: isHibernated(tenant, running),
     },

@@ -110,9 +110,9 @@ function providerError(name: string, around: TenantContext): Issue | undefined {
 
 function encryptionCondition(seen: Observation, keyService: readonly ConditionUpdate[] | undefined): ConditionUpdate {
   if (keyService === undefined) {
-    const message = seen.problem?.message ?? 'the key service was not looked at yet';
-    const status = seen.problem === undefined ? 'Unknown' : 'False';
-    return { type: 'KMSReady', status, reason: seen.problem?.reason ?? 'NotObserved', message };
+    const message = seen.issue?.message ?? 'the key service was not looked at yet';
+    const status = seen.issue === undefined ? 'Unknown' : 'False';
+    return { type: 'KMSReady', status, reason: seen.issue?.reason ?? 'NotObserved', message };
   }
   const state = keyService.find(({ type }) => type === 'Ready');
   return {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Spec } from '../../../test/support/operator/rules/rule-cases.ts';
 import { kms, tenant } from '../../../test/support/operator/reconciler-harness.ts';
-import { imagesLike, refusedPod, type PodBounds } from './pod-bounds.ts';
+import { imagesLike, rejectedPod, type PodBounds } from './pod-bounds.ts';
 
 const bounds: PodBounds = {
   podSecurity: 'restricted',
   serviceAccounts: [],
   images: imagesLike('registry.example:5000/coffer:1.0'),
 };
-const refused = (spec: Spec, more: Partial<PodBounds> = {}) => refusedPod(tenant(spec), { ...bounds, ...more });
+const rejected = (spec: Spec, more: Partial<PodBounds> = {}) => rejectedPod(tenant(spec), { ...bounds, ...more });
 
 describe('what a tenant may ask of its pods', () => {
   it.each<[string, Spec]>([
@@ -18,7 +18,7 @@ describe('what a tenant may ask of its pods', () => {
     ['users of OpenShift', { podSecurityContext: { runAsUser: null, runAsGroup: null, fsGroup: null } }],
     ['a port below 1024', { containerSecurityContext: { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } } }],
   ])('is %s', (_, spec) => {
-    expect(refused(spec)).toBeUndefined();
+    expect(rejected(spec)).toBeUndefined();
   });
 
   it.each<[string, Spec]>([
@@ -43,27 +43,27 @@ describe('what a tenant may ask of its pods', () => {
     ['spec.image', { image: 'evil/coffer:1.0' }],
     ['spec.image', { image: 'registry.example:5000/coffer-evil:1.0' }],
   ])('is not %s', (field, spec) => {
-    expect(refused(spec)).toMatch(new RegExp(`^${field.replaceAll('.', '\\.')} of Tenant demo`));
+    expect(rejected(spec)).toMatch(new RegExp(`^${field.replaceAll('.', '\\.')} of Tenant demo`));
   });
 
   it('is named with the setting that says so', () => {
-    expect(refused({ containerSecurityContext: { privileged: true } })).toContain(
+    expect(rejected({ containerSecurityContext: { privileged: true } })).toContain(
       "is not allowed by the operator's setting podSecurity, which is restricted",
     );
-    expect(refused({ serviceAccountName: 'admin' })).toContain('allowedServiceAccounts (none)');
-    expect(refused({ image: 'x' })).toContain('allowedImages');
+    expect(rejected({ serviceAccountName: 'admin' })).toContain('allowedServiceAccounts (none)');
+    expect(rejected({ image: 'x' })).toContain('allowedImages');
   });
 
   it('is more by a setting', () => {
-    expect(refused({ serviceAccountName: 'vault-a' }, { serviceAccounts: ['vault-*'] })).toBeUndefined();
-    expect(refused({ image: 'mirror/a/coffer:1' }, { images: ['mirror/*/coffer:*'] })).toBeUndefined();
-    expect(refused({ podSecurityContext: { runAsUser: 0 } }, { podSecurity: 'baseline' })).toBeUndefined();
-    expect(refused({ containerSecurityContext: { privileged: true } }, { podSecurity: 'baseline' })).toBeDefined();
-    expect(refused({ containerSecurityContext: { privileged: true } }, { podSecurity: 'privileged' })).toBeUndefined();
+    expect(rejected({ serviceAccountName: 'vault-a' }, { serviceAccounts: ['vault-*'] })).toBeUndefined();
+    expect(rejected({ image: 'mirror/a/coffer:1' }, { images: ['mirror/*/coffer:*'] })).toBeUndefined();
+    expect(rejected({ podSecurityContext: { runAsUser: 0 } }, { podSecurity: 'baseline' })).toBeUndefined();
+    expect(rejected({ containerSecurityContext: { privileged: true } }, { podSecurity: 'baseline' })).toBeDefined();
+    expect(rejected({ containerSecurityContext: { privileged: true } }, { podSecurity: 'privileged' })).toBeUndefined();
   });
 
   it('is the same of a KMSConfig', () => {
-    expect(refusedPod(kms({ serviceAccountName: 'admin' }), bounds)).toMatch(
+    expect(rejectedPod(kms({ serviceAccountName: 'admin' }), bounds)).toMatch(
       /^spec\.serviceAccountName of KMSConfig keys/,
     );
   });

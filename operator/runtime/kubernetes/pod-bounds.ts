@@ -23,7 +23,7 @@ export function imagesLike(image: string): readonly string[] {
 }
 
 /** Answers why the pods of a resource are not allowed, with the field and the setting of the operator; undefined when they are. */
-export function refusedPod({ kind, metadata, spec }: Tenant | KMSConfig, bounds: PodBounds): string | undefined {
+export function rejectedPod({ kind, metadata, spec }: Tenant | KMSConfig, bounds: PodBounds): string | undefined {
   const of = `of ${kind} ${metadata.name}`;
   const { image, serviceAccountName } = spec;
   if (image !== undefined && !bounds.images.some((pattern) => matches(pattern, image))) {

@@ -55,7 +55,7 @@ export class LocalWorkload {
   #startedWith: readonly RestartInput[] = [];
   #wanted = 1;
   #supervisor: Supervisor | undefined;
-  #refused: { reason: RefusalReason; message: string } | undefined;
+  #rejected: { reason: RefusalReason; message: string } | undefined;
   #queue: Promise<void> = Promise.resolve();
   #busy = 0;
   #restartWanted = false;
@@ -81,7 +81,7 @@ export class LocalWorkload {
       state: this.#state(),
       instances: this.#instances(),
       wanted: this.#wanted,
-      ...(this.#refused === undefined ? {} : { refused: this.#refused }),
+      ...(this.#rejected === undefined ? {} : { refused: this.#rejected }),
       addresses: Object.fromEntries(ports.map((port) => [port.name, reachedAt(port)])),
     };
   }
@@ -116,7 +116,7 @@ export class LocalWorkload {
       this.#refuseReplicas(workload);
       return;
     }
-    if (this.#refused?.reason === 'ReplicasUnsupported') this.#refused = undefined;
+    if (this.#rejected?.reason === 'ReplicasUnsupported') this.#rejected = undefined;
     const changed = this.#applied !== undefined && isChanged(this.#applied, workload);
     if (record) this.#applied = workload;
     if (this.#wanted === 0) {
@@ -125,7 +125,7 @@ export class LocalWorkload {
     }
     if (this.#supervisor === undefined && this.#busy === 0) {
       // A timer retries a refused start, not every reconcile. A change of the workload retries at once.
-      if (this.#refused === undefined || (record && changed)) this.#requestRestart();
+      if (this.#rejected === undefined || (record && changed)) this.#requestRestart();
       return;
     }
     // A restart under way writes the files itself.
@@ -219,7 +219,7 @@ export class LocalWorkload {
       this.#startLater();
       return;
     }
-    this.#refused = undefined;
+    this.#rejected = undefined;
     this.#supervisor = new Supervisor({
       command: this.#command(workload),
       log: this.#log,
@@ -239,8 +239,8 @@ export class LocalWorkload {
   }
 
   #refuse(reason: RefusalReason, message: string): void {
-    const changed = this.#refused?.message !== message;
-    this.#refused = { reason, message };
+    const changed = this.#rejected?.message !== message;
+    this.#rejected = { reason, message };
     if (changed) this.#options.changed();
   }
 

@@ -41,7 +41,7 @@ export interface LocalOptions {
   readonly beforeChecks?: () => Promise<void>;
   readonly event: (event: OperatorEvent) => void;
   /** Called with problems that belong to no resource. */
-  readonly problem: (message: string) => void;
+  readonly issue: (message: string) => void;
   readonly childLine: (workload: string, line: string) => void;
 }
 
@@ -78,7 +78,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     const failures = new Map<string, string>();
     const event = (news: OperatorEvent) => {
       options.event(news);
-      void status.record(news).catch((error: unknown) => options.problem(describe(error)));
+      void status.record(news).catch((error: unknown) => options.issue(describe(error)));
     };
     const runtime = new LocalRuntime({
       state,
@@ -106,7 +106,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       },
       failed: (key, error) => {
         // The queue retries; the reason is reported once.
-        if (failures.get(key) !== describe(error)) options.problem(describe(error));
+        if (failures.get(key) !== describe(error)) options.issue(describe(error));
         failures.set(key, describe(error));
       },
       random: Math.random,
@@ -170,7 +170,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     };
     let known: readonly string[] = [];
     const report = () => {
-      for (const issue of manifests.problems) if (!known.includes(issue)) options.problem(issue);
+      for (const issue of manifests.problems) if (!known.includes(issue)) options.issue(issue);
       known = manifests.problems;
     };
     report();
@@ -181,7 +181,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
         report();
         take();
       } catch (error) {
-        options.problem(`${describe(error)}; what runs is left as it is`);
+        options.issue(`${describe(error)}; what runs is left as it is`);
       }
     };
     const watches = [options.manifests, state.folder('secrets')].map((folder) =>

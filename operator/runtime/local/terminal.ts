@@ -17,7 +17,7 @@ export class Terminal {
     this.#line(`${ref.kind}/${ref.name}`, `${what}: ${message}`);
   }
 
-  problem(message: string): void {
+  issue(message: string): void {
     this.#line('operator', this.#paint('red', message));
   }
 

@@ -57,10 +57,10 @@ describe('a user', () => {
 
   it('has no name of the form that people of a provider have', async () => {
     const accessKey = 'J6kbvDWDOjFYTJ4ELLrWoGJ9YhSl4nGy2-zAqFbO_xM';
-    const refused = { code: 'invalid-access-key' };
-    await expect(identities.putUser({ accessKey, secretKey })).rejects.toMatchObject(refused);
+    const rejected = { code: 'invalid-access-key' };
+    await expect(identities.putUser({ accessKey, secretKey })).rejects.toMatchObject(rejected);
     await identities.putUser({ accessKey: 'ann', secretKey });
-    await expect(identities.createServiceAccount({ subject: ann, accessKey })).rejects.toMatchObject(refused);
+    await expect(identities.createServiceAccount({ subject: ann, accessKey })).rejects.toMatchObject(rejected);
   });
 
   it('is refused where its name is an access key, and the refusal says whose', async () => {

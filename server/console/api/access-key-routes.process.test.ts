@@ -161,12 +161,12 @@ describe('access keys of others', () => {
   it('are not listed, changed or created without the right', async () => {
     const bob = await user('bob', ['readwrite']);
     const { accessKey } = await create(ann);
-    const refused = async (method: string, path: string, body?: object) =>
+    const rejected = async (method: string, path: string, body?: object) =>
       (await error(await bob.send(method, path, body === undefined ? {} : { json: body }))).status;
-    expect(await refused('GET', `/api/access-key?key=${accessKey}`)).toBe(403);
-    expect(await refused('PUT', `/api/access-key?key=${accessKey}`, { status: 'disabled' })).toBe(403);
-    expect(await refused('DELETE', `/api/access-key?key=${accessKey}`)).toBe(403);
-    expect(await refused('POST', '/api/access-keys', { owner: 'ann' })).toBe(403);
+    expect(await rejected('GET', `/api/access-key?key=${accessKey}`)).toBe(403);
+    expect(await rejected('PUT', `/api/access-key?key=${accessKey}`, { status: 'disabled' })).toBe(403);
+    expect(await rejected('DELETE', `/api/access-key?key=${accessKey}`)).toBe(403);
+    expect(await rejected('POST', '/api/access-keys', { owner: 'ann' })).toBe(403);
     expect(await listOf(bob)).toEqual([]);
   });
 

@@ -28,7 +28,7 @@ const withClaims = (claims: object) => ({ who: { kind: 'claims', provider: 'DEMO
 
 const from = async (ip: string) => (await decision({ who: ann, context: { 'aws:SourceIp': [ip] } })).effect;
 
-const refused = async (question: object) => {
+const rejected = async (question: object) => {
   const response = await ask(question);
   return { status: response.status, ...((await response.json()) as ErrorAnswer) };
 };
@@ -130,12 +130,12 @@ describe('an explanation', () => {
   });
 
   it('of an unknown user is refused with a message', async () => {
-    expect(await refused({ who: ann })).toMatchObject({ status: 404, message: expect.stringContaining('"ann"') });
-    expect(await refused(withClaims({ policy: 'readonly' }))).toMatchObject({ status: 400, field: 'claims' });
+    expect(await rejected({ who: ann })).toMatchObject({ status: 404, message: expect.stringContaining('"ann"') });
+    expect(await rejected(withClaims({ policy: 'readonly' }))).toMatchObject({ status: 400, field: 'claims' });
     const elsewhere = { who: { kind: 'claims', provider: 'OTHER', claims: { sub: '1' } } };
-    expect(await refused(elsewhere)).toMatchObject({ status: 404, field: 'provider' });
+    expect(await rejected(elsewhere)).toMatchObject({ status: 404, field: 'provider' });
     await root.send('POST', '/api/users', { json: { name: 'ann' } });
     await root.send('PUT', '/api/user/status?name=ann', { json: { status: 'disabled' } });
-    expect(await refused({ who: ann })).toMatchObject({ status: 409, message: expect.stringContaining('disabled') });
+    expect(await rejected({ who: ann })).toMatchObject({ status: 409, message: expect.stringContaining('disabled') });
   });
 });

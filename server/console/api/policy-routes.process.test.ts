@@ -134,8 +134,8 @@ describe('policies', () => {
   it('are not deleted while they are attached; the error names the holders', async () => {
     await save('mine', documentOf('s3:GetObject'));
     await root.send('POST', '/api/users', { json: { name: 'ann', policies: ['mine'] } });
-    const refused = await error(await root.send('DELETE', '/api/policy?name=mine'));
-    expect(refused.message).toContain('the user ann');
+    const rejected = await error(await root.send('DELETE', '/api/policy?name=mine'));
+    expect(rejected.message).toContain('the user ann');
     await root.send('DELETE', '/api/user?name=ann');
     expect((await root.send('DELETE', '/api/policy?name=mine')).status).toBe(204);
   });

@@ -161,7 +161,7 @@ function stateOf(
   if (type !== 'openid') return { kind: 'unknown' };
   const status = provider?.status;
   if (status?.kind === 'ready') return { kind: 'ready', issuer: status.metadata.issuer };
-  return { kind: 'unavailable', reason: status?.problem?.message ?? 'It has not answered yet.' };
+  return { kind: 'unavailable', reason: status?.issue?.message ?? 'It has not answered yet.' };
 }
 
 function mapOf(record: Readonly<Record<string, string>>): Map<string, string> {

@@ -47,7 +47,7 @@ export function statusRoutes(services: ConsoleServices, authorizer: Authorizer):
       providers: providers.list.map(({ id, displayName, status }) => ({
         name: id,
         displayName,
-        reason: status.kind === 'ready' ? undefined : (status.problem?.message ?? 'It has not answered yet.'),
+        reason: status.kind === 'ready' ? undefined : (status.issue?.message ?? 'It has not answered yet.'),
       })),
       directory: hasDirectory,
     } satisfies StatusAnswer);

@@ -152,8 +152,8 @@ describe('groups', () => {
   it('keep their members if a new one does not exist', async () => {
     await create({ name: 'ann' });
     await root.send('POST', '/api/groups', { json: { name: 'staff', members: ['ann'] } });
-    const refused = await root.send('PUT', '/api/group/members?name=staff', { json: { members: ['nobody'] } });
-    expect(refused.status).toBe(404);
+    const rejected = await root.send('PUT', '/api/group/members?name=staff', { json: { members: ['nobody'] } });
+    expect(rejected.status).toBe(404);
     expect((await groupOf('staff')).members).toEqual(['ann']);
   });
 

@@ -176,9 +176,9 @@ class TransferWork {
           headers,
           body,
         });
-        const { error, refused } = answer;
-        if (error === undefined || refused === undefined) return answer;
-        return { ...answer, error: { code: error.code, message: refusal(refused) } };
+        const { error, refused: rejected } = answer;
+        if (error === undefined || rejected === undefined) return answer;
+        return { ...answer, error: { code: error.code, message: refusal(rejected) } };
       } catch (error) {
         if (error instanceof S3Error) throw new ResponseError(error.code, error.message);
         throw error;

@@ -21,8 +21,8 @@ async function openLdapConnection(settings: LdapSettings, ended: AbortSignal): P
   const { host, port, transport } = settings;
   const tls = transport === 'plain' ? undefined : await tlsOptions(settings);
   const sockets: Socket[] = [];
-  const once = <T extends Socket>(connect: () => T, most: number): T => {
-    if (sockets.length >= most) throw new Error('the connection was lost');
+  const once = <T extends Socket>(connect: () => T, max: number): T => {
+    if (sockets.length >= max) throw new Error('the connection was lost');
     ended.throwIfAborted();
     const socket = connect();
     sockets.push(socket);

@@ -43,13 +43,13 @@ export type HostStyle =
   /** Virtual-host style: the Host names the bucket, in lower case and still unchecked, and the whole path is the key. */
   | { readonly kind: 'bucket'; readonly bucket: string }
   /** The Host names a bucket where this server has no virtual hosts, so that the path cannot be understood. */
-  | { readonly kind: 'unserved'; readonly problem: string }
-  | { readonly kind: 'malformed'; readonly problem: string };
+  | { readonly kind: 'unserved'; readonly issue: string }
+  | { readonly kind: 'malformed'; readonly issue: string };
 
 export interface ClientCertificate {
   readonly certificate: X509Certificate;
   /** The verification error; absent if the certificate is trusted. */
-  readonly problem?: string;
+  readonly issue?: string;
 }
 
 /** The answer of an API. The listener writes it and adds request IDs, `Date` and `Server`. */

@@ -202,9 +202,9 @@ class Copy {
         this.#progressed({ objects: this.#objects });
       }
     }
-    const { batch: most = BATCH.records } = this.#options;
+    const { batch: max = BATCH.records } = this.#options;
     const blobs = this.progress.bytes - this.state.bytes;
-    if (this.#put.length >= most || this.#bytes >= BATCH.bytes || blobs >= BATCH.blobs) await this.keep();
+    if (this.#put.length >= max || this.#bytes >= BATCH.bytes || blobs >= BATCH.blobs) await this.keep();
   }
 
   async next(phase: CopyState['phase']): Promise<void> {

@@ -164,17 +164,19 @@ describe('digests of encrypted objects', () => {
     const encryption = schemes['SSE-S3'];
     const { etag } = await layer.putObject(put('bucket', 'key', PIN, { encryption }));
     const other = 'f'.repeat(32);
-    const refused = { code: 'PreconditionFailed' };
-    await expect(layer.getObject('bucket', 'key', { conditions: { ifMatch: [other] } })).rejects.toMatchObject(refused);
+    const rejected = { code: 'PreconditionFailed' };
+    await expect(layer.getObject('bucket', 'key', { conditions: { ifMatch: [other] } })).rejects.toMatchObject(
+      rejected,
+    );
     await expect(layer.headObject('bucket', 'key', { conditions: { ifNoneMatch: [etag] } })).rejects.toMatchObject({
       code: 'NotModified',
     });
     const conditioned = (conditions: NonNullable<PutObject['conditions']>) =>
       layer.putObject(put('bucket', 'key', PIN, { encryption, conditions }));
-    await expect(conditioned({ ifMatch: [other] })).rejects.toMatchObject(refused);
-    await expect(conditioned({ ifNoneMatch: ['*'] })).rejects.toMatchObject(refused);
+    await expect(conditioned({ ifMatch: [other] })).rejects.toMatchObject(rejected);
+    await expect(conditioned({ ifNoneMatch: ['*'] })).rejects.toMatchObject(rejected);
     await conditioned({ ifMatch: [etag] });
-    await expect(layer.deleteObject('bucket', 'key', { conditions: only(other) })).rejects.toMatchObject(refused);
+    await expect(layer.deleteObject('bucket', 'key', { conditions: only(other) })).rejects.toMatchObject(rejected);
     await layer.deleteObject('bucket', 'key', { conditions: only(etag) });
   });
 
@@ -184,10 +186,10 @@ describe('digests of encrypted objects', () => {
     const begun = await upload(test, schemes['SSE-C'], { algorithm: 'CRC32', type: 'FULL_OBJECT', value: '' });
     const { parts } = await layer.listParts({ ...begun, after: 0, limit: 10 });
     expect(parts.map(({ checksum }) => checksum)).toEqual([undefined, undefined]);
-    const refused = { code: 'InvalidRequest' };
-    await expect(layer.completeMultipartUpload(begun)).rejects.toMatchObject(refused);
+    const rejected = { code: 'InvalidRequest' };
+    await expect(layer.completeMultipartUpload(begun)).rejects.toMatchObject(rejected);
     const wrong = new CustomerKey(Buffer.alloc(32, 4));
-    await expect(layer.completeMultipartUpload({ ...begun, customerKey: wrong })).rejects.toMatchObject(refused);
+    await expect(layer.completeMultipartUpload({ ...begun, customerKey: wrong })).rejects.toMatchObject(rejected);
     await layer.completeMultipartUpload({ ...begun, customerKey });
     const without = await upload(test, schemes['SSE-C']);
     await layer.completeMultipartUpload(without);
@@ -196,11 +198,11 @@ describe('digests of encrypted objects', () => {
   it('are never written plain where the backend is not sealed: 503', async () => {
     const test = await withBucket({ digests: noDigestKeys });
     const encryption = schemes['SSE-S3'];
-    const refused = { code: 'ServiceUnavailable', message: expect.stringContaining('key service') as string };
-    await expect(test.layer.putObject(put('bucket', 'key', PIN, { encryption }))).rejects.toMatchObject(refused);
+    const rejected = { code: 'ServiceUnavailable', message: expect.stringContaining('key service') as string };
+    await expect(test.layer.putObject(put('bucket', 'key', PIN, { encryption }))).rejects.toMatchObject(rejected);
     await expect(
       test.layer.putObject(put('bucket', 'key', randomBytes(300_000), { encryption })),
-    ).rejects.toMatchObject(refused);
+    ).rejects.toMatchObject(rejected);
     expect(await Array.fromAsync(test.blobs.list())).toEqual([]);
     // Nothing of these is sealed under the key of the bucket.
     await test.layer.putObject(put('bucket', 'key', PIN, { encryption: schemes['SSE-C'] }));

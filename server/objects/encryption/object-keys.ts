@@ -26,13 +26,13 @@ interface Known {
  * `unsealedKeyLimits`. Keys of clients are never cached.
  */
 export class OpenedObjectKeys {
-  readonly #most: number;
+  readonly #max: number;
   /** By data key, then by sealed key as records have it. */
   #byDataKey = new WeakMap<Buffer, Map<string, Known>>();
   #count = 0;
 
-  constructor(most = MAX_KEYS) {
-    this.#most = most;
+  constructor(max = MAX_KEYS) {
+    this.#max = max;
   }
 
   /**
@@ -53,7 +53,7 @@ export class OpenedObjectKeys {
   }
 
   #keep(dataKey: Buffer, sealed: string, known: Known): void {
-    if (this.#count >= this.#most) {
+    if (this.#count >= this.#max) {
       this.#byDataKey = new WeakMap();
       this.#count = 0;
     }

@@ -332,13 +332,13 @@ describe('deleteObject', () => {
 describe('without a key service', () => {
   it('refuses encryption as not implemented, and the default of a bucket too', async () => {
     const { layer } = await prepared({ keys: noKeySource });
-    const refused = {
+    const rejected = {
       code: 'NotImplemented',
       message: 'Server side encryption specified but KMS is not configured',
     };
     const answer = layer.putObject(put('bucket', 'key', 'x', { encryption: { scheme: 'SSE-S3' } }));
-    await expect(answer).rejects.toMatchObject(refused);
-    await expect(layer.putBucketEncryption('bucket', { scheme: 'SSE-S3' })).rejects.toMatchObject(refused);
+    await expect(answer).rejects.toMatchObject(rejected);
+    await expect(layer.putBucketEncryption('bucket', { scheme: 'SSE-S3' })).rejects.toMatchObject(rejected);
   });
 });
 

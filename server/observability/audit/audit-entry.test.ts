@@ -90,8 +90,8 @@ describe('an audit entry', () => {
     [{ authorization: 'Bearer abc' }, '', undefined],
     [{}, 'prefix=a', undefined],
   ])('says how a request with %j and %j is signed', (headers, rawQuery, signature) => {
-    const { principal: _, ...refused } = read;
-    const entry = auditEntry({ ...refused, request: { ...read.request, headers, rawQuery } }, origin);
+    const { principal: _, ...rejected } = read;
+    const entry = auditEntry({ ...rejected, request: { ...read.request, headers, rawQuery } }, origin);
     expect(entry.signature).toEqual(signature);
     expect(JSON.stringify(entry)).not.toContain('c2ln');
     if (JSON.stringify([headers, rawQuery]).includes('ann')) expect(entry.tags).toEqual({ claimedAccessKey: 'ann' });

@@ -50,14 +50,14 @@ describe('the metrics are read', () => {
 });
 
 describe('the metrics are not read', () => {
-  const refused: Readonly<Record<string, Token>> = {
+  const rejected: Readonly<Record<string, Token>> = {
     'of another password': { secret: 'another-password' },
     'of a user that does not exist': { subject: 'nobody' },
     'for something else': { issuer: 'other' },
     'signed by a weaker algorithm': { algorithm: 'HS256' },
     'that has expired': { expires: new Date('2025-12-31T23:59:00Z') },
   };
-  it.each(Object.entries(refused))('with a token %s', async (_title, token) => {
+  it.each(Object.entries(rejected))('with a token %s', async (_title, token) => {
     expect(await whyScrapeDenied(await bearer(token), accessOf(root), now, from)).toMatch(
       /^The bearer token is not signed by/,
     );

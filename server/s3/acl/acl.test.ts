@@ -62,8 +62,8 @@ describe('ownership controls', () => {
     const { as } = await withAcls();
     await as('root', 'PUT', '/bucket?acl', canned('public-read'));
     const body = method === 'PUT' ? ownershipDocument('BucketOwnerEnforced') : '';
-    const refused = { status: 400, code: 'InvalidBucketAclWithObjectOwnership' };
-    expect(await as('root', method, '/bucket?ownershipControls', { body })).toMatchObject(refused);
+    const rejected = { status: 400, code: 'InvalidBucketAclWithObjectOwnership' };
+    expect(await as('root', method, '/bucket?ownershipControls', { body })).toMatchObject(rejected);
     await as('root', 'PUT', '/bucket?acl', canned('private'));
     expect((await as('root', method, '/bucket?ownershipControls', { body })).status).toBeLessThan(300);
   });
@@ -326,12 +326,12 @@ describe('decisions', () => {
         },
       ],
     });
-    const refused = { status: 403, code: 'AccessDenied' };
-    expect(await as('ann', 'PUT', '/bucket/key', { ...canned('public-read'), body: 'x' })).toMatchObject(refused);
-    expect(await as('ann', 'POST', '/bucket/key?uploads', canned('public-read'))).toMatchObject(refused);
+    const rejected = { status: 403, code: 'AccessDenied' };
+    expect(await as('ann', 'PUT', '/bucket/key', { ...canned('public-read'), body: 'x' })).toMatchObject(rejected);
+    expect(await as('ann', 'POST', '/bucket/key?uploads', canned('public-read'))).toMatchObject(rejected);
     expect(await as('ann', 'PUT', '/bucket/key', { ...canned('private'), body: 'x' })).toMatchObject({ status: 200 });
     const headers = { 'x-amz-object-ownership': 'ObjectWriter', 'x-amz-acl': 'public-read' };
-    expect(await as('ann', 'PUT', '/other', { headers })).toMatchObject(refused);
+    expect(await as('ann', 'PUT', '/other', { headers })).toMatchObject(rejected);
     expect(await as('root', 'PUT', '/other', { headers })).toMatchObject({ status: 200 });
     expect(await as('stranger', 'GET', '/other')).toMatchObject({ status: 200 });
   });

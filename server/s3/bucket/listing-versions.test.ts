@@ -160,8 +160,8 @@ const remove = (body: string) => {
 describe('DeleteObjects', () => {
   it('removes 1,000 versions and markers in one request, and refuses 1,001', async () => {
     const many = all.filter((item) => item.startsWith('many/'));
-    const refused = await remove(document(many.slice(0, 1_001)));
-    expect([refused.status, refused.code]).toEqual([400, 'MalformedXML']);
+    const rejected = await remove(document(many.slice(0, 1_001)));
+    expect([rejected.status, rejected.code]).toEqual([400, 'MalformedXML']);
     const removed = await remove(document(many.slice(0, 1_000)));
     expect(removed.status).toBe(200);
     expect(removed.body.match(/<Deleted>/g)).toHaveLength(1_000);

@@ -15,7 +15,7 @@ const configuration = (type: string, defaults = '') =>
   `<ServerSideEncryptionConfiguration><Rule>${defaults}<BlockedEncryptionTypes><EncryptionType>${type}</EncryptionType>` +
   '</BlockedEncryptionTypes></Rule></ServerSideEncryptionConfiguration>';
 const block = ({ call }: TestCalls, type = 'SSE-C') => call('PUT', '/bucket?encryption', { body: configuration(type) });
-const refused = { code: 'AccessDenied', status: 403, body: expect.stringContaining('BlockedEncryptionTypes') };
+const rejected = { code: 'AccessDenied', status: 403, body: expect.stringContaining('BlockedEncryptionTypes') };
 
 /** A bucket with an object and an upload under a client's key, which blocks such keys since. */
 async function blocked() {
@@ -42,7 +42,7 @@ describe('a bucket that blocks keys of clients', () => {
 
   it('refuses to put an object under one', async () => {
     const { call } = await blocked();
-    expect(await call('PUT', '/bucket/after', { headers: keyHeaders(), body: 'x' })).toMatchObject(refused);
+    expect(await call('PUT', '/bucket/after', { headers: keyHeaders(), body: 'x' })).toMatchObject(rejected);
     expect((await call('HEAD', '/bucket/after', { headers: keyHeaders() })).status).toBe(404);
   });
 
@@ -56,13 +56,13 @@ describe('a bucket that blocks keys of clients', () => {
 
   it('refuses to begin an upload under one', async () => {
     const { call } = await blocked();
-    expect(await call('POST', '/bucket/after?uploads', { headers: keyHeaders() })).toMatchObject(refused);
+    expect(await call('POST', '/bucket/after?uploads', { headers: keyHeaders() })).toMatchObject(rejected);
   });
 
   it('refuses parts of an upload that was begun before, and its end', async () => {
     const { call, uploadId, etag } = await blocked();
     const path = `/bucket/parts?uploadId=${uploadId}`;
-    expect(await call('PUT', `${path}&partNumber=2`, { headers: keyHeaders(), body: 'x' })).toMatchObject(refused);
+    expect(await call('PUT', `${path}&partNumber=2`, { headers: keyHeaders(), body: 'x' })).toMatchObject(rejected);
     const list = `<Part><PartNumber>1</PartNumber><ETag>${etag}</ETag></Part>`;
     const body = `<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`;
     expect((await call('POST', path, { body })).body).toContain('AccessDenied');
@@ -105,6 +105,6 @@ describe('a bucket that blocks keys of clients', () => {
     expect((await test.call('PUT', '/bucket/x', { body: 'x' })).headers).toMatchObject({
       'x-amz-server-side-encryption': 'AES256',
     });
-    expect(await test.call('PUT', '/bucket/x', { headers: keyHeaders(), body: 'x' })).toMatchObject(refused);
+    expect(await test.call('PUT', '/bucket/x', { headers: keyHeaders(), body: 'x' })).toMatchObject(rejected);
   });
 });

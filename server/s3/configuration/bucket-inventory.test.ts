@@ -121,8 +121,8 @@ describe('who may have inventories', () => {
     ['DELETE', 's3:PutInventoryConfiguration'],
   ])('%s needs %s, and reads nothing of the body without it', async (method, action) => {
     const { call } = await inventoryCalls({ authorize: (request) => request.action !== action });
-    const refused = await call(method, target(), { body: 'no XML' });
-    expect(refused).toMatchObject({ status: 403, code: 'AccessDenied', bytesRead: 0 });
+    const rejected = await call(method, target(), { body: 'no XML' });
+    expect(rejected).toMatchObject({ status: 403, code: 'AccessDenied', bytesRead: 0 });
   });
 
   it('must be allowed to write the reports', async () => {

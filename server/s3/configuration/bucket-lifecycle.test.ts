@@ -44,8 +44,8 @@ describe('the lifecycle of a bucket', () => {
     ['DELETE', 's3:PutLifecycleConfiguration'],
   ])('%s needs %s, and reads nothing of the body without it', async (method, action) => {
     const { call } = await testCalls({ authorize: (request) => request.action !== action });
-    const refused = await call(method, '/bucket?lifecycle', { body: 'no XML' });
-    expect(refused).toMatchObject({ status: 403, code: 'AccessDenied', bytesRead: 0 });
+    const rejected = await call(method, '/bucket?lifecycle', { body: 'no XML' });
+    expect(rejected).toMatchObject({ status: 403, code: 'AccessDenied', bytesRead: 0 });
   });
 
   it('is refused above 512 KiB', async () => {

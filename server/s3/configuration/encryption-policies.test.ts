@@ -56,8 +56,8 @@ describe('a policy that refuses what is not encrypted', () => {
     });
     expect([put.status, done.status, done.code]).toEqual([200, 200, undefined]);
     const plain = await layer.createMultipartUpload({ bucket: 'bucket', key: 'key', headers: { metadata: {} } });
-    const refused = await call('PUT', `${path}?uploadId=${plain.uploadId}&partNumber=1`, { body: 'x' });
-    expect(refused).toMatchObject({ code: 'AccessDenied' });
+    const rejected = await call('PUT', `${path}?uploadId=${plain.uploadId}&partNumber=1`, { body: 'x' });
+    expect(rejected).toMatchObject({ code: 'AccessDenied' });
   });
 
   it('does not reveal an upload to a caller who may not write', async () => {
@@ -105,13 +105,13 @@ const rule = (name: string) =>
 
 it("a bucket's default of a key that does not exist is refused, also where the name was known before", async () => {
   const { call, keyService } = await testCalls();
-  const refused = { code: 'KMS.NotFoundException', status: 400 };
-  expect(await call('PUT', '/bucket?encryption', { body: rule('k') })).toMatchObject(refused);
+  const rejected = { code: 'KMS.NotFoundException', status: 400 };
+  expect(await call('PUT', '/bucket?encryption', { body: rule('k') })).toMatchObject(rejected);
   keyService.keys.set('k', Buffer.alloc(32, 1));
   expect((await call('PUT', '/bucket?encryption', { body: rule('k') })).status).toBe(200);
   expect((await call('GET', '/bucket?encryption')).body).toContain('<BucketKeyEnabled>true</BucketKeyEnabled>');
   const put = await call('PUT', path, { body: 'x' });
   expect(put.headers).toMatchObject({ [keyId]: 'arn:aws:kms:k', [`${scheme}-bucket-key-enabled`]: 'true' });
   keyService.keys.delete('k');
-  expect(await call('PUT', '/bucket?encryption', { body: rule('k') })).toMatchObject(refused);
+  expect(await call('PUT', '/bucket?encryption', { body: rule('k') })).toMatchObject(rejected);
 });

@@ -54,14 +54,14 @@ export class Faults {
 
   /** Waits for the latency of the plan. */
   async delay(): Promise<void> {
-    const most = this.#plan.latencyTurns ?? 0;
-    if (most === 0) return;
-    for (let turns = this.upTo(most); turns > 0; turns -= 1) await turn();
+    const max = this.#plan.latencyTurns ?? 0;
+    if (max === 0) return;
+    for (let turns = this.upTo(max); turns > 0; turns -= 1) await turn();
   }
 
   /** Returns an integer from 0 to `most`, inclusive. */
-  upTo(most: number): number {
-    return Math.floor(this.#random() * (most + 1));
+  upTo(max: number): number {
+    return Math.floor(this.#random() * (max + 1));
   }
 
   /** The generator is Mulberry32, which is good enough for faults. */

@@ -83,12 +83,12 @@ export class HttpApi {
     const exists = name !== undefined && this.#store.get(resource, namespace, name) !== undefined;
     const makes = verb === 'apply' && !resource.includes('/') && !exists;
     const needed: readonly Verb[] = verb === 'apply' ? (makes ? ['patch', 'create'] : ['patch']) : [verb];
-    const refused = needed.find((need) => !this.#options.permits({ ...request, verb: need }));
-    if (refused === undefined) return;
+    const rejected = needed.find((need) => !this.#options.permits({ ...request, verb: need }));
+    if (rejected === undefined) return;
     throw new ApiError(
       403,
       'Forbidden',
-      `${resource} is forbidden: User "operator" cannot ${refused} resource "${resource}"`,
+      `${resource} is forbidden: User "operator" cannot ${rejected} resource "${resource}"`,
     );
   }
 

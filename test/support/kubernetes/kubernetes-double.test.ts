@@ -150,9 +150,9 @@ describe('server-side apply', () => {
 
   it('refuses to take a field over, but by force', async () => {
     await apply(`${secrets}/a`, secret('a', { k: 'dg==' }));
-    const refused = await apply(`${secrets}/a`, secret('a', { k: 'dw==' }), 'other', false);
+    const rejected = await apply(`${secrets}/a`, secret('a', { k: 'dw==' }), 'other', false);
     const forced = await apply(`${secrets}/a`, secret('a', { k: 'dw==' }), 'other');
-    expect([refused.status, refused.body.reason, forced.body['data']]).toEqual([409, 'Conflict', { k: 'dw==' }]);
+    expect([rejected.status, rejected.body.reason, forced.body['data']]).toEqual([409, 'Conflict', { k: 'dw==' }]);
   });
 
   it('merges map lists by key and replaces other lists', async () => {
@@ -222,8 +222,8 @@ describe('deletion', () => {
     double.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } });
     double.put({ ...secret('a', {}), metadata: { name: 'a', namespace: 'n', finalizers: ['x.dev/y'] } });
     double.delete('namespaces', undefined, 'n');
-    const refused = await ask('POST', '/api/v1/namespaces/n/secrets', secret('b', {}));
-    expect([refused.status, refused.body.reason]).toEqual([403, 'Forbidden']);
+    const rejected = await ask('POST', '/api/v1/namespaces/n/secrets', secret('b', {}));
+    expect([rejected.status, rejected.body.reason]).toEqual([403, 'Forbidden']);
     await double.until(
       () => double.get('secrets', 'n', 'a')?.metadata.deletionTimestamp !== undefined,
       'deletion begins',

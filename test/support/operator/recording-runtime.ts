@@ -53,8 +53,8 @@ export class RecordingRuntime implements Runtime {
     const before = this.running.get(name);
     if (this.refusing.has(name)) {
       const none = { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, addresses: {} } as const;
-      const refused = { reason: 'ObjectRefused', message: 'the API server refuses it' } as const;
-      this.running.set(name, { ...(before ?? none), refused });
+      const rejected = { reason: 'ObjectRefused', message: 'the API server refuses it' } as const;
+      this.running.set(name, { ...(before ?? none), refused: rejected });
       return Promise.resolve();
     }
     this.told.push(`${before === undefined ? 'start' : 'update'} ${name}`);

@@ -31,12 +31,12 @@ export interface AwsVersion {
 }
 
 /** Answers with an error document. */
-export function refused(status: number, code: string, message: string, more = ''): AwsAnswer {
+export function rejected(status: number, code: string, message: string, more = ''): AwsAnswer {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message>${more}</Error>`;
   return { status, headers: { 'content-type': 'application/xml' }, body };
 }
 
-const noVersionId = refused(
+const noVersionId = rejected(
   400,
   'InvalidArgument',
   'This operation does not accept a version-id.',
@@ -73,10 +73,10 @@ export class AwsBucket {
       return xml('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>');
     }
     if (query.has('object-lock')) {
-      if (!this.#objectLock) return refused(404, 'ObjectLockConfigurationNotFoundError', 'none');
+      if (!this.#objectLock) return rejected(404, 'ObjectLockConfigurationNotFoundError', 'none');
       return xml('<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>');
     }
-    return query.has('versions') ? this.#list(query.get('prefix') ?? '') : refused(501, 'NotImplemented', 'double');
+    return query.has('versions') ? this.#list(query.get('prefix') ?? '') : rejected(501, 'NotImplemented', 'double');
   }
 
   #list(prefix: string): AwsAnswer {
@@ -97,7 +97,7 @@ export class AwsBucket {
     if (change !== undefined) return this.#change(request, key, change);
     if (method === 'HEAD' || method === 'GET') return this.#read(query.get('versionId') ?? undefined, key);
     if (method === 'DELETE' && query.has('uploadId')) return { status: 204 };
-    if (query.has('versionId')) return method === 'DELETE' ? refused(403, 'AccessDenied', 'a version') : noVersionId;
+    if (query.has('versionId')) return method === 'DELETE' ? rejected(403, 'AccessDenied', 'a version') : noVersionId;
     if (method === 'DELETE') return this.#deleted(key);
     if (method === 'POST' && query.has('uploads')) return this.#begin(request);
     if (method === 'POST') return this.#complete(request, key);
@@ -106,14 +106,14 @@ export class AwsBucket {
 
   #read(versionId: string | undefined, key: string): AwsAnswer {
     if (versionId !== undefined && !isOwnId(versionId))
-      return refused(400, 'InvalidArgument', 'Invalid version id specified');
+      return rejected(400, 'InvalidArgument', 'Invalid version id specified');
     const version =
       versionId === undefined ? this.versions(key)[0] : this.versions(key).find((one) => one.versionId === versionId);
-    if (version === undefined) return refused(404, versionId === undefined ? 'NoSuchKey' : 'NoSuchVersion', 'none');
+    if (version === undefined) return rejected(404, versionId === undefined ? 'NoSuchKey' : 'NoSuchVersion', 'none');
     const id = { 'x-amz-version-id': version.versionId };
     if (version.deleteMarker) {
       const marker = { ...id, 'x-amz-delete-marker': 'true' };
-      return { ...refused(versionId === undefined ? 404 : 405, 'NoSuchKey', 'none'), headers: marker };
+      return { ...rejected(versionId === undefined ? 404 : 405, 'NoSuchKey', 'none'), headers: marker };
     }
     const tags = version.tags === '' ? 0 : version.tags.split('&').length;
     return {
@@ -142,14 +142,14 @@ export class AwsBucket {
       0,
     );
     if (size > 2_048)
-      return refused(400, 'MetadataTooLarge', 'Your metadata headers exceed the maximum allowed metadata size.');
+      return rejected(400, 'MetadataTooLarge', 'Your metadata headers exceed the maximum allowed metadata size.');
     const until = headers['x-amz-object-lock-retain-until-date'];
     if (until !== undefined && Date.parse(String(until)) <= Date.now()) {
-      return refused(400, 'InvalidArgument', 'The retain until date must be in the future!');
+      return rejected(400, 'InvalidArgument', 'The retain until date must be in the future!');
     }
     const lock = until ?? headers['x-amz-object-lock-legal-hold'];
     if (lock === undefined || this.#objectLock) return undefined;
-    return refused(400, 'InvalidRequest', 'Bucket is missing Object Lock Configuration');
+    return rejected(400, 'InvalidRequest', 'Bucket is missing Object Lock Configuration');
   }
 
   #checkBody({ headers, body }: AwsRequest, what: string): AwsAnswer | undefined {
@@ -158,10 +158,10 @@ export class AwsBucket {
       md5 !== undefined || Object.keys(headers).some((name) => /^x-amz-checksum-(?!algorithm|type)/.test(name));
     if (this.#objectLock && !hasDigest) {
       const message = `Content-MD5 OR x-amz-checksum- HTTP header is required for ${what} requests with Object Lock parameters`;
-      return refused(400, 'InvalidRequest', message);
+      return rejected(400, 'InvalidRequest', message);
     }
     if (md5 === undefined || md5 === createHash('md5').update(body).digest('base64')) return undefined;
-    return refused(400, 'BadDigest', 'The Content-MD5 you specified did not match what we received.');
+    return rejected(400, 'BadDigest', 'The Content-MD5 you specified did not match what we received.');
   }
 
   #begin(request: AwsRequest): AwsAnswer {
@@ -174,7 +174,7 @@ export class AwsBucket {
 
   #part(request: AwsRequest): AwsAnswer {
     const upload = this.#uploads.get(request.query.get('uploadId') ?? '');
-    if (upload === undefined) return refused(404, 'NoSuchUpload', 'none');
+    if (upload === undefined) return rejected(404, 'NoSuchUpload', 'none');
     const wrong = this.#checkBody(request, 'Put Part');
     if (wrong !== undefined) return wrong;
     upload.parts.set(Number(request.query.get('partNumber')), request.body);
@@ -183,9 +183,9 @@ export class AwsBucket {
 
   #complete(request: AwsRequest, key: string): AwsAnswer {
     const upload = this.#uploads.get(request.query.get('uploadId') ?? '');
-    if (upload === undefined) return refused(404, 'NoSuchUpload', 'none');
+    if (upload === undefined) return rejected(404, 'NoSuchUpload', 'none');
     const parts = [...upload.parts].toSorted(([x], [y]) => x - y).map(([, body]) => body);
-    if (parts.slice(0, -1).some(({ length }) => length < minPart)) return refused(400, 'EntityTooSmall', 'too small');
+    if (parts.slice(0, -1).some(({ length }) => length < minPart)) return rejected(400, 'EntityTooSmall', 'too small');
     const digests = parts.map((body) => createHash('md5').update(body).digest());
     const etag = `${createHash('md5').update(Buffer.concat(digests)).digest('hex')}-${parts.length}`;
     const added = this.#add(upload.request, key, Buffer.concat(parts), etag, parts.length);
@@ -225,10 +225,10 @@ export class AwsBucket {
   #change({ method, query, body, headers }: AwsRequest, key: string, change: string): AwsAnswer {
     const id = query.get('versionId');
     const version = id === null ? this.versions(key)[0] : this.versions(key).find(({ versionId }) => versionId === id);
-    if (version === undefined) return refused(404, 'NoSuchVersion', 'none');
+    if (version === undefined) return rejected(404, 'NoSuchVersion', 'none');
     const text = body.toString();
     if (method === 'PUT' && headers['content-md5'] === undefined)
-      return refused(400, 'InvalidRequest', 'Missing Content-MD5');
+      return rejected(400, 'InvalidRequest', 'Missing Content-MD5');
     if (change === 'tagging') {
       const tags = [...text.matchAll(/<Key>([^<]*)<\/Key><Value>([^<]*)<\/Value>/g)];
       version.tags = tags.map(([, name, value]) => `${name}=${value}`).join('&');

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AwsAnswer, AwsBucket, type AwsRequest, refused } from './aws-bucket.ts';
+import { type AwsAnswer, AwsBucket, type AwsRequest, rejected } from './aws-bucket.ts';
 
 export interface AwsDouble {
   readonly endpoint: string;
@@ -33,8 +33,8 @@ export async function startAwsDouble({ objectLock = false } = {}): Promise<AwsDo
       const request = await received(incoming);
       if (request === undefined) return;
       requests.push(`${request.method} ${incoming.url}`);
-      const overloaded = refused(503, 'SlowDown', 'Please reduce your request rate.');
-      const closed = isClosed && request.method === 'PUT' ? refused(403, 'AccessDenied', 'Access Denied') : undefined;
+      const overloaded = rejected(503, 'SlowDown', 'Please reduce your request rate.');
+      const closed = isClosed && request.method === 'PUT' ? rejected(403, 'AccessDenied', 'Access Denied') : undefined;
       answer(response, request, isAway ? overloaded : (closed ?? served(bucket, request)));
     })();
   });
@@ -54,10 +54,10 @@ export async function startAwsDouble({ objectLock = false } = {}): Promise<AwsDo
 
 function served(bucket: AwsBucket, request: AwsRequest): AwsAnswer {
   const region = /Credential=[^/]+\/\d{8}\/([^/]+)\/s3\/aws4_request/.exec(request.header('authorization') ?? '')?.[1];
-  if (region === undefined) return refused(403, 'AccessDenied', 'Access Denied');
+  if (region === undefined) return rejected(403, 'AccessDenied', 'Access Denied');
   if (region !== awsRegion) {
     const text = `The authorization header is malformed; the region '${region}' is wrong; expecting '${awsRegion}'`;
-    return refused(400, 'AuthorizationHeaderMalformed', text, `<Region>${awsRegion}</Region>`);
+    return rejected(400, 'AuthorizationHeaderMalformed', text, `<Region>${awsRegion}</Region>`);
   }
   return bucket.serve(request);
 }

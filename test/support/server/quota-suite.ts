@@ -89,9 +89,9 @@ export function describeQuota(
       expect(answer.status).toBe(200);
       const writers = { done: false };
       const highest = (async () => {
-        let most = 0;
-        while (!writers.done) most = Math.max(most, await used(), await held());
-        return most;
+        let max = 0;
+        while (!writers.done) max = Math.max(max, await used(), await held());
+        return max;
       })();
       await Promise.all(Array.from({ length: WRITERS }, (_, writer) => fill(writer)));
       writers.done = true;

@@ -13,12 +13,12 @@ const broken: string[] = [];
 const key = Symbol.for('coffer.unit');
 
 function refuse(owner: object, name: string): void {
-  const refused = function (): never {
+  const rejected = function (): never {
     const error = new Error(`${name}: a unit test opens no socket and starts no process; name it .process.test.ts`);
     broken.push(error.stack ?? error.message);
     throw error;
   };
-  Object.defineProperty(owner, name, { value: refused, configurable: true, writable: true });
+  Object.defineProperty(owner, name, { value: rejected, configurable: true, writable: true });
 }
 
 if (!Object.hasOwn(globalThis, key)) {

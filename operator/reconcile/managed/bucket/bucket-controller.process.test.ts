@@ -172,12 +172,12 @@ describe('a resource that is deleted', () => {
     const resource = bucket('full', { deletionPolicy: 'Delete' });
     await pass(resource);
     await s3().send(new PutObjectCommand({ Bucket: 'full', Key: 'k', Body: 'x' }));
-    const refused = await controller.remove(resource, contextOf(access));
-    expect(refused).toMatchObject({
+    const rejected = await controller.remove(resource, contextOf(access));
+    expect(rejected).toMatchObject({
       done: false,
       conditions: [{ type: 'Ready', status: 'False', reason: 'BucketNotEmpty' }],
     });
-    expect(refused.conditions[0]?.message).toMatch(/delete them, or set spec.deletionPolicy to Retain/);
+    expect(rejected.conditions[0]?.message).toMatch(/delete them, or set spec.deletionPolicy to Retain/);
     expect(await exists('full')).toBe(true);
     await s3().send(new DeleteObjectCommand({ Bucket: 'full', Key: 'k' }));
     expect(await controller.remove(resource, contextOf(access))).toMatchObject({ done: true });

@@ -178,8 +178,8 @@ describe('a bucket that is replicated', () => {
     const gone = await pass(replicated('unusable', { bucket: 'not-there' }));
     expect(gone.ready).toBe('False ReplicationTargetUnusable');
     const wrong = [secretOf({ accessKey: other.accessKey, secretKey: 'not-the-secret-key' })];
-    const refused = await pass(replicated('unusable'), {}, wrong);
-    expect(refused.ready).toBe('False ReplicationTargetUnreachable');
-    expect(refused.message).not.toContain('not-the-secret-key');
+    const rejected = await pass(replicated('unusable'), {}, wrong);
+    expect(rejected.ready).toBe('False ReplicationTargetUnreachable');
+    expect(rejected.message).not.toContain('not-the-secret-key');
   });
 });

@@ -22,7 +22,7 @@ import { KubernetesRuntime } from '../workload/kubernetes-runtime.ts';
 import { type RuntimeLog } from '../workload/pod-files.ts';
 import { madeCredentials, rootCredentials } from './credentials.ts';
 import { NamespaceResources, checkPodOptions } from './namespace-resources.ts';
-import { refusedPod, type PodBounds } from '../pod-bounds.ts';
+import { rejectedPod, type PodBounds } from '../pod-bounds.ts';
 import { connectKeyService, proveKeys, type ConnectKeyService } from '../../../reconcile/key-service/prove-keys.ts';
 import { openKeyServices } from '../open-key-service.ts';
 import { PodProviderCheck } from '../provider-check/provider-check.ts';
@@ -236,7 +236,7 @@ export class NamespaceScope {
     const { api, caches, image, operatorNamespace, certificateTimes, askHealth, log, now, random } = this.#options;
     const secrets = caches.get('secrets');
     const { bounds } = this.#options;
-    const rejected = (resource: Tenant | KMSConfig) => bounds && refusedPod(resource, bounds);
+    const rejected = (resource: Tenant | KMSConfig) => bounds && rejectedPod(resource, bounds);
     const owner = (ref: ResourceRef) => ownerReference(this.#resources.object(ref));
     const coOwners = ({ kind, name }: OwnerReference) => (kind === 'KMSConfig' ? this.#tenantsOf(name) : []);
     const fingerprint = (value: string) => this.#fingerprintOf(value);
@@ -276,7 +276,7 @@ export class NamespaceScope {
       providerHosts: this.#options.providerHosts,
       fingerprint,
       operandImage: image,
-      refusedPod: rejected,
+      rejectedPod: rejected,
       status: this.#status,
       event: (event) => this.#options.event(event, this.#resources.object(event.ref)),
       enqueue: (ref, afterMs) => this.#enqueue(ref, afterMs),

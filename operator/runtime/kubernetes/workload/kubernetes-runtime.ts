@@ -56,7 +56,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #certificates: CertificateKeeper;
   readonly #waiting: WaitingServers;
   readonly #listeners: ((name: string) => void)[] = [];
-  readonly #refused = new Map<string, NonNullable<RunningWorkload['refused']>>();
+  readonly #rejected = new Map<string, NonNullable<RunningWorkload['refused']>>();
   readonly #retries = new Map<string, NodeJS.Timeout>();
   /** Uids of pods that this runtime deleted, by pod: a lagging cache shows them as running. */
   readonly #replaced = new Map<string, string>();
@@ -201,7 +201,7 @@ export class KubernetesRuntime implements Runtime {
   async remove(name: string): Promise<void> {
     const { caches, namespace } = this.#options;
     const monitors = caches.serviceMonitors();
-    this.#refused.delete(name);
+    this.#rejected.delete(name);
     this.#written.delete(name);
     this.#waiting.forget(name);
     for (const cache of [
@@ -234,7 +234,7 @@ export class KubernetesRuntime implements Runtime {
       const files = await resolvedFiles(workload, symbols);
       const notGrown = await writeWorkload({ workload, owner, symbols, files, keepTemplate }, this.#writerOptions());
       await this.#certificates.removeUnused(workload.owner, certificatesOf(workload));
-      if (notGrown === undefined) this.#refused.delete(workload.name);
+      if (notGrown === undefined) this.#rejected.delete(workload.name);
       else this.#refuse(workload.name, 'VolumeNotGrown', notGrown);
     });
   }
@@ -293,8 +293,8 @@ export class KubernetesRuntime implements Runtime {
 
   #refuse(workload: string, reason: RefusalReason, message: string): void {
     const { log, namespace } = this.#options;
-    if (this.#refused.get(workload)?.message !== message) log.warn({ namespace, workload, reason }, message);
-    this.#refused.set(workload, { reason, message });
+    if (this.#rejected.get(workload)?.message !== message) log.warn({ namespace, workload, reason }, message);
+    this.#rejected.set(workload, { reason, message });
     // The conflicting object is not the operator's, so no cache reports when it goes.
     clearTimeout(this.#retries.get(workload));
     this.#retries.set(workload, setTimeout(() => this.#tell(workload), rejectedRetryMs).unref());
@@ -303,10 +303,18 @@ export class KubernetesRuntime implements Runtime {
   #observe(name: string): RunningWorkload | undefined {
     const { caches, namespace, fingerprint, now } = this.#options;
     const statefulSet = caches.statefulSets.get(namespace, name);
-    const refused = this.#refused.get(name);
+    const rejected = this.#rejected.get(name);
     if (statefulSet === undefined || statefulSet.metadata.labels?.[workloadLabel] !== name) {
       return (
-        refused && { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, refused, addresses: {} }
+        rejected && {
+          name,
+          inputs: [],
+          state: { kind: 'stopped' },
+          instances: [],
+          wanted: 0,
+          refused: rejected,
+          addresses: {},
+        }
       );
     }
     const pods = caches.pods.ofWorkload(namespace, name);
@@ -317,7 +325,7 @@ export class KubernetesRuntime implements Runtime {
       pods,
       service: caches.services.get(namespace, name),
       replaced: new Set(this.#replaced.values()),
-      refused,
+      refused: rejected,
       resizing: resizingVolumes(this.#written.get(name), caches.persistentVolumeClaims.ofWorkload(namespace, name)),
       rejectedPods: rejectedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
     };

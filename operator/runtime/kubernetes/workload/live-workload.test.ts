@@ -26,19 +26,19 @@ function event(message: string, lastTimestamp = '2026-11-01T12:00:00Z', uid = 'o
 }
 
 const failed = event(`create Pod demo-0 in StatefulSet demo failed error: ${quota}`);
-const refused = (...events: readonly KubeObject[]) => [...rejectedPods(statefulSet, events, new Map())];
+const rejected = (...events: readonly KubeObject[]) => [...rejectedPods(statefulSet, events, new Map())];
 
 describe('a pod that could not be made', () => {
   it('is refused with the words of the admission', () => {
-    expect(refused(failed)).toEqual([['demo-0', quota]]);
+    expect(rejected(failed)).toEqual([['demo-0', quota]]);
   });
   it('is refused where its claim was', () => {
     const message = 'create Claim data-demo-0 for Pod demo-0 in StatefulSet demo failed error: exceeded quota';
-    expect(refused(event(message))).toEqual([['demo-0', 'exceeded quota']]);
+    expect(rejected(event(message))).toEqual([['demo-0', 'exceeded quota']]);
   });
   it('is refused with the last word', () => {
     const later = event('create Pod demo-0 in StatefulSet demo failed error: later', '2026-11-01T12:00:01Z');
-    expect(refused(later, failed)).toEqual([['demo-0', 'later']]);
+    expect(rejected(later, failed)).toEqual([['demo-0', 'later']]);
   });
   it.each([
     [
@@ -48,7 +48,7 @@ describe('a pod that could not be made', () => {
     ['that is not wanted any more', event('create Pod demo-1 in StatefulSet demo failed error: x')],
     ['that no event names', event('something else')],
   ])('is not one %s', (_, other) => {
-    expect(refused(other)).toEqual([]);
+    expect(rejected(other)).toEqual([]);
   });
   it('is not one that was there since', () => {
     const seen = new Map([['demo-0', Date.parse('2026-11-01T12:00:01Z')]]);
@@ -68,7 +68,7 @@ describe('a pod that could not be made', () => {
       },
       new Date(),
     );
-    const seen = { running, step: undefined, problem: undefined, invalid: undefined, hibernated: false };
+    const seen = { running, step: undefined, issue: undefined, invalid: undefined, hibernated: false };
     expect(workloadConditions(seen)).toEqual([
       { type: 'Ready', status: 'False', reason: 'FailedCreate', message: `it is refused: ${quota}` },
       { type: 'Stalled', status: 'True', reason: 'FailedCreate', message: `it is refused: ${quota}` },

@@ -97,7 +97,7 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
   const recorded = readInputs(spec.template.metadata.annotations[inputsAnnotation]) ?? [];
   const inputs = withImageOf(recorded, imageOf(spec.template.spec));
   const present = new Set(live.pods.map((pod) => pod.metadata.name));
-  const refused = [...live.rejectedPods]
+  const rejected = [...live.rejectedPods]
     .filter(([name]) => !present.has(name))
     .map(([name, message]): Instance => ({
       name,
@@ -110,7 +110,7 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
       const instance = instanceOf(pod, live.replaced, now, drifted);
       return { ...instance, inputs: withImageOf(instance.inputs, imageOf(pod['spec'])) };
     })
-    .concat(refused)
+    .concat(rejected)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     name: metadata.name,

@@ -12,8 +12,8 @@ it('is at least a second', async () => {
 
 it('is the time until the policies refuse the age, to the second', () =>
   assert(
-    asyncProperty(integer({ min: 1, max: 604_800 }), integer({ min: 1, max: 604_800 }), async (limit, most) => {
-      expect(await maxLifetime(limit, async (age) => age < most * 1_000)).toBe(Math.min(limit, most));
+    asyncProperty(integer({ min: 1, max: 604_800 }), integer({ min: 1, max: 604_800 }), async (limit, max) => {
+      expect(await maxLifetime(limit, async (age) => age < max * 1_000)).toBe(Math.min(limit, max));
     }),
   ));
 

@@ -205,9 +205,9 @@ describe('a share link', () => {
     const answer = await json<ShareAnswer>(await share({ seconds: '604800' }));
     expect(answer).toMatchObject({ longest: 600, limitedBy: 'policy' });
     expect(new URL(answer.url).searchParams.get('X-Amz-Expires')).toBe('600');
-    const refused = await share({ method: 'PUT' });
-    expect(refused.status).toBe(403);
-    expect((await json<ErrorAnswer>(refused)).message).toContain('s3:PutObject on docs/mine/a.txt, but not by a link');
+    const rejected = await share({ method: 'PUT' });
+    expect(rejected.status).toBe(403);
+    expect((await json<ErrorAnswer>(rejected)).message).toContain('s3:PutObject on docs/mine/a.txt, but not by a link');
   });
 
   it('works for as long as the protocol allows where neither policies nor the session end it', async () => {

@@ -68,13 +68,13 @@ export function objectRoutes(objects: ObjectLayer, authorizer: Authorizer): Rout
     const messages = await mapLimit(page.objects, deletionConcurrency, ({ key }) =>
       tryDelete(objects, authorizer, exchange, bucket, key),
     );
-    const refused = page.objects.flatMap(({ key }, index) => {
+    const rejected = page.objects.flatMap(({ key }, index) => {
       const message = messages[index];
       return message === undefined ? [] : [{ key, message }];
     });
     response.json({
-      deleted: page.objects.length - refused.length,
-      refused: refused.slice(0, refusalsShown),
+      deleted: page.objects.length - rejected.length,
+      refused: rejected.slice(0, refusalsShown),
       next: page.next,
     } satisfies PrefixDeletion);
   });

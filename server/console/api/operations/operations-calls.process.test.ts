@@ -149,8 +149,8 @@ describe('the calls about operations', () => {
     const rows = [{ day: '2026-01-02', objects: 1, bytes: 10 }];
     expect(await get('/buckets/photos/growth')).toEqual({ days: rows });
     const ann = await userWith('admin:ServerInfo');
-    const refused = await ann.send('GET', '/api/buckets/photos/growth');
-    expect([refused.status, (await json<ErrorAnswer>(refused)).message]).toEqual([
+    const rejected = await ann.send('GET', '/api/buckets/photos/growth');
+    expect([rejected.status, (await json<ErrorAnswer>(rejected)).message]).toEqual([
       403,
       expect.stringContaining('s3:ListBucket') as string,
     ]);

@@ -84,13 +84,13 @@ describe('the sign-in by a directory', () => {
 
   it('refuses a wrong password, an unknown and an ambiguous name alike', async () => {
     const { browser } = await open();
-    const refused = [
+    const rejected = [
       await signIn(browser, 'ann', 'wrong'),
       await signIn(browser, 'nobody'),
       await signIn(browser, 'twin'),
     ];
-    expect(await Promise.all(refused.map(refusalOf))).toEqual(
-      refused.map(() => ({
+    expect(await Promise.all(rejected.map(refusalOf))).toEqual(
+      rejected.map(() => ({
         status: 401,
         code: 'SignInRefused',
         message: 'The directory does not know this name with this password.',
@@ -108,9 +108,9 @@ describe('the sign-in by a directory', () => {
 
   it('reports an unavailable directory without its address', async () => {
     const { browser } = await open();
-    const refused = await refusalOf(await signIn(browser, 'away'));
-    expect(refused).toMatchObject({ status: 503, code: 'DirectoryUnavailable' });
-    expect(refused.message).not.toContain('ldap.internal');
+    const rejected = await refusalOf(await signIn(browser, 'away'));
+    expect(rejected).toMatchObject({ status: 503, code: 'DirectoryUnavailable' });
+    expect(rejected.message).not.toContain('ldap.internal');
   });
 
   it('limits guesses, ignoring the case of the name', async () => {

@@ -112,9 +112,9 @@ describe('the sign-in by access key', () => {
     const { console, browser } = await open();
     for (let guess = 0; guess < 10; guess += 1)
       await browser.signIn({ accessKey: 'root', secretKey: `guess-${guess}` });
-    const refused = await browser.signIn();
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const rejected = await browser.signIn();
+    expect(rejected.status).toBe(429);
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
     console.advance(61_000);
     expect((await browser.signIn()).status).toBe(200);
   });

@@ -154,7 +154,7 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
 function configurationOf(provider: OpenIdProvider): Configuration {
   const { status, settings } = provider;
   if (status.kind !== 'ready') {
-    const reason = status.problem?.message ?? 'it has not answered yet';
+    const reason = status.issue?.message ?? 'it has not answered yet';
     throw consoleError('SignInRefused', `${provider.displayName} cannot be used now: ${reason}`);
   }
   const { metadata } = status;
