@@ -21,11 +21,7 @@ export function azureFailure(error: unknown): CallFailure | undefined {
   const { statusCode, code, details } = error as Answered;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return { kind: 'passing', code: 'no answer in time' };
-  if (statusCode === undefined) {
-    // Node refuses an argument: a repetition would not help.
-    if (code === undefined || (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE')) return undefined;
-    return { kind: /CERT|^UNABLE_TO_VERIFY/.test(code) ? 'refused' : 'passing', code };
-  }
+  if (statusCode === undefined) return socketFailure(code);
   const name = details?.errorCode ?? code ?? `HTTP ${statusCode}`;
   if (conditions.has(name) || statusCode === 412) return { kind: 'condition', code: name };
   if (statusCode === 416) return { kind: 'range', code: name };
@@ -33,4 +29,10 @@ export function azureFailure(error: unknown): CallFailure | undefined {
   // An answer to HEAD has no body, and a container that is gone has a code of its own.
   if (statusCode === 404 && name !== 'ContainerNotFound') return { kind: 'absent', code: name };
   return { kind: 'refused', code: name };
+}
+
+function socketFailure(code: string | undefined): CallFailure | undefined {
+  // Node refuses an argument: a repetition would not help.
+  if (code === undefined || (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE')) return undefined;
+  return { kind: /CERT|^UNABLE_TO_VERIFY/.test(code) ? 'refused' : 'passing', code };
 }
