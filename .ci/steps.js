@@ -219,6 +219,7 @@ export const nightly = /** @type {const} */ ([
   ['client', 20],
   ['select 2000', 40],
   ['vault', 40],
+  ['openbao', 10],
   ['console-jobs', 20],
   ['console-volume 200000 2000 2048', 40],
   ['fuzz 5000', 30],

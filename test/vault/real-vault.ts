@@ -55,7 +55,10 @@ interface Answered {
   >;
 }
 
-/** A real HashiCorp Vault, with its storage in memory, TLS by an authority of its own, and AppRole and Kubernetes as logins. */
+/** OpenBao instead of HashiCorp Vault. */
+const isOpenBao = process.env['COFFER_VAULT'] === 'openbao';
+
+/** A real HashiCorp Vault or OpenBao, with its storage in memory, TLS by an authority of its own, and AppRole and Kubernetes as logins. */
 export class RealVault {
   readonly endpoint: string;
   /** Wants the certificate of a client. */
@@ -88,7 +91,7 @@ export class RealVault {
 
   /** Running, and not initialised yet. */
   static async start(): Promise<RealVault> {
-    const program = tool('bin/vault', 'vault');
+    const program = isOpenBao ? tool('bin/bao', 'openbao') : tool('bin/vault', 'vault');
     const folder = await mkdtemp(join(tmpdir(), 'coffer-vault-'));
     const ca = await makeCa({ commonName: 'vault authority', validForMs: 3_600_000 });
     const own = await issueCertificate({
