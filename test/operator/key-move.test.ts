@@ -69,35 +69,39 @@ describe('a tenant that is to use another key service', () => {
   });
 });
 
+const madeForKeys = () =>
+  [
+    ['statefulsets.apps', 'keys-key-service'],
+    ['services', 'keys-key-service'],
+    ['secrets', 'keys-authority'],
+    ['secrets', 'keys-key-service-certificate'],
+    ['secrets', 'keys-key-service-reloading-files'],
+  ].map(([resource = '', name = '']) => stage.double.get(resource, 'default', name)?.metadata.uid);
+const keys = { kind: 'KMSConfig', name: 'keys' } as const;
+const deleteInForeground = () =>
+  stage.double.delete('kmsconfigs.coffer.dev', 'default', 'keys', { propagationPolicy: 'Foreground' });
+
+const goes = async () => {
+  const is = () => stage.double.get('kmsconfigs.coffer.dev', 'default', 'keys');
+  await stage.until(
+    () => is() === undefined && madeForKeys().every((uid) => uid === undefined),
+    'it is gone with all of it',
+  );
+};
+
 describe('a KMSConfig that is deleted in the foreground, as Argo CD prunes', () => {
-  const made = () =>
-    [
-      ['statefulsets.apps', 'keys-key-service'],
-      ['services', 'keys-key-service'],
-      ['secrets', 'keys-authority'],
-      ['secrets', 'keys-key-service-certificate'],
-      ['secrets', 'keys-key-service-reloading-files'],
-    ].map(([resource = '', name = '']) => stage.double.get(resource, 'default', name)?.metadata.uid);
-  const keys = { kind: 'KMSConfig', name: 'keys' } as const;
-  const deleteInForeground = () =>
-    stage.double.delete('kmsconfigs.coffer.dev', 'default', 'keys', { propagationPolicy: 'Foreground' });
-
-  const goes = async () => {
-    const is = () => stage.double.get('kmsconfigs.coffer.dev', 'default', 'keys');
-    await stage.until(() => is() === undefined && made().every((uid) => uid === undefined), 'it is gone with all of it');
-  };
-
   it('keeps all that is made for it while a tenant uses it, and goes with all of it then', async () => {
     await stage.settle(keyService('keys'), at('keys'));
     await stage.until(
-      () => stage.double.get('statefulsets.apps', 'default', 'keys-key-service')?.metadata.ownerReferences?.length === 2,
+      () =>
+        stage.double.get('statefulsets.apps', 'default', 'keys-key-service')?.metadata.ownerReferences?.length === 2,
       'the tenant owns the key service too',
     );
-    const before = made();
+    const before = madeForKeys();
     expect(before).not.toContain(undefined);
     deleteInForeground();
     await stage.says(keys, 'Stalled', 'InUse');
-    expect(made()).toEqual(before);
+    expect(madeForKeys()).toEqual(before);
     stage.double.delete('tenants.coffer.dev', 'default', 'demo');
     await goes();
   });
