@@ -17,6 +17,8 @@ const deny = (more: Partial<WrittenStatement> = {}): WrittenStatement => ({ ...a
 const asked = requestOf({ action: 's3:DeleteObject', resource: 'bucket/', variables: { 'aws:username': 'ann' } });
 const at = (resource: string) => allow({ Resource: `arn:aws:s3:::${resource}` });
 
+const ofKey = (Action: string, Resource: string): WrittenStatement => ({ Effect: 'Allow', Action, Resource });
+
 describe('whether a key of a bucket could be deleted', () => {
   it.each<[string, boolean, readonly WrittenStatement[]]>([
     ['nothing', false, []],
@@ -52,6 +54,25 @@ describe('whether a key of a bucket could be deleted', () => {
   ])('directly in a folder: a policy that allows %s: %j', (_what, expected, resource) => {
     const identity = [policyOf(at(resource))];
     expect(couldAllow({ identity, request: asked }, { ...below, direct: true })).toBe(expected);
+  });
+
+  it.each<[string, boolean, readonly WrittenStatement[]]>([
+    ['keys that begin so', true, [ofKey('kms:RotateKey', 'arn:minio:kms:::team-*')]],
+    ['keys that begin so, by the older name', true, [ofKey('admin:KMSRotateKey', 'arn:minio:kms:::team-*')]],
+    ['objects, which never counted', true, [ofKey('kms:RotateKey', 'arn:aws:s3:::team-*')]],
+    [
+      'all keys, and denied one',
+      true,
+      [ofKey('kms:*', '*'), { ...ofKey('kms:*', 'arn:minio:kms:::a'), Effect: 'Deny' }],
+    ],
+    ['all keys, and denied all', false, [ofKey('kms:*', '*'), { ...ofKey('kms:*', '*'), Effect: 'Deny' }]],
+    ['another action', false, [ofKey('kms:CreateKey', 'arn:minio:kms:::team-*')]],
+  ])('with some key of the key service: a policy that allows %s: %j', (_what, expected, statementsOfPolicy) => {
+    const identity = [policyOf(...statementsOfPolicy)];
+    const could = ['kms:RotateKey', 'admin:KMSRotateKey'].map((action) =>
+      couldAllow({ identity, request: { ...asked, action, resource: '' } }, below),
+    );
+    expect(could.includes(true)).toBe(expected);
   });
 
   it('needs each boundary, too', () => {

@@ -60,6 +60,8 @@ function reachesBelow(
   { direct = false }: StillUnknown,
 ): boolean {
   if (resources === undefined || source.resources?.kind !== 'only') return true;
+  // Older statements with actions of keys have S3 resources, which never counted.
+  if (request.service === 'kms' && resources.every(({ of }) => of === 's3')) return true;
   return resources.some((resource) => {
     const matcher = matcherOf(resource, request);
     if (matcher === undefined || matcher.kind === 'anything') return matcher !== undefined;
@@ -82,7 +84,7 @@ function coversBelow({ source, resources }: CompiledStatement, request: Prepared
 
 /** Returns undefined if the pattern matches nothing of this service. */
 function matcherOf({ of, value }: CompiledResource, request: PreparedRequest): TextMatcher | undefined {
-  if (of === 'kms') return undefined;
+  if (of !== 'all' && (of === 'kms') !== (request.service === 'kms')) return undefined;
   if (value.kind === 'constant') return value.matcher;
   const pattern = resolveTemplate(value.template, request.lookup);
   return pattern && patternMatcher(pattern);

@@ -31,7 +31,7 @@ export class Authorizer {
   }
 
   /** Reports whether the user may do this with some object below the prefix, for example `bucket/folder/`. */
-  async allowsSome(exchange: Exchange, action: string, prefix: string): Promise<boolean> {
+  async allowsSome(exchange: Exchange, action: Right['action'], prefix: string): Promise<boolean> {
     return this.#allows(exchange, { action, resource: prefix, unknown: { below: true, keys: [] } });
   }
 

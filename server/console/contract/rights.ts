@@ -69,6 +69,21 @@ export interface ObjectRights {
   readonly object: readonly ObjectAction[];
 }
 
+/** The actions on keys of the key service that the pages ask about. */
+export const keyActions = ['keyStatus', 'create', 'import', 'rotate'] as const;
+
+export type KeyAction = (typeof keyActions)[number];
+
+/** At most so many keys in one question. */
+export const maxKeysAsked = 50;
+
+export interface KeyRightsAnswer {
+  /** By the names of the keys that were asked about. */
+  readonly keys: Readonly<Record<string, readonly KeyAction[]>>;
+  /** Allowed for some key. */
+  readonly some: readonly KeyAction[];
+}
+
 export interface ShareAnswer {
   readonly url: string;
   /** ISO 8601. It may be earlier than asked for: a link ends with the credentials that sign it. */

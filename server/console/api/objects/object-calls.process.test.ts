@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestBrowser, TestConsole } from '../../../../test/support/console/test-console.ts';
-import type { BucketRights, ObjectRights, ShareAnswer } from '../../contract/rights.ts';
+import type { BucketRights, KeyRightsAnswer, ObjectRights, ShareAnswer } from '../../contract/rights.ts';
 import type { ErrorAnswer } from '../../contract/answers.ts';
 
 let test: TestConsole;
@@ -121,6 +121,48 @@ describe('the content of an object', () => {
 async function rights(browser: TestBrowser, key: string) {
   return (await json<ObjectRights>(await browser.send('GET', at('buckets/docs/object-rights', { key })))).object;
 }
+
+describe('the rights on keys of the key service', () => {
+  const rightsOnKeys = async (browser: TestBrowser, keys: string) =>
+    json<KeyRightsAnswer>(await browser.send('GET', at('key-rights', { keys })));
+
+  it.each<[string, readonly object[], KeyRightsAnswer]>([
+    [
+      'some keys',
+      [{ Effect: 'Allow', Action: ['kms:RotateKey', 'kms:KeyStatus'], Resource: 'arn:minio:kms:::team-*' }],
+      { keys: { 'team-a': ['keyStatus', 'rotate'], main: [] }, some: ['keyStatus', 'rotate'] },
+    ],
+    [
+      'all keys but one',
+      [
+        { Effect: 'Allow', Action: 'kms:*' },
+        { Effect: 'Deny', Action: 'kms:RotateKey', Resource: 'arn:minio:kms:::main' },
+      ],
+      {
+        keys: { 'team-a': ['keyStatus', 'create', 'import', 'rotate'], main: ['keyStatus', 'create', 'import'] },
+        some: ['keyStatus', 'create', 'import', 'rotate'],
+      },
+    ],
+  ])('of a policy on %s', async (what, Statement, expected) => {
+    const name = what.replaceAll(' ', '-');
+    await test.identities.putPolicy(name, JSON.stringify({ Version: '2012-10-17', Statement }));
+    await test.identities.putUser({ accessKey: name, secretKey: 'password-1' });
+    await test.identities.attach({ kind: 'user', name }, [name]);
+    const kim = new TestBrowser(test.url);
+    await kim.signIn({ accessKey: name, secretKey: 'password-1' });
+    expect(await rightsOnKeys(kim, 'team-a,main')).toEqual(expected);
+  });
+
+  it('are none without a policy, and those of root', async () => {
+    expect(await rightsOnKeys(nobody, 'main')).toEqual({ keys: { main: [] }, some: [] });
+    expect((await rightsOnKeys(root, 'main')).keys['main']).toHaveLength(4);
+  });
+
+  it('are asked for 50 keys at most', async () => {
+    const keys = Array.from({ length: 51 }, (_, at) => `key-${at}`).join(',');
+    expect((await root.send('GET', at('key-rights', { keys }))).status).toBe(400);
+  });
+});
 
 async function rightsHere(browser: TestBrowser, prefix: string) {
   const { here, writesSomewhere } = await json<BucketRights>(

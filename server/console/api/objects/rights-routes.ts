@@ -1,11 +1,21 @@
 import { Router } from 'express';
-import { bucketActions, objectActions, type BucketRights, type ObjectRights } from '../../contract/rights.ts';
+import { keyRights } from '../../../administration/keys.ts';
+import {
+  bucketActions,
+  keyActions,
+  maxKeysAsked,
+  objectActions,
+  type BucketRights,
+  type KeyRightsAnswer,
+  type ObjectRights,
+} from '../../contract/rights.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
+import { consoleError } from '../console-error.ts';
 import { objectPlace } from './object-routes.ts';
 
 /**
- * Reports what the user may do, as the policy engine decides it for this bucket, prefix or key. Pages show the buttons of these actions.
+ * Reports what the user may do, as the policy engine decides it for this bucket, prefix, object or key of the key service. Pages show the buttons of these actions.
  * It reveals nothing about what exists: the answer for an absent bucket is that of its name.
  */
 export function rightsRoutes(authorizer: Authorizer): Router {
@@ -30,7 +40,25 @@ export function rightsRoutes(authorizer: Authorizer): Router {
     response.json(await objectRights(authorizer, { request, response }));
   });
 
+  router.get('/key-rights', async (request, response) => {
+    response.json(await rightsOnKeys(authorizer, { request, response }));
+  });
+
   return router;
+}
+
+async function rightsOnKeys(authorizer: Authorizer, exchange: Exchange): Promise<KeyRightsAnswer> {
+  // The name of a key has no comma.
+  const { keys: asked } = exchange.request.query;
+  const names = typeof asked === 'string' ? asked.split(',').filter((name) => name !== '') : [];
+  if (names.length > maxKeysAsked) {
+    throw consoleError('BadRequest', `${names.length} keys were asked about: at most ${maxKeysAsked} in one call.`);
+  }
+  const of = (name: string) => keep(keyActions, (action) => authorizer.allows(exchange, keyRights[action], name));
+  return {
+    keys: Object.fromEntries(await Promise.all(names.map(async (name) => [name, await of(name)] as const))),
+    some: await keep(keyActions, (action) => authorizer.allowsSome(exchange, keyRights[action], '')),
+  };
 }
 
 /** With `versionId`, the rights on a version: an action on versions is denied where the plain action is. */

@@ -1,6 +1,14 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { BucketAction, BucketRights, ObjectAction, ObjectRights } from '../../../contract/rights.ts';
+import {
+  maxKeysAsked,
+  type BucketAction,
+  type BucketRights,
+  type KeyAction,
+  type KeyRightsAnswer,
+  type ObjectAction,
+  type ObjectRights,
+} from '../../../contract/rights.ts';
 import { bucketPath } from './buckets.ts';
 import { call } from './call.ts';
 
@@ -79,6 +87,24 @@ export function useEntryRights(bucket: string, entries: readonly string[], right
       if (asked.length < entries.length) return rights.some(action);
       return answers.every(({ data }) => data?.includes(action) === true);
     },
+  };
+}
+
+/** The rights of the user to some key of the key service, and to each of these. */
+export function useServiceKeyRights(names: readonly string[]) {
+  const parts = Array.from({ length: Math.max(1, Math.ceil(names.length / maxKeysAsked)) }, (_, at) =>
+    names.slice(at * maxKeysAsked, (at + 1) * maxKeysAsked),
+  );
+  const answers = useQueries({
+    queries: parts.map((part) => ({
+      queryKey: ['key-rights', ...part],
+      queryFn: () => call<KeyRightsAnswer>('GET', '/key-rights', { query: { keys: part.join(',') } }),
+    })),
+  });
+  return {
+    some: (action: KeyAction) => answers[0]?.data?.some.includes(action) === true,
+    may: (action: KeyAction, name: string) =>
+      answers[Math.floor(names.indexOf(name) / maxKeysAsked)]?.data?.keys[name]?.includes(action) === true,
   };
 }
 

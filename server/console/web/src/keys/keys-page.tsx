@@ -5,9 +5,11 @@ import { useState } from 'react';
 import { admin } from '../api/admin.ts';
 import { ApiError } from '../api/call.ts';
 import { useApiMutation } from '../api/queries.ts';
+import { useServiceKeyRights } from '../api/rights.ts';
 import { useRights } from '../api/session.ts';
 import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { Empty, Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { MenuNote } from '../components/menu-note.tsx';
 import { type Column, RowTable } from '../components/row-table.tsx';
 import { KeyDetails } from './key-details.tsx';
 import { CreateKeyDialog, ImportKeyDialog } from './key-dialogs.tsx';
@@ -35,6 +37,7 @@ interface KeyUsage {
 /** The key service and its keys. */
 export function KeysPage() {
   const { may } = useRights();
+  const keyRights = useServiceKeyRights([]);
   const [creating, setCreating] = useDraft('creating', false);
   const [importing, setImporting] = useState(false);
   const status = useQuery({
@@ -59,12 +62,12 @@ export function KeysPage() {
       actions={
         several && (
           <>
-            {may('admin:KMSImportKey') && (
+            {keyRights.some('import') && (
               <Button variant="default" onClick={() => setImporting(true)}>
                 {t.keys.importKey}
               </Button>
             )}
-            {may('admin:KMSCreateKey') && (
+            {keyRights.some('create') && (
               <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
                 {t.keys.createKey}
               </Button>
@@ -124,7 +127,6 @@ interface KeyListProps {
 }
 
 function KeyList({ defaultKey, several }: KeyListProps) {
-  const { may } = useRights();
   const [rotating, setRotating] = useDraft<string | undefined>('rotating', undefined);
   const [shown, setShown] = useState<string>();
   const [counting, setCounting] = useState(false);
@@ -132,6 +134,7 @@ function KeyList({ defaultKey, several }: KeyListProps) {
     queryKey: ['keys'],
     queryFn: () => admin<readonly { readonly name: string }[]>('GET', 'kms/key/list', { query: { pattern: '*' } }),
   });
+  const { may } = useServiceKeyRights((keys.data ?? []).map(({ name }) => name));
   const usage = useQuery({
     queryKey: ['key-usage'],
     queryFn: () => admin<{ readonly keys: Readonly<Record<string, KeyUsage>> }>('GET', 'coffer/kms/key/usage'),
@@ -185,11 +188,15 @@ function KeyList({ defaultKey, several }: KeyListProps) {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setShown(name)}>{t.keys.details}</Menu.Item>
-            <Menu.Item onClick={() => check(name)}>{t.keys.test}</Menu.Item>
-            {several && may('admin:KMSRotateKey') && (
-              <Menu.Item onClick={() => setRotating(name)}>{t.keys.rotate}</Menu.Item>
+            {may('keyStatus', name) ? (
+              <>
+                <Menu.Item onClick={() => setShown(name)}>{t.keys.details}</Menu.Item>
+                <Menu.Item onClick={() => check(name)}>{t.keys.test}</Menu.Item>
+              </>
+            ) : (
+              !may('rotate', name) && <MenuNote known />
             )}
+            {several && may('rotate', name) && <Menu.Item onClick={() => setRotating(name)}>{t.keys.rotate}</Menu.Item>}
           </Menu.Dropdown>
         </Menu>
       ),
@@ -219,7 +226,7 @@ function KeyList({ defaultKey, several }: KeyListProps) {
       {rotating !== undefined && (
         <RotateDialog
           name={rotating}
-          others={(keys.data ?? []).map(({ name }) => name).filter((name) => name !== rotating)}
+          others={(keys.data ?? []).map(({ name }) => name).filter((name) => name !== rotating && may('rotate', name))}
           onClose={() => setRotating(undefined)}
         />
       )}
