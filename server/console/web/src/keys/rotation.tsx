@@ -21,6 +21,8 @@ interface Rotation {
   readonly looked: number;
   readonly done: number;
   readonly failed: number;
+  /** Set when all objects were looked at: the time of the second pass. */
+  readonly againAfter?: number;
   readonly failure?: { readonly bucket: string; readonly key: string; readonly message: string };
 }
 
@@ -36,11 +38,13 @@ export function RotationProgress() {
   }
   const found = rotation.data?.rotation;
   if (found === undefined || found === null) return null;
-  const { from, to, version, started, finished, looked, done, failed, failure } = found;
+  const { from, to, version, finished, againAfter, looked, done, failed, failure } = found;
+  // After the first pass the servers may still encrypt with data keys of the previous version: a second pass finds those objects.
+  const working = finished === undefined && againAfter === undefined;
   return (
-    <Section title={finished === undefined ? t.keys.rotationInProgress : t.keys.lastRotation}>
+    <Section title={working ? t.keys.rotationInProgress : t.keys.lastRotation}>
       <Stack gap={6} maw={560}>
-        {finished === undefined && <Progress value={100} animated aria-label={t.keys.theRotationIsInProgress} />}
+        {working && <Progress value={100} animated aria-label={t.keys.theRotationIsInProgress} />}
         <Text size="sm">
           {say(t.keys.objectsWereLookedAtGotTheNew, {
             change:
@@ -55,9 +59,7 @@ export function RotationProgress() {
           })}
         </Text>
         <Text size="xs" c="dimmed">
-          {finished === undefined
-            ? say(t.keys.since, { time: formatTime(new Date(started).toISOString()) })
-            : say(t.keys.ended, { time: formatTime(new Date(finished).toISOString()) })}
+          {timesOf(found)}
         </Text>
         {failure !== undefined && (
           <Text size="sm" c="red" style={{ overflowWrap: 'anywhere' }}>
@@ -67,6 +69,13 @@ export function RotationProgress() {
       </Stack>
     </Section>
   );
+}
+
+function timesOf({ started, finished, againAfter }: Rotation): string {
+  const time = (ms: number) => formatTime(new Date(ms).toISOString());
+  if (finished !== undefined) return say(t.keys.ended, { time: time(finished) });
+  if (againAfter === undefined) return say(t.keys.since, { time: time(started) });
+  return say(t.keys.objectsHaveTheNewKeyASecondPass, { time: time(againAfter) });
 }
 
 interface RotateDialogProps {

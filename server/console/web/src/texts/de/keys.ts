@@ -44,6 +44,8 @@ export const keys: Translated<typeof source> = {
   objectsWereLookedAtGotTheNew:
     '{change}: {looked} Objekte betrachtet, {done} haben den neuen Schlüssel bekommen, {failed} fehlgeschlagen.',
   since: 'Seit {time}',
+  objectsHaveTheNewKeyASecondPass:
+    'Die Objekte haben den neuen Schlüssel. Server können einige Minuten lang frühere Datenschlüssel verwenden: Nach {time} findet ein zweiter Durchgang, was sie geschrieben haben. Dann kann wieder ein Schlüssel rotiert werden.',
   ended: 'Beendet {time}',
   rotateName: '{name} rotieren',
   rotateTitle: 'Rotieren',

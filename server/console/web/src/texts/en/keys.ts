@@ -38,6 +38,8 @@ export const keys = {
   newVersionFromVersion: '{from}, new version {version}',
   objectsWereLookedAtGotTheNew: '{change}: {looked} objects were looked at, {done} got the new key, {failed} failed.',
   since: 'Since {time}',
+  objectsHaveTheNewKeyASecondPass:
+    'The objects have the new key. Servers may use earlier data keys for some minutes: after {time} a second pass finds what they wrote. Then a key can be rotated again.',
   ended: 'Ended {time}',
   rotateName: 'Rotate {name}',
   rotateTitle: 'Rotate',

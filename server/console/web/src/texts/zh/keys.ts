@@ -41,6 +41,8 @@ export const keys: Translated<typeof source> = {
   newVersionFromVersion: '{from}，新版本 {version}',
   objectsWereLookedAtGotTheNew: '{change}：已检查 {looked} 个对象，{done} 个已换新密钥，{failed} 个失败。',
   since: '始于 {time}',
+  objectsHaveTheNewKeyASecondPass:
+    '对象已使用新密钥。服务器在几分钟内仍可能使用先前的数据密钥：{time} 之后，第二遍会找到它们写入的对象。之后才能再次轮换。',
   ended: '结束于 {time}',
   rotateName: '轮换 {name}',
   rotateTitle: '轮换',
