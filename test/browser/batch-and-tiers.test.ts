@@ -7,11 +7,12 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { startGoogleDouble } from '../support/tiering/google-double.ts';
 import { endVisit, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -137,6 +138,41 @@ describe('a batch job', () => {
 });
 
 describe('a tier', () => {
+  it('of Google Cloud Storage is added and given another key by the file of a service account', async () => {
+    const google = await startGoogleDouble();
+    onTestFinished(() => google.close());
+    const keyFile = { name: 'key.json', mimeType: 'application/json', buffer: Buffer.from(google.keyFile) };
+    const noKey = { ...keyFile, buffer: Buffer.from('{}') };
+    await open('Tiers');
+    await page.getByRole('heading', { name: 'No tiers' }).waitFor();
+    await page.getByRole('button', { name: 'Add tier' }).click();
+    await dialog().getByLabel('Name', { exact: true }).fill('google');
+    await dialog().getByRole('combobox', { name: 'Kind' }).click();
+    await page.getByRole('option', { name: 'Google Cloud Storage' }).click();
+    await dialog().getByLabel('Address').fill(google.endpoint);
+    await dialog().getByLabel('Bucket there').fill('cold');
+    await dialog().getByLabel('Storage class').fill('NEARLINE');
+    expect(await dialog().getByLabel('Access key').count()).toBe(0);
+    const pick = page.locator('[role=dialog] input[type=file], input[type=file]').last();
+    await pick.setInputFiles(noKey);
+    await dialog().getByRole('button', { name: 'Add tier' }).click();
+    await dialog().getByRole('alert').getByText('no file of a key of a service account').waitFor();
+    await pick.setInputFiles(keyFile);
+    await dialog().getByRole('button', { name: 'Add tier' }).click();
+    await row('GOOGLE').getByText(`${google.endpoint}/cold`).waitFor();
+    const place = { Endpoint: google.endpoint, Bucket: 'cold', StorageClass: 'NEARLINE' };
+    expect(await asRoot('GET', 'tier')).toMatchObject([{ Name: 'GOOGLE', Type: 'gcs', GCS: place }]);
+    await chooseIn('GOOGLE', 'Check');
+    await page.getByText('The tier GOOGLE takes all calls.').waitFor();
+    await chooseIn('GOOGLE', 'Change keys…');
+    await pick.setInputFiles(keyFile);
+    await dialog().getByRole('button', { name: 'Change keys' }).click();
+    await page.getByText('The tier GOOGLE has new keys.').waitFor();
+    await chooseIn('GOOGLE', 'Remove…');
+    await dialog().getByRole('button', { name: 'Remove tier' }).click();
+    await page.getByRole('heading', { name: 'No tiers' }).waitFor();
+  });
+
   it('is added, checked, given other keys and removed', async () => {
     const there = s3Client(other);
     await there.send(new CreateBucketCommand({ Bucket: 'cold' }));

@@ -1,8 +1,8 @@
-import { Checkbox, Group, PasswordInput, Select, Text, TextInput } from '@mantine/core';
+import { Checkbox, FileInput, Group, PasswordInput, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { notifyDone } from '../../components/feedback.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { type NewTier, type Tier, useAddTier, useEditTier } from './tier-queries.ts';
+import { type NewTier, type Tier, type TierKind, useAddTier, useEditTier } from './tier-queries.ts';
 import { say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
 import { useDraft, withoutSecret } from '../../components/use-draft.ts';
@@ -65,33 +65,42 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
         />
         <Select
           label={t.labels.kind}
-          description={t.tiers.bothSpeakS3}
           allowDeselect={false}
           value={form.kind}
           onChange={(kind) => kind !== null && setForm({ ...form, kind })}
           data={[
             { value: 's3', label: 'S3' },
             { value: 'minio', label: t.tiers.cofferOrMinio },
+            { value: 'azure', label: 'Azure Blob Storage' },
+            { value: 'gcs', label: 'Google Cloud Storage' },
           ]}
         />
       </Group>
       <TextInput
         label={t.labels.address}
-        description={form.kind === 's3' ? t.tiers.emptyForAws : undefined}
+        description={form.kind === 'minio' ? undefined : emptyAddress[form.kind]}
         placeholder="https://cold.example.com"
-        {...(form.kind === 's3' ? field('endpoint') : needed('endpoint'))}
+        {...(form.kind === 'minio' ? needed('endpoint') : field('endpoint'))}
       />
       <Group grow align="flex-start">
-        <TextInput label={t.tiers.bucketThere} description={t.tiers.itMustExist} {...needed('bucket')} />
+        <TextInput
+          label={form.kind === 'azure' ? t.tiers.container : t.tiers.bucketThere}
+          description={t.tiers.itMustExist}
+          {...needed('bucket')}
+        />
         <TextInput label={t.tiers.prefix} description={t.tiers.eachServerNeedsOneOfItsOwn} {...field('prefix')} />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label={t.labels.region} placeholder="us-east-1" {...field('region')} />
+        {speaksS3(form.kind) && <TextInput label={t.labels.region} placeholder="us-east-1" {...field('region')} />}
         <TextInput label={t.tiers.storageClass} placeholder={t.tiers.theDefault} {...field('storageClass')} />
       </Group>
       <Group grow align="flex-start">
-        <TextInput label={t.labels.accessKey} {...needed('accessKey')} />
-        <SecretInput {...needed('secretKey')} />
+        <KeyFields
+          kind={form.kind}
+          access={needed('accessKey')}
+          secret={needed('secretKey')}
+          onKeyFile={(secretKey) => setForm({ ...form, secretKey })}
+        />
       </Group>
       <Checkbox
         label={t.tiers.takeABucketThatHasObjectsBelow}
@@ -99,6 +108,56 @@ export function AddTierDialog({ onClose }: { readonly onClose: () => void }) {
         onChange={(event) => setForm({ ...form, force: event.currentTarget.checked })}
       />
     </FormDialog>
+  );
+}
+
+const emptyAddress = { s3: t.tiers.emptyForAws, azure: t.tiers.emptyForAzure, gcs: t.tiers.emptyForGoogle } as const;
+
+const speaksS3 = (kind: TierKind) => kind === 's3' || kind === 'minio';
+
+type TextProps = Omit<Parameters<typeof TextInput>[0], 'label'>;
+
+interface KeyFieldsProps {
+  readonly kind: TierKind;
+  readonly access: TextProps;
+  readonly secret: Omit<Parameters<typeof PasswordInput>[0], 'label'>;
+  /** Called with the text of the key file of a service account. */
+  readonly onKeyFile: (text: string) => void;
+}
+
+/** The keys of a tier: a name and a secret, or the key file of a service account of Google. */
+function KeyFields({ kind, access, secret, onKeyFile }: KeyFieldsProps) {
+  const [file, setFile] = useState<File | null>(null);
+  if (kind === 'gcs') {
+    return (
+      <FileInput
+        label={t.tiers.keyFileOfTheServiceAccount}
+        description={t.tiers.theJsonFileThatGoogleGives}
+        placeholder={t.tiers.pickAFile}
+        accept=".json,application/json"
+        required
+        withAsterisk={false}
+        value={file}
+        onChange={(picked) => {
+          setFile(picked);
+          void picked?.text().then(onKeyFile);
+        }}
+      />
+    );
+  }
+  if (kind === 'azure') {
+    return (
+      <>
+        <TextInput label={t.tiers.accountName} {...access} />
+        <SecretInput label={t.tiers.accountKey} {...secret} />
+      </>
+    );
+  }
+  return (
+    <>
+      <TextInput label={t.labels.accessKey} {...access} />
+      <SecretInput {...secret} />
+    </>
   );
 }
 
@@ -116,7 +175,7 @@ export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonl
       onClose={onClose}
       onSubmit={() =>
         edit.mutate(
-          { name: tier.name, accessKey, secretKey },
+          { name: tier.name, kind: tier.kind, accessKey, secretKey },
           {
             onSuccess: () => {
               notifyDone(say(t.tiers.theTierHasNewKeys, { name: tier.name }));
@@ -127,20 +186,23 @@ export function TierKeysDialog({ tier, onClose }: { readonly tier: Tier; readonl
       }
     >
       <Text size="sm">{t.tiers.theServerTriesThemBeforeItTakes}</Text>
-      <TextInput
-        label={t.labels.accessKey}
-        required
-        withAsterisk={false}
-        {...noCompletion}
-        value={accessKey}
-        onChange={(event) => setAccessKey(event.currentTarget.value)}
-      />
-      <SecretInput
-        required
-        withAsterisk={false}
-        {...noCompletion}
-        value={secretKey}
-        onChange={(event) => setSecretKey(event.currentTarget.value)}
+      <KeyFields
+        kind={tier.kind}
+        access={{
+          ...noCompletion,
+          required: true,
+          withAsterisk: false,
+          value: accessKey,
+          onChange: (event) => setAccessKey(event.currentTarget.value),
+        }}
+        secret={{
+          ...noCompletion,
+          required: true,
+          withAsterisk: false,
+          value: secretKey,
+          onChange: (event) => setSecretKey(event.currentTarget.value),
+        }}
+        onKeyFile={setSecretKey}
       />
     </FormDialog>
   );

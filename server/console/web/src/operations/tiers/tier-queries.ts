@@ -2,10 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { admin } from '../../api/admin.ts';
 import { useApiMutation } from '../../api/queries.ts';
 
-export type TierKind = 's3' | 'minio';
-
-/** Tiers of Azure and Google are added by `mc ilm tier add azure|gcs`. */
-type ListedKind = TierKind | 'azure' | 'gcs';
+export type TierKind = 's3' | 'minio' | 'azure' | 'gcs';
 
 interface TierPlace {
   readonly Endpoint: string;
@@ -19,7 +16,7 @@ interface TierPlace {
 
 /** A tier, as the admin API lists it. */
 interface ListedTier {
-  readonly Type: ListedKind;
+  readonly Type: TierKind;
   readonly Name: string;
   readonly S3?: TierPlace;
   readonly MinIO?: TierPlace;
@@ -34,7 +31,7 @@ interface TierStats {
 
 export interface Tier {
   readonly name: string;
-  readonly kind: ListedKind;
+  readonly kind: TierKind;
   readonly endpoint: string;
   readonly bucket: string;
   readonly prefix: string;
@@ -45,8 +42,8 @@ export interface Tier {
   readonly stored: TierStats['Stats'];
 }
 
-export interface NewTier extends Omit<Tier, 'stored' | 'kind'> {
-  readonly kind: TierKind;
+export interface NewTier extends Omit<Tier, 'stored'> {
+  /** The key of an account of Azure; the text of the key file of a service account of Google. */
   readonly secretKey: string;
   /** Take a bucket that is not empty. */
   readonly force: boolean;
@@ -88,31 +85,47 @@ export function useAddTier() {
     ({ name, kind, force, ...tier }: NewTier) => {
       const place = {
         Endpoint: tier.endpoint,
-        AccessKey: tier.accessKey,
-        SecretKey: tier.secretKey,
         Bucket: tier.bucket,
         Prefix: tier.prefix,
         Region: tier.region,
         StorageClass: tier.storageClass,
+        ...keysOf(kind, tier),
       };
-      const body = JSON.stringify({ Version: 'v1', Type: kind, Name: name, [kind === 's3' ? 'S3' : 'MinIO']: place });
+      const body = JSON.stringify({ Version: 'v1', Type: kind, Name: name, [fieldNames[kind]]: place });
       return admin('PUT', 'tier', { query: { force: force ? 'true' : undefined }, body });
     },
     ['tiers'],
   );
 }
 
+const fieldNames = { s3: 'S3', minio: 'MinIO', azure: 'Azure', gcs: 'GCS' } as const;
+
+function keysOf(kind: TierKind, { accessKey, secretKey }: Pick<NewTier, 'accessKey' | 'secretKey'>): object {
+  if (kind === 'gcs') return { Creds: base64Of(secretKey) };
+  if (kind === 'azure') return { AccountName: accessKey, AccountKey: secretKey };
+  return { AccessKey: accessKey, SecretKey: secretKey };
+}
+
+function base64Of(text: string): string {
+  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+}
+
 export function useEditTier() {
   return useApiMutation(
     ({
       name,
+      kind,
       accessKey,
       secretKey,
     }: {
       readonly name: string;
+      readonly kind: TierKind;
       readonly accessKey: string;
       readonly secretKey: string;
-    }) => admin('POST', `tier/${name}`, { body: JSON.stringify({ access: accessKey, secret: secretKey }) }),
+    }) => {
+      const keys = kind === 'gcs' ? { creds: base64Of(secretKey) } : { access: accessKey, secret: secretKey };
+      return admin('POST', `tier/${name}`, { body: JSON.stringify(keys) });
+    },
     ['tiers'],
   );
 }
