@@ -122,10 +122,10 @@ async function rights(browser: TestBrowser, key: string) {
   return (await json<ObjectRights>(await browser.send('GET', at('buckets/docs/object-rights', { key })))).object;
 }
 
-describe('the rights on keys of the key service', () => {
-  const rightsOnKeys = async (browser: TestBrowser, keys: string) =>
-    json<KeyRightsAnswer>(await browser.send('GET', at('key-rights', { keys })));
+const rightsOnKeys = async (browser: TestBrowser, keys: string) =>
+  json<KeyRightsAnswer>(await browser.send('GET', at('key-rights', { keys })));
 
+describe('the rights on keys of the key service', () => {
   it.each<[string, readonly object[], KeyRightsAnswer]>([
     [
       'some keys',

@@ -71,11 +71,12 @@ export function RotationProgress() {
   );
 }
 
+const timeAt = (ms: number) => formatTime(new Date(ms).toISOString());
+
 function timesOf({ started, finished, againAfter }: Rotation): string {
-  const time = (ms: number) => formatTime(new Date(ms).toISOString());
-  if (finished !== undefined) return say(t.keys.ended, { time: time(finished) });
-  if (againAfter === undefined) return say(t.keys.since, { time: time(started) });
-  return say(t.keys.objectsHaveTheNewKeyASecondPass, { time: time(againAfter) });
+  if (finished !== undefined) return say(t.keys.ended, { time: timeAt(finished) });
+  if (againAfter === undefined) return say(t.keys.since, { time: timeAt(started) });
+  return say(t.keys.objectsHaveTheNewKeyASecondPass, { time: timeAt(againAfter) });
 }
 
 interface RotateDialogProps {
