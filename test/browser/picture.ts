@@ -50,7 +50,7 @@ await takeReadmePictures();
 if (folder !== undefined) {
   await mkdir(folder, { recursive: true });
   for (const scheme of ['light', 'dark'] as const) {
-    for (const width of [1280, 390]) await takeAll(folder, scheme, width);
+    for (const width of [1440, 390]) await takeAll(folder, scheme, width);
   }
 }
 await browser.close();

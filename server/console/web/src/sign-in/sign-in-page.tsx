@@ -43,9 +43,12 @@ export function SignInPage() {
             {options.isError && (
               <Failure what={t.signIn.waysToSignInCannotBeLoaded} error={options.error} retry={options.refetch} />
             )}
-            {providers.map((provider) => (
-              <ProviderButton key={provider.id} provider={provider} to={to} />
-            ))}
+            {/* What works comes first. */}
+            {providers
+              .toSorted((a, b) => Number(b.ready) - Number(a.ready))
+              .map((provider) => (
+                <ProviderButton key={provider.id} provider={provider} to={to} />
+              ))}
             {providers.length > 0 && (
               <Divider label={directory ? t.signIn.orWithANameAndPassword : t.signIn.orWithAnAccessKey} />
             )}
