@@ -14,7 +14,7 @@ import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { UsageReader } from '../observability/usage/usage-record.ts';
-import type { SiteReplication } from './sites.ts';
+import type { ServerSpeeds, SiteReplication } from './sites.ts';
 import type { KeyAdministration } from './keys.ts';
 import type { ProfileKind, Support } from './support.ts';
 import type { ExportedBuckets, ImportingBuckets } from './bucket-documents.ts';
@@ -47,6 +47,8 @@ export interface AdminServices {
   readonly sites?: SiteReplication;
   /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
+  /** The connections between this server and the others. */
+  readonly serverSpeeds?: ServerSpeeds;
   /** Bytes of the blob store; undefined if unknown. */
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   /** Absent where no key service is configured. */

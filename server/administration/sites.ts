@@ -66,6 +66,22 @@ export interface SiteSpeed {
   readonly error?: string;
 }
 
+/** The rate at which a site, or a server, sent to another one. */
+export interface SentTo {
+  /** The id of the other one. */
+  readonly deploymentId: string;
+  readonly bytesPerSecond: number;
+  readonly error?: string | undefined;
+}
+
+/** Measures the connections between the servers of one deployment. */
+export interface ServerSpeeds {
+  /** Undefined where this server is the only one. Rejects with the reason of the signal. */
+  measure(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined>;
+  /** Sends to all other servers. */
+  sendToOthers(durationMs: number, signal: AbortSignal): Promise<readonly SentTo[]>;
+}
+
 /** The replication of sites. `server/sites` does it. Errors are `RequestError`s and `S3Error`s. */
 export interface SiteReplication {
   /** Undefined where this server is no site. */

@@ -37,7 +37,7 @@ import { ProfileRequests } from './thread-profiles.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationSums } from '../replication/replication-sums.ts';
 import { openReplications } from './replications.ts';
-import { openSites } from './sites.ts';
+import { openServerSpeeds, openSites } from './sites.ts';
 import { hearEvents, setHearing } from './heard-events.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
@@ -355,6 +355,12 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       remoteTargets: replications.targets,
       replicationBacklog: replications.backlog,
       sites: openSites(services, { region: settings.region, self: known.deploymentId }),
+      serverSpeeds: openServerSpeeds({
+        live: () => known.replicas().live,
+        self: options.replica,
+        root: settings.root,
+        secure: options.tls !== undefined,
+      }),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
     }),
   };

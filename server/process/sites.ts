@@ -1,7 +1,9 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Logger } from '../../platform/logger.ts';
 import { identityKeys } from '../auth/identities/records.ts';
+import type { ServerSpeeds } from '../administration/sites.ts';
 import type { Lease } from '../replicas/lease.ts';
+import type { ReplicaFacts } from '../replicas/replica-registry.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { isStoreError } from '../store/store-error.ts';
@@ -15,7 +17,7 @@ import { SiteAdministration } from '../sites/site-administration.ts';
 import { SiteLedger } from '../sites/site-ledger.ts';
 import { Sites } from '../sites/site-replication.ts';
 import { SiteResyncs } from '../sites/site-resync.ts';
-import { SiteSpeeds } from '../sites/site-speed.ts';
+import { speedGroup, SiteSpeeds } from '../sites/site-speed.ts';
 import { SiteRules } from '../sites/site-rules.ts';
 import { SiteStates } from '../sites/site-state.ts';
 import type { Services } from './services.ts';
@@ -57,10 +59,41 @@ export function openSites(services: SiteServices, { region, self }: SiteOptions)
     ledger: new SiteLedger(sealed),
     live: liveItems(services, region),
     resyncs: new SiteResyncs({ sealed, records: stores.records, targets, clock: Date.now }),
-    speeds: new SiteSpeeds({ group: () => administration.group(), call, upload: uploadToPeer, self }),
+    speeds: new SiteSpeeds({
+      group: async () => speedGroup(await administration.group()),
+      call,
+      upload: uploadToPeer,
+      self,
+    }),
     call,
     self,
   });
+}
+
+/** Measures the connections between the servers of this deployment. They have the same root credentials, and are all with TLS or all without. */
+export function openServerSpeeds({
+  live,
+  self,
+  root,
+  secure,
+}: {
+  readonly live: () => readonly ReplicaFacts[];
+  /** The id of this server among them. */
+  readonly self: string;
+  readonly root: { readonly user: string; readonly password: string };
+  readonly secure: boolean;
+}): ServerSpeeds {
+  const credentials = { accessKey: root.user, secretKey: root.password };
+  const group = () => {
+    const sites = live().map(({ id, endpoint }) => ({
+      kind: 'server' as const,
+      name: endpoint,
+      endpoint: `${secure ? 'https' : 'http'}://${endpoint}`,
+      deploymentId: id,
+    }));
+    return Promise.resolve(sites.length < 2 ? undefined : { sites, credentials });
+  };
+  return new SiteSpeeds({ group, call: peerCaller().call, upload: uploadToPeer, self, peerCall: 'server-speed' });
 }
 
 /** Keeps this server in step with its sites while it holds the lease, until it is stopped. */

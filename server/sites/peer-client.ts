@@ -12,6 +12,8 @@ import { ResponseError } from '../../protocol/response-error.ts';
 interface Peer {
   readonly name: string;
   readonly endpoint: string;
+  /** Another server of this deployment. Absent for another site. */
+  readonly kind?: 'server';
 }
 
 export interface PeerRequest<T> {
@@ -221,7 +223,8 @@ function jsonOf(bytes: Buffer): unknown {
   }
 }
 
-function shown({ name, endpoint }: Peer): string {
+function shown({ name, endpoint, kind }: Peer): string {
+  if (kind === 'server') return `the server ${name}`;
   return `the site ${name} (${endpoint})`;
 }
 

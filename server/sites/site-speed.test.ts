@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CallPeer, type UploadToPeer } from './peer-client.ts';
 import type { SentToSite } from './peer-messages.ts';
-import { SiteSpeeds, speedsOf } from './site-speed.ts';
+import { speedGroup, SiteSpeeds, speedsOf } from './site-speed.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
 const sites = ['a', 'b', 'c'].map((name) => ({
@@ -19,7 +19,10 @@ function speeds(upload: UploadToPeer, sent: (peer: string) => readonly object[] 
     asked.push([peer.name, credentials.secretKey, name, query]);
     return answer.parse({ sent: sent(peer.name) });
   };
-  return { asked, speeds: new SiteSpeeds({ group: () => Promise.resolve(group), call, upload, self: 'id-of-a' }) };
+  return {
+    asked,
+    speeds: new SiteSpeeds({ group: () => Promise.resolve(speedGroup(group)), call, upload, self: 'id-of-a' }),
+  };
 }
 
 const steady: UploadToPeer = (_peer, _credentials, { durationMs }) =>
@@ -74,5 +77,33 @@ describe('the connections between sites', () => {
       self: 'id-of-a',
     });
     expect([await alone.measure(1, noSignal), await alone.sendToOthers(1, noSignal)]).toEqual([undefined, []]);
+  });
+});
+
+describe('the connections between the servers of a deployment', () => {
+  it('are asked for by a call of their own, with the credentials of the group', async () => {
+    const asked: unknown[] = [];
+    const call: CallPeer = async (peer, { accessKey }, { call: name, answer }) => {
+      asked.push([peer.name, accessKey, name]);
+      return answer.parse({ sent: [{ deploymentId: '1', bytesPerSecond: 20 }] });
+    };
+    const servers = ['1', '2'].map((id) => ({
+      kind: 'server' as const,
+      name: `${id}:9000`,
+      endpoint: `http://${id}:9000`,
+      deploymentId: id,
+    }));
+    const between = new SiteSpeeds({
+      group: () => Promise.resolve({ sites: servers, credentials: { accessKey: 'root', secretKey: 'secret' } }),
+      call,
+      upload: steady,
+      self: '1',
+      peerCall: 'server-speed',
+    });
+    expect(await between.measure(1_000, noSignal)).toMatchObject([
+      { name: '1:9000', sentPerSecond: 4_000_000, receivedPerSecond: 20 },
+      { name: '2:9000', sentPerSecond: 20, receivedPerSecond: 4_000_000 },
+    ]);
+    expect(asked).toEqual([['2:9000', 'root', 'server-speed']]);
   });
 });

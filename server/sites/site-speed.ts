@@ -4,12 +4,26 @@ import { type SentToSite, speedAnswer } from './peer-messages.ts';
 import { credentialsOf } from './site-administration.ts';
 import type { Site, SiteState } from './site-state.ts';
 
+type SpeedSite = Pick<Site, 'name' | 'endpoint' | 'deploymentId'> & { readonly kind?: 'server' };
+
+/** Sites, or servers of one deployment, that are measured together. Servers have the id of their process for that of a deployment. */
+export interface SpeedGroup {
+  readonly sites: readonly SpeedSite[];
+  readonly credentials: PeerCredentials;
+}
+
 interface SiteSpeedOptions {
-  readonly group: () => Promise<SiteState | undefined>;
+  readonly group: () => Promise<SpeedGroup | undefined>;
   readonly call: CallPeer;
   readonly upload: UploadToPeer;
   /** The deployment id of this site. */
   readonly self: string;
+  /** The call that makes another member of the group send to all others. */
+  readonly peerCall?: 'speed' | 'server-speed';
+}
+
+export function speedGroup(state: SiteState | undefined): SpeedGroup | undefined {
+  return state && { sites: state.sites, credentials: credentialsOf(state) };
 }
 
 /** Connections to each site at the same time: one alone does not fill a long way. */
@@ -30,17 +44,17 @@ export class SiteSpeeds {
 
   /** Undefined where this server is no site. Rejects with the reason of the signal. */
   async measure(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined> {
-    const { group, self, call } = this.#options;
+    const { group, self, call, peerCall = 'speed' } = this.#options;
     const state = await group();
     if (state === undefined) return undefined;
-    const asked = { method: 'GET', call: 'speed', answer: speedAnswer, idleMs: durationMs + answerMs } as const;
+    const asked = { method: 'GET', call: peerCall, answer: speedAnswer, idleMs: durationMs + answerMs } as const;
     const query = { duration: String(durationMs) };
     const rows = await Promise.all(
       state.sites.map(async (site): Promise<readonly [string, Row]> => {
         const row =
           site.deploymentId === self
             ? this.#send(state, durationMs, signal)
-            : call(site, credentialsOf(state), { ...asked, query }).then(({ sent }) => sent);
+            : call(site, state.credentials, { ...asked, query }).then(({ sent }) => sent);
         return [site.deploymentId, await row.catch(asError)];
       }),
     );
@@ -54,13 +68,13 @@ export class SiteSpeeds {
     return state === undefined ? [] : this.#send(state, durationMs, signal);
   }
 
-  async #send(state: SiteState, durationMs: number, signal: AbortSignal): Promise<readonly SentToSite[]> {
+  async #send(state: SpeedGroup, durationMs: number, signal: AbortSignal): Promise<readonly SentToSite[]> {
     const others = state.sites.filter(({ deploymentId }) => deploymentId !== this.#options.self);
-    return Promise.all(others.map((site) => this.#sendTo(site, credentialsOf(state), { durationMs, signal })));
+    return Promise.all(others.map((site) => this.#sendTo(site, state.credentials, { durationMs, signal })));
   }
 
   async #sendTo(
-    site: Site,
+    site: SpeedSite,
     credentials: PeerCredentials,
     options: { readonly durationMs: number; readonly signal: AbortSignal },
   ): Promise<SentToSite> {

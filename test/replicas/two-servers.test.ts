@@ -14,6 +14,7 @@ import {
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
+import { adminCall } from '../support/server/admin-call.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { signByHand } from '../support/server/sign-by-hand.ts';
 import type { RunningServer } from '../support/server/start-server.ts';
@@ -158,3 +159,23 @@ async function tokenOf(username: string): Promise<string> {
   });
   return ((await response.json()) as { access_token: string }).access_token;
 }
+
+it('the network between both servers is measured, each to the other', async () => {
+  const hosts = [one, other].map(({ s3 }) => new URL(s3).host);
+  const ask = async () => {
+    const { value } = await adminCall(one.s3, one, 'POST', '/minio/admin/v3/speedtest/net?duration=300ms');
+    const last = [value].flat().at(-1) as { readonly nodeResults?: readonly object[] } | undefined;
+    return last?.nodeResults ?? [];
+  };
+  // The servers look for each other every few seconds.
+  await expect.poll(async () => (await ask()).length, { timeout: 30_000, interval: 500 }).toBe(2);
+  const results = await ask();
+  expect(results).toEqual(
+    expect.arrayContaining(
+      hosts.map((endpoint) => ({ endpoint, tx: expect.any(Number) as number, rx: expect.any(Number) as number })),
+    ),
+  );
+  for (const { tx, rx } of results as readonly { readonly tx: number; readonly rx: number }[]) {
+    expect(Math.min(tx, rx)).toBeGreaterThan(0);
+  }
+}, 60_000);

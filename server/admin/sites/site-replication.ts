@@ -107,6 +107,18 @@ const peerRoutes: readonly Route[] = [
       return json(await supportOf(call.services).exclusively('speed test', 3 * maxSiteMs, work));
     },
   },
+  {
+    method: 'GET',
+    path: path('peer/server-speed'),
+    action: 'admin:SiteReplicationOperation',
+    // The server that asks has the lock of the measurement, which is one for all servers of these stores.
+    serve: async (call) => {
+      requireRoot(call);
+      const durationMs = Math.min(numberOf(call.query, 'duration', 10_000), maxSiteMs);
+      const { serverSpeeds } = call.services;
+      return json({ sent: (await serverSpeeds?.sendToOthers(durationMs, AbortSignal.timeout(2 * durationMs))) ?? [] });
+    },
+  },
 ];
 
 export const siteReplicationRoutes: readonly Route[] = [...administratorRoutes, ...peerRoutes];

@@ -143,14 +143,43 @@ function siteResult({ endpoint, sentPerSecond, receivedPerSecond, durationMs, co
   };
 }
 
-/** As a MinIO of one server does: servers over one database send each other nothing. */
-function netSpeed(): Promise<AdminAnswer> {
-  return Promise.reject(
-    new S3Error(
+/** Measures the connections between the servers of this deployment, or, where there is one server alone, those between sites. */
+async function netSpeed({ query, services }: AdminCall): Promise<AdminAnswer> {
+  const durationMs = Math.min(durationOf(query, 10_000), maxSiteMs);
+  const { sites, others, serverSpeeds } = services;
+  const measure = await connectionsOf();
+  if (measure === undefined) {
+    throw new S3Error(
       'NotImplemented',
-      'Coffer has no connections between the servers of one store to measure: they send each other nothing. "mc support perf client" measures the one of a client, and "mc support perf site-replication" those between sites.',
-    ),
-  );
+      'Coffer runs as one server here and replicates to no other site: there is no connection to measure. "mc support perf client" measures the one of a client.',
+    );
+  }
+  const support = supportOf(services);
+  return {
+    kind: 'lines',
+    async *lines(signal) {
+      const speeds = await support.exclusively('speed test', 3 * maxSiteMs, () => measure(signal));
+      yield [{ nodeResults: (speeds ?? []).map(netResult) }];
+    },
+  };
+
+  async function connectionsOf() {
+    if (serverSpeeds !== undefined && (others?.() ?? []).length > 0)
+      return (signal: AbortSignal) => serverSpeeds.measure(durationMs, signal);
+    if (sites !== undefined && (await sites.shown()) !== undefined)
+      return (signal: AbortSignal) => sites.speed(durationMs, signal);
+    return undefined;
+  }
+}
+
+/** Clients show the address. */
+function netResult({ endpoint, sentPerSecond, receivedPerSecond, error }: SiteSpeed) {
+  return {
+    endpoint: new URL(endpoint).host,
+    tx: Math.round(sentPerSecond),
+    rx: Math.round(receivedPerSecond),
+    ...(error !== undefined && { error }),
+  };
 }
 
 /** Milliseconds, and bytes, after which the body of a client is not read any further. */

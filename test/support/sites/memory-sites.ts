@@ -12,7 +12,7 @@ import { SiteAdministration } from '../../../server/sites/site-administration.ts
 import { SiteLedger } from '../../../server/sites/site-ledger.ts';
 import { Sites } from '../../../server/sites/site-replication.ts';
 import { SiteResyncs } from '../../../server/sites/site-resync.ts';
-import { SiteSpeeds } from '../../../server/sites/site-speed.ts';
+import { speedGroup, SiteSpeeds } from '../../../server/sites/site-speed.ts';
 import { SiteRules } from '../../../server/sites/site-rules.ts';
 import { SiteStates } from '../../../server/sites/site-state.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
@@ -66,7 +66,12 @@ async function memorySite(world: World, name: string) {
     clock,
   });
   const resyncs = new SiteResyncs({ sealed, records, targets, clock });
-  const speeds = new SiteSpeeds({ group: () => administration.group(), call: world.call, upload, self });
+  const speeds = new SiteSpeeds({
+    group: async () => speedGroup(await administration.group()),
+    call: world.call,
+    upload,
+    self,
+  });
   const log: { readonly message: string; readonly fields: object }[] = [];
   const note = (fields: object, message: string) => log.push({ fields, message });
   return {
