@@ -158,7 +158,8 @@ export const s3ErrorCodes = {
   XMinioAdminTierNotFound: [404, 'Specified remote tier was not found'],
   XMinioAdminTierReserved: [400, 'Cannot use reserved tier name'],
   XMinioAdminTierTypeUnsupported: [400, 'Unsupported tier type'],
-  XMinioBackendDown: [503, 'The remote tier does not answer'],
+  // As MinIO answers: clients would repeat a 503 for minutes.
+  XMinioBackendDown: [400, 'Remote backend is unreachable'],
   XMinioReplicationNoExistingObjects: [400, 'No matching ExistingObjects rule enabled'],
   XMinioStorageFull: [
     507,
