@@ -14,13 +14,14 @@ const speed = (name: string, more = {}): SiteSpeed => ({
   ...more,
 });
 
-async function netAdmin({
-  others = [other],
-  isSite = false,
-}: {
-  others?: readonly (typeof other)[];
-  isSite?: boolean;
-}) {
+interface Given {
+  readonly others?: readonly (typeof other)[];
+  readonly isSite?: boolean;
+  /** Another measurement runs. */
+  readonly busy?: boolean;
+}
+
+async function netAdmin({ others = [other], isSite = false, busy = false }: Given) {
   const asked: unknown[] = [];
   const serverSpeeds: ServerSpeeds = {
     measure(durationMs) {
@@ -41,6 +42,7 @@ async function netAdmin({
   } as unknown as SiteReplication;
   const support = {
     exclusively<T>(task: string, _maxMs: number, work: () => Promise<T>) {
+      if (busy) return Promise.reject(new Error('another speed test runs'));
       asked.push(task);
       return work();
     },
@@ -85,6 +87,14 @@ describe('a measurement of the network', () => {
       status: 501,
       value: { Code: 'NotImplemented', Message: expect.stringContaining('one server') as string },
     });
+  });
+
+  it.each(['speedtest/net', 'speedtest/site'])('%s has the reason where another one runs', async (target) => {
+    const { lines, asked } = await netAdmin({ busy: true, isSite: true });
+    expect(await lines(target)).toEqual([
+      { nodeResults: [expect.objectContaining({ tx: 0, rx: 0, error: 'another speed test runs' }) as object] },
+    ]);
+    expect(asked).toEqual([]);
   });
 
   it('takes 30 s at most', async () => {

@@ -120,14 +120,38 @@ async function siteSpeed({ query, services }: AdminCall): Promise<AdminAnswer> {
       'Coffer replicates to no other site here: there is no connection to measure. "mc admin replicate add" makes sites.',
     );
   }
-  const support = supportOf(services);
   return {
     kind: 'lines',
     async *lines(signal) {
-      const speeds = await support.exclusively('speed test', 3 * maxSiteMs, () => sites.speed(durationMs, signal));
-      yield [{ nodeResults: (speeds ?? []).map(siteResult) }];
+      const work = () => sites.speed(durationMs, signal);
+      const nodeResults = await connectionResults(services, { work, show: siteResult, signal });
+      if (nodeResults !== undefined) yield [{ nodeResults }];
     },
   };
+}
+
+interface Connections {
+  readonly work: () => Promise<readonly SiteSpeed[] | undefined>;
+  readonly show: (speed: SiteSpeed) => object;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the results, or the reason why there are none, such as another measurement: the answer has begun, and a connection that breaks off tells the
+ * client nothing. Undefined where the client is gone.
+ */
+async function connectionResults(
+  services: AdminCall['services'],
+  { work, show, signal }: Connections,
+): Promise<readonly object[] | undefined> {
+  try {
+    const speeds = await supportOf(services).exclusively('speed test', 3 * maxSiteMs, work);
+    return (speeds ?? []).map(show);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ endpoint: services.server.endpoint, tx: 0, rx: 0, error: reason }];
+  }
 }
 
 function siteResult({ endpoint, sentPerSecond, receivedPerSecond, durationMs, connections, error }: SiteSpeed) {
@@ -154,12 +178,11 @@ async function netSpeed({ query, services }: AdminCall): Promise<AdminAnswer> {
       'Coffer runs as one server here and replicates to no other site: there is no connection to measure. "mc support perf client" measures the one of a client.',
     );
   }
-  const support = supportOf(services);
   return {
     kind: 'lines',
     async *lines(signal) {
-      const speeds = await support.exclusively('speed test', 3 * maxSiteMs, () => measure(signal));
-      yield [{ nodeResults: (speeds ?? []).map(netResult) }];
+      const nodeResults = await connectionResults(services, { work: () => measure(signal), show: netResult, signal });
+      if (nodeResults !== undefined) yield [{ nodeResults }];
     },
   };
 

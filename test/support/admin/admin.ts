@@ -40,6 +40,8 @@ export async function adminTest(
       | 'identityProviders'
       | 'keyLifecycle'
       | 'keys'
+      | 'others'
+      | 'serverSpeeds'
       | 'sites'
       | 'support'
       | 'tiers'
