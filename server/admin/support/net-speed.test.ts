@@ -52,7 +52,7 @@ async function netAdmin({ others = [other], isSite = false, busy = false }: Give
     const { body } = await admin.answer('root', 'POST', target);
     if (body.kind !== 'endless') throw new Error(`the answer is ${body.kind}`);
     let text = '';
-    for await (const chunk of body.pieces(new AbortController().signal)) text += chunk.toString();
+    for await (const chunk of body.chunks(new AbortController().signal)) text += chunk.toString();
     return text
       .trim()
       .split('\n')
