@@ -13,7 +13,7 @@ const read = new Set(
 
 /** Texts that are the same in every language: values, and examples of values. */
 const values =
-  /^(?:Apache-2\.0|mc batch generate|COLD|us-east-1|PutObject, admin:…|https?:\/\/\S+|www\.example\.com|SSE-\w+|S3|MinIO|https?|arn:\S+|gray)$/;
+  /^(?:Apache-2\.0|mc batch generate|COLD|us-east-1|PutObject, admin:…|https?:\/\/\S+|www\.example\.com|SSE-\w+|S3|MinIO|Azure Blob Storage|Google Cloud Storage|https?|arn:\S+|gray)$/;
 
 interface Node {
   readonly type: string;
