@@ -4,7 +4,7 @@
  */
 import type * as Vite from 'vite';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -17,13 +17,40 @@ export function consoleIsBuilt(): boolean {
   return existsSync(join(built, 'index.html'));
 }
 
-/** Returns false if Vite is not installed. Rejects if the build fails. */
+/**
+ * Returns false if Vite is not installed. Rejects if the build fails; the console of before stays then. A server may read the folder
+ * meanwhile, so the new files replace the old ones when all are there.
+ */
 export async function buildConsole(): Promise<boolean> {
   const vite = await importVite();
   if (vite === undefined) return false;
-  await vite.build({ root: web, configFile: join(web, 'vite.config.ts'), logLevel: 'error' });
-  await compressAll(built);
+  const outDir = `${built}-${process.pid}`;
+  try {
+    await vite.build({ root: web, configFile: join(web, 'vite.config.ts'), build: { outDir }, logLevel: 'error' });
+    await compressAll(outDir);
+    await replaceFolder(outDir, built);
+  } finally {
+    await rm(outDir, { recursive: true, force: true });
+  }
   return true;
+}
+
+/** Puts the folder `from` in the place of `to`, which may be absent. Another process may do the same; the last one wins. */
+export async function replaceFolder(from: string, to: string): Promise<void> {
+  const old = `${from}-old`;
+  for (let replaced = false; !replaced;) {
+    await rename(to, old).catch(unless('ENOENT'));
+    replaced = (await rename(from, to).catch(unless('ENOTEMPTY', 'EEXIST'))) !== false;
+    await rm(old, { recursive: true, force: true });
+  }
+}
+
+/** Returns a handler that answers false for an error with one of the codes, and throws any other. */
+function unless(...codes: readonly string[]): (error: NodeJS.ErrnoException) => false {
+  return (error) => {
+    if (codes.includes(error.code ?? '')) return false;
+    throw error;
+  };
 }
 
 const brotliOf = promisify(brotliCompress);
