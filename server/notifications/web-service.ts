@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
+import { openPool } from '../../platform/http-pool.ts';
 import { defaultAuthorities } from '../../platform/tls/default-authorities.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { type TargetValues, textOf } from './target.ts';
@@ -9,8 +10,6 @@ import { type TargetValues, textOf } from './target.ts';
 const connections = 16;
 /** Milliseconds for which an idle connection is kept. */
 const keepMs = 5_000;
-/** Bytes of the header of an answer. It must be given: the client cannot always read Node's own limit in a thread. */
-const maxHeaderSize = 16 * 1024;
 /** Bytes of an answer that are read. They are only for messages. */
 const maxBytes = 64 * 1024;
 
@@ -44,7 +43,7 @@ export function openWebService(address: string, values: TargetValues, timeoutMs:
     const connect = { timeout: timeoutMs, ...(secureContext && { secureContext }) };
     // The time of the whole request is measured here.
     const timeouts = { keepAliveTimeout: keepMs, headersTimeout: 0, bodyTimeout: 0 };
-    return new Pool(origin, { connections, maxHeaderSize, ...timeouts, connect });
+    return openPool(origin, { connections, ...timeouts, connect });
   };
   return {
     async request({ path = '', headers, ...rest }) {

@@ -1,4 +1,5 @@
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
+import { openPool } from '../../platform/http-pool.ts';
 
 /** A signed request whose body is in memory. */
 export interface WholeRequest {
@@ -28,16 +29,13 @@ interface WholeExchangeOptions {
   readonly maxAnswerBytes: number;
 }
 
-/** Bytes of the header of an answer. It must be given: the client cannot always read Node's own limit in a thread. */
-const maxHeaderSize = 16 * 1024;
-
 /**
  * Sends requests whose bodies are in memory, and reads short answers, over kept connections. It uses the callbacks of undici: a request
  * costs 22 µs of processor time, and one of `node:http` with its streams and listeners 55 µs. It does not follow redirects.
  */
 export class WholeExchange {
   readonly #options: WholeExchangeOptions;
-  #pool: Pool | undefined;
+  #pool: Promise<Pool> | undefined;
   #closed: Error | undefined;
 
   constructor(options: WholeExchangeOptions) {
@@ -45,9 +43,14 @@ export class WholeExchange {
   }
 
   /** Resolves with any answer. Rejects with the error of the connection, or of an answer that is late or too long. */
-  send({ signal, body, ...request }: WholeRequest): Promise<TargetAnswer> {
-    if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    const pool = (this.#pool ??= this.#open());
+  async send(request: WholeRequest): Promise<TargetAnswer> {
+    if (this.#closed !== undefined) throw this.#closed;
+    const pool = await (this.#pool ??= this.#open());
+    if (this.#closed !== undefined) throw this.#closed;
+    return this.#dispatch(pool, request);
+  }
+
+  #dispatch(pool: Pool, { signal, body, ...request }: WholeRequest): Promise<TargetAnswer> {
     return new Promise((resolve, reject) => {
       let abort: ((reason: Error) => void) | undefined;
       const onAbort = () => fail(abortError(signal));
@@ -95,15 +98,13 @@ export class WholeExchange {
   /** Ends all requests with this error, and refuses new ones. */
   close(reason: Error): void {
     this.#closed ??= reason;
-    void this.#pool?.destroy(reason).catch(() => undefined);
-    this.#pool = undefined;
+    void this.#pool?.then((pool) => pool.destroy(reason)).catch(() => undefined);
   }
 
-  #open(): Pool {
+  #open(): Promise<Pool> {
     const { origin, connections, idleMs, keepMs } = this.#options;
-    return new Pool(origin, {
+    return openPool(origin, {
       connections,
-      maxHeaderSize,
       allowH2: false,
       keepAliveTimeout: keepMs,
       // The other side may say that it keeps a connection for longer.
