@@ -92,7 +92,9 @@ export function LogsPage() {
               cell: (line) => (
                 <button type="button" className="row-name" onClick={() => setOpen(line)}>
                   <Stack gap={0} miw={0}>
-                    <span lang="en">{line.message ?? line.ConsoleMsg}</span>
+                    <span lang="en" style={{ overflowWrap: 'anywhere' }}>
+                      {line.message ?? line.ConsoleMsg}
+                    </span>
                     {line.error !== undefined && (
                       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
                         {line.error.message}
