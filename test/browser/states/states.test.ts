@@ -147,7 +147,11 @@ describe('each page', () => {
       .poll(
         async () => {
           // The button of an attempt before may go while it is clicked.
-          if ((await again.count()) > 0) await again.first().click({ timeout: 1_000 }).catch(() => undefined);
+          if ((await again.count()) > 0)
+            await again
+              .first()
+              .click({ timeout: 1_000 })
+              .catch(() => undefined);
           return content().getByText(words).count();
         },
         { timeout: 60_000 },
