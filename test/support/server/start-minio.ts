@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { freePort } from '../process/free-port.ts';
 import { tool } from '../process/run-command.ts';
+import { s3Client } from './s3-client.ts';
 
 /** A real MinIO of the test's own. */
 export interface RunningMinio {
@@ -43,7 +45,7 @@ export async function startMinio(
 
   async function start(): Promise<void> {
     child = spawn(program, ['server', join(folder, 'data'), '--address', address], { env, stdio: 'ignore' });
-    await answering(`http://${address}/minio/health/ready`);
+    await untilInitialized(`http://${address}`);
   }
 
   async function kill(): Promise<void> {
@@ -67,13 +69,19 @@ export async function startMinio(
   };
 }
 
-async function answering(url: string): Promise<void> {
+/** Its probes answer before the identities are loaded; until then each signed request is XMinioServerNotInitialized. */
+async function untilInitialized(url: string): Promise<void> {
+  const s3 = s3Client({ s3: url, ...keys });
   for (const end = Date.now() + 30_000; ;) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer?.ok === true) return;
-    if (Date.now() > end) throw new Error(`${url} does not answer`);
+    const failure = await s3.send(new ListBucketsCommand({})).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (failure === undefined) break;
+    if (Date.now() > end) throw new Error(`MinIO at ${url} is not ready`, { cause: failure });
     await new Promise((resolve) => {
       setTimeout(resolve, 100);
     });
   }
+  s3.destroy();
 }
