@@ -106,6 +106,12 @@ describe('a key that is typed into the path', () => {
     await page.getByText('Nothing in here').waitFor();
     await go('s3://no-such-bucket/x');
     await page.getByRole('alert').getByText('no-such-bucket cannot be shown').waitFor();
+    expect(
+      await page
+        .locator('#content')
+        .getByRole('button', { name: /Upload|Folder/ })
+        .count(),
+    ).toBe(0);
     expect(await panel().count()).toBe(0);
   });
 

@@ -3,6 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { IconChevronDown, IconFile, IconFolder, IconFolderPlus, IconLink, IconSettings } from '@tabler/icons-react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
+import { ApiError } from '../api/call.ts';
 import { useBucketRights, type FolderRights } from '../api/rights.ts';
 import { EncryptionBadge } from '../buckets/bucket-encryption.tsx';
 import { Failure } from '../components/feedback.tsx';
@@ -34,6 +35,7 @@ export function ObjectsPage() {
     void navigate(`/buckets/${encodeURIComponent(bucket)}${next.size === 0 ? '' : `?${next}`}`);
   }
 
+  const isAbsent = details.error instanceof ApiError && details.error.status === 404;
   const looksOnly = rights.known && !rights.some('s3:PutObject') && !rights.some('s3:DeleteObject');
   return (
     <Stack gap="md">
@@ -51,7 +53,7 @@ export function ObjectsPage() {
             </Tooltip>
           )}
         </Group>
-        <FolderButtons bucket={bucket} prefix={prefix} rights={rights} past={search.has('at')} />
+        {!isAbsent && <FolderButtons bucket={bucket} prefix={prefix} rights={rights} past={search.has('at')} />}
       </Group>
       {details.isLoadingError ? (
         <Failure what={say(t.objects.cannotBeShown, { bucket })} error={details.error} retry={details.refetch} />
