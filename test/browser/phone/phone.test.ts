@@ -144,9 +144,17 @@ async function expectPanelFits(what: string, panel: Locator): Promise<void> {
   await expectFits(what, `[role=${role}]`);
   if (role === 'menu') return;
   const last = panel.getByRole('button').last();
-  await last.scrollIntoViewIfNeeded();
-  const { y = 0, height = 0 } = (await last.boundingBox()) ?? {};
-  expect.soft(y + height, `${what}: its last button`).toBeLessThanOrEqual(844);
+  // What is loaded above it meanwhile, such as a preview, moves it.
+  await expect
+    .poll(
+      async () => {
+        await last.scrollIntoViewIfNeeded();
+        const { y = 0, height = 0 } = (await last.boundingBox()) ?? {};
+        return y + height;
+      },
+      { message: `${what}: its last button`, timeout: 20_000 },
+    )
+    .toBeLessThanOrEqual(844);
 }
 
 it('shows the sign-in page', async () => {
