@@ -1,4 +1,4 @@
-import { ApiError, type AdminFailure, basePath, errorOf, guard, unreachable } from './call.ts';
+import { ApiError, type AdminFailure, basePath, guard, send } from './call.ts';
 
 interface AdminRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -16,20 +16,14 @@ export async function adminResponse(
 ): Promise<Response> {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, value);
-  let response: Response;
-  try {
-    response = await fetch(`${basePath()}/api/admin/${name}${search.size === 0 ? '' : `?${search}`}`, {
+  return send(() =>
+    fetch(`${basePath()}/api/admin/${name}${search.size === 0 ? '' : `?${search}`}`, {
       method,
       headers: guard,
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
-    });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw unreachable();
-  }
-  if (!response.ok) throw errorOf(response.status, await response.text());
-  return response;
+    }),
+  );
 }
 
 /** Sends a call that answers a text. */

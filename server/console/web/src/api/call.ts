@@ -26,6 +26,36 @@ export function basePath(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="coffer-base"]')?.content ?? '';
 }
 
+/** The sign-ins of this page. */
+let signIns = 0;
+
+/** Requests that were sent before this call belong to another session. */
+export function noteSignIn(): void {
+  signIns += 1;
+}
+
+/**
+ * Sends a request. Rejects with an `ApiError` unless the answer is good.
+ *
+ * A request that left before a sign-in may be refused after it, because it has the cookie of the session that ended. It did nothing, and is
+ * sent again: its refusal must not end the new session.
+ */
+export async function send(request: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const before = signIns;
+    let response: Response;
+    try {
+      response = await request();
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'AbortError') throw error;
+      throw unreachable();
+    }
+    if (response.ok) return response;
+    const error = errorOf(response.status, await response.text());
+    if (error.code !== 'NotSignedIn' || before === signIns) throw error;
+  }
+}
+
 type Query = Readonly<Record<string, string | undefined>>;
 
 export function apiUrl(path: string, query: Query = {}): string {
@@ -39,19 +69,14 @@ export async function call<Answer>(
   path: string,
   { query = {}, body, signal }: { query?: Query; body?: unknown; signal?: AbortSignal } = {},
 ): Promise<Answer> {
-  let response: Response;
-  try {
-    response = await fetch(apiUrl(path, query), {
+  const response = await send(() =>
+    fetch(apiUrl(path, query), {
       method,
       headers: { ...guard, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
-    });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw unreachable();
-  }
-  if (!response.ok) throw errorOf(response.status, await response.text());
+    }),
+  );
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
 

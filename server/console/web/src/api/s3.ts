@@ -1,4 +1,4 @@
-import { ApiError, basePath, errorOf, guard, unreachable } from './call.ts';
+import { ApiError, basePath, guard, send } from './call.ts';
 
 interface S3Request {
   /** Undefined for an operation on the bucket. */
@@ -16,20 +16,14 @@ export async function s3(
   bucket: string,
   { key, query = {}, headers = {}, body, signal }: S3Request = {},
 ): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(s3Url(bucket, key, query), {
+  return send(() =>
+    fetch(s3Url(bucket, key, query), {
       method,
       headers: { ...guard, ...headers },
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
-    });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw unreachable();
-  }
-  if (!response.ok) throw errorOf(response.status, await response.text());
-  return response;
+    }),
+  );
 }
 
 /** Sends an operation that answers a document. An error may come in it, after the status 200. */

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { SessionAnswer, SignInOptions, SignOutAnswer, ConsoleAction, Rights } from '../../../contract/answers.ts';
-import { ApiError, basePath, call } from './call.ts';
+import { ApiError, basePath, call, noteSignIn } from './call.ts';
 import { drafts } from './draft-storage.ts';
 
 /** The session; null without one. */
@@ -94,6 +94,7 @@ let last: SessionAnswer | undefined;
 /** A page shows what its user typed, which is not for another user who signed in meanwhile, in another window. */
 function remember(session: SessionAnswer): SessionAnswer {
   if (last !== undefined && last.name !== session.name) window.location.reload();
+  if (last?.expires !== session.expires) noteSignIn();
   last = session;
   drafts.belongTo(JSON.stringify([session.signedInBy.kind, session.name]));
   return session;
