@@ -163,19 +163,13 @@ async function tokenOf(username: string): Promise<string> {
 it('the network between both servers is measured, each to the other', async () => {
   const hosts = [one, other].map(({ s3 }) => new URL(s3).host);
   const ask = async () => {
-    const { value } = await adminCall(one.s3, one, 'POST', '/minio/admin/v3/speedtest/net?duration=300ms');
+    const { value } = await adminCall(one.s3, one, 'POST', '/minio/admin/v3/speedtest/net?duration=1s');
     const last = [value].flat().at(-1) as { readonly nodeResults?: readonly object[] } | undefined;
     return last?.nodeResults ?? [];
   };
-  // The servers look for each other every few seconds.
-  await expect.poll(async () => (await ask()).length, { timeout: 30_000, interval: 500 }).toBe(2);
-  const results = await ask();
-  expect(results).toEqual(
-    expect.arrayContaining(
-      hosts.map((endpoint) => ({ endpoint, tx: expect.any(Number) as number, rx: expect.any(Number) as number })),
-    ),
-  );
-  for (const { tx, rx } of results as readonly { readonly tx: number; readonly rx: number }[]) {
-    expect(Math.min(tx, rx)).toBeGreaterThan(0);
-  }
-}, 60_000);
+  const moved: unknown = expect.toSatisfy((rate: unknown) => typeof rate === 'number' && rate > 0);
+  // The servers look for each other every few seconds, and a busy machine may send nothing in a second.
+  await expect
+    .poll(ask, { timeout: 90_000, interval: 500 })
+    .toEqual(expect.arrayContaining(hosts.map((endpoint) => ({ endpoint, tx: moved, rx: moved }))));
+}, 120_000);
