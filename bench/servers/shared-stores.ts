@@ -35,7 +35,7 @@ const seconds = Number(values.seconds);
 const connections = Number(values.connections);
 const counts = [1, 2, 3] as const;
 
-/** What one round showed. Times are microseconds of a processor for each operation. */
+/** The figures of one round. Times are microseconds of a processor for each operation. */
 interface Figures {
   readonly rate: number;
   readonly servers: number;

@@ -1,4 +1,5 @@
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
+
 /**
  * A source of data keys: the key service, a secret key of the environment, or none. The encryption of objects and of the backend uses
  * only this interface. Errors are `KeyServiceError`s, whose code the S3 layer translates.

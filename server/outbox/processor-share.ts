@@ -69,7 +69,7 @@ export class ProcessorShare {
     const more = { active: usage.active - this.#seen.active, cpu: usage.cpu - this.#seen.cpu };
     const kept = averagedMs / (averagedMs + more.active);
     this.#recent = { active: this.#recent.active * kept + more.active, cpu: this.#recent.cpu * kept + more.cpu };
-    // A debt of long ago must not hold up the events of now.
+    // The debt is limited, so that work of minutes ago delays no event now.
     this.#debt = Math.min(maxPauseMs * share, Math.max(0, this.#debt + more.cpu - share * elapsed));
     this.#seen = usage;
     this.#seenAt = now;

@@ -29,7 +29,7 @@ import { tierRounds } from '../maintenance/tiers/tier-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import { batchRemotes } from '../replication/batch-remote.ts';
 import type { Services } from './services.ts';
-import { type RecordStore } from '../store/record-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
 import { usageRounds } from '../observability/usage/count-usage.ts';
 import type { UserStatusCheck } from '../federation/user-status-check.ts';
 

@@ -134,7 +134,7 @@ export async function openServices(
     logs,
     clock,
   });
-  // Where no body may move, only segments without bodies give space back.
+  // Only segments without bodies give space back if no body may move.
   const maxGarbage = settings.compactionBytesPerSecond > 0 ? settings.maxGarbage : 1;
   const sealing = repeated(
     sealingIntervalMs,

@@ -157,7 +157,7 @@ describe('the deletion of a KMSConfig with reclaimPolicy Delete', () => {
     await untilGone('kmsconfig', used);
     await kubectl.run(['delete', 'kmsconfig', '--all', '--namespace', team.namespace]);
     for (const name of ['keys', 'other']) await untilGone('statefulset', `${name}-key-service`);
-    // Where the tenant never used the other one, nothing was sealed with its keys.
+    // The short form never uses the other key service, so that nothing was sealed with its keys.
     const kept = isLong ? [`${keys}-keys`, `${other}-keys`] : [`${keys}-keys`];
     await until('the claims of the keys that sealed nothing to be gone', async () => {
       const claims = await kubectl.list('persistentvolumeclaims', team.namespace, 'coffer.dev/owner-kind=KMSConfig');

@@ -74,7 +74,7 @@ export const keyActions = ['keyStatus', 'create', 'import', 'rotate'] as const;
 
 export type KeyAction = (typeof keyActions)[number];
 
-/** At most so many keys in one question. */
+/** The maximum number of keys in one call. */
 export const maxKeysAsked = 50;
 
 export interface KeyRightsAnswer {

@@ -144,7 +144,7 @@ async function expectPanelFits(what: string, panel: Locator): Promise<void> {
   await expectFits(what, `[role=${role}]`);
   if (role === 'menu') return;
   const last = panel.getByRole('button').last();
-  // What is loaded above it meanwhile, such as a preview, moves it.
+  // A preview above it moves it when it is loaded.
   await expect
     .poll(
       async () => {

@@ -272,7 +272,7 @@ export class KubernetesRuntime implements Runtime {
   #drifted(object: KubeObject, { managers, paths }: Drift): void {
     const ref = ownerOf(object);
     if (ref === undefined) return;
-    const who = managers.length === 0 ? 'somebody' : managers.join(', ');
+    const who = managers.length === 0 ? 'an unknown field manager' : managers.join(', ');
     const message = `put back what ${who} changed of ${object.kind} ${object.metadata.name}: ${paths.slice(0, 5).join(', ')}`;
     this.#options.event?.({ ref, type: 'Warning', reason: 'Drift', message });
   }

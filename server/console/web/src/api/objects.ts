@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ObjectDetails, PrefixDeletion } from '../../../contract/answers.ts';
 import type { ShareAnswer } from '../../../contract/rights.ts';
 import { bucketPath } from './buckets.ts';
-import { apiUrl, ApiError, call, errorOf, guard } from './call.ts';
+import { apiUrl, ApiError, call, guard, send } from './call.ts';
 import { objectsChanged } from './changes.ts';
 import { s3 } from './s3.ts';
 import { say } from '../texts/say.ts';
@@ -46,8 +46,7 @@ export async function downloadArchive(bucket: string, { prefix, keys, folders }:
   ];
   // The page does not see the answer to its form: a refusal is the answer to this call.
   const body = new URLSearchParams(fields.map(([name = '', value = '']) => [name, value]));
-  const checked = await fetch(apiUrl(path, { check: '1' }), { method: 'POST', headers: guard, body });
-  if (!checked.ok) throw errorOf(checked.status, await checked.text());
+  await send(() => fetch(apiUrl(path, { check: '1' }), { method: 'POST', headers: guard, body }));
   const frame = document.createElement('iframe');
   frame.name = 'archive';
   frame.hidden = true;

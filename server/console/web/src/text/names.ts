@@ -48,7 +48,7 @@ export interface NameEnds {
   readonly tail: string;
 }
 
-/** A name of at most so many characters fits in every line. */
+/** The number of characters of a name that fits in every line. */
 const fits = 12;
 /** The width of the end in characters: enough for an extension and some characters before it. */
 const tailWidth = 9;
