@@ -6,7 +6,7 @@ import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf, receiveInline } from './incoming-body.ts';
 import type { ObjectContext } from '../context.ts';
 import { discardBlob } from '../operations/commit-change.ts';
-import { storeBlob } from './store-blob.ts';
+import { PACKED_LIMIT, storeBlob } from './store-blob.ts';
 import { receiveIntoSlot } from './receive-into-slot.ts';
 import { chunksOf, giveBackTo } from './body-source.ts';
 
@@ -24,15 +24,40 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
   const salt = incoming.objectKey && random(SALT_SIZE);
   const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
 
-  const slot = key === undefined ? context.bufferSlots?.take() : context.bufferSlots?.takeUnhashed();
+  const slot = takeSlot(context, incoming);
   if (slot !== undefined) {
     const encryption = salt && key && { salt, encryptor: new PackageEncryptor(key, incoming.size) };
     return receiveIntoSlot(context, incoming, slot, encryption);
   }
 
   const digests = new BodyHasher(incoming.digests, wanted);
+  try {
+    return await receiveStream(context, incoming, digests, salt && key && { salt, key });
+  } finally {
+    digests.close();
+  }
+}
+
+/** A plain body that shares a file with others takes no slot: this thread hashes it together with others. */
+function takeSlot({ bufferSlots }: ObjectContext, { objectKey, size }: IncomingBody) {
+  if (objectKey !== undefined) return bufferSlots?.takeUnhashed();
+  return size > PACKED_LIMIT ? bufferSlots?.take() : undefined;
+}
+
+/** The encryption of a body that is stored as it comes. */
+interface StreamEncryption {
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+async function receiveStream(
+  context: ObjectContext,
+  incoming: IncomingBody,
+  digests: BodyHasher,
+  encryption: StreamEncryption | undefined,
+): Promise<ReceivedBody> {
   const measured = measure(incoming, digests);
-  const mac = key && new Gmac();
+  const mac = encryption && new Gmac();
   async function* ciphertext(streamingKey: Buffer): AsyncGenerator<Buffer> {
     for await (const chunk of encryptStream(measured, streamingKey, incoming.size)) {
       mac?.update(chunk);
@@ -40,14 +65,14 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
       yield chunk;
     }
   }
-  const done = (chunk: Buffer) => giveBackTo(incoming.body, chunk);
+  const release = (chunk: Buffer) => digests.release(chunk, () => giveBackTo(incoming.body, chunk));
   const blob =
-    key === undefined
-      ? await storeBlob(context, measured, incoming, { release: done })
-      : await storeBlob(context, ciphertext(key), incoming);
+    encryption === undefined
+      ? await storeBlob(context, measured, incoming, { release })
+      : await storeBlob(context, ciphertext(encryption.key), incoming);
   try {
     const result = digests.finish();
-    const sealed = salt && mac && { salt, mac: mac.digest() };
+    const sealed = encryption && mac && { salt: encryption.salt, mac: mac.digest() };
     const { protection, ...sums } = protectionOf(result, sealed, incoming.sumsInRecord);
     return { size: incoming.size, digests: result, protection, stored: { kind: 'blob', blob, ...sums } };
   } catch (error) {

@@ -180,7 +180,10 @@ export async function receiveIntoSlot(
   } finally {
     queue.close();
     // After a failure of the store, a chunk may still be on its way into a buffer.
-    void received.then(() => slot.leave());
+    void received.then(() => {
+      digests.close();
+      return slot.leave();
+    });
   }
 }
 
@@ -207,7 +210,10 @@ async function receiveInto(incoming: IncomingBody, { digests, queue, filler, enc
     if (waiting === undefined) return giveBack(chunk);
     return waiting.then(() => giveBack(chunk));
   };
-  const giveBack = (chunk: Buffer) => giveBackTo(incoming.body, chunk);
+  const giveBack = (chunk: Buffer) => {
+    digests.release(chunk, () => giveBackTo(incoming.body, chunk));
+    return undefined;
+  };
   await incoming.body.pipe(take);
   checkLength(incoming.size, total, 'whole');
   if (encryptor !== undefined) await filler.copyEach(encryptor.final());

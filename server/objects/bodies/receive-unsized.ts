@@ -21,6 +21,7 @@ export async function receiveUnsized(context: ObjectContext, incoming: UnsizedBo
   const chunks = chunksOf(incoming.body);
   const head: Buffer[] = [];
   let size = 0;
+  let digests: BodyHasher | undefined;
   try {
     while (size <= incoming.inlineLimit) {
       const next = await chunks.next();
@@ -30,8 +31,10 @@ export async function receiveUnsized(context: ObjectContext, incoming: UnsizedBo
       if (size > incoming.size.atMost) throw new S3Error('EntityTooLarge');
       head.push(next.value);
     }
-    return await receiveBlob(context, incoming, each(head, chunks));
+    digests = new BodyHasher(incoming.digests, { md5: incoming.md5, sum: incoming.objectKey === undefined });
+    return await receiveBlob(context, incoming, each(head, chunks), digests);
   } finally {
+    digests?.close();
     await chunks.return(undefined);
   }
 }
@@ -45,9 +48,9 @@ async function receiveBlob(
   context: ObjectContext,
   incoming: UnsizedBody,
   chunks: AsyncIterable<Buffer>,
+  digests: BodyHasher,
 ): Promise<ReceivedBody> {
   const { random } = context;
-  const digests = new BodyHasher(incoming.digests, { md5: incoming.md5, sum: incoming.objectKey === undefined });
   const salt = incoming.objectKey && random(SALT_SIZE);
   const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
   const mac = key && new Gmac();

@@ -1,9 +1,13 @@
-import { createHash, type Hash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Hasher, hasherOf } from '../../../platform/checksums/hashers.ts';
 import type { Checksum, ExpectedDigests } from '../object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { type Md5Stream, Md5Streams } from '../hashing/md5-streams.ts';
 import { type BlockSums, BlockSumsHasher } from './block-sums.ts';
+
+/** Those of this thread. */
+const md5Streams = new Md5Streams();
 
 export interface BodyDigests {
   /** Present where it was asked for, or the client sent Content-MD5. */
@@ -23,10 +27,10 @@ interface Wanted {
   readonly sum: boolean;
 }
 
-/** Computes the digests of a stream, and refuses a body that differs from the expected ones. */
+/** Computes the digests of a stream, and refuses a body that differs from the expected ones. The caller closes it. */
 export class BodyHasher {
   readonly #expected: ExpectedDigests;
-  readonly #md5: Hash | undefined;
+  readonly #md5: Md5Stream | undefined;
   readonly #hasher: Hasher | undefined;
   /** That of the checksum to store where the request has another one. */
   readonly #stored: Hasher | undefined;
@@ -35,7 +39,7 @@ export class BodyHasher {
   constructor(expected: ExpectedDigests, wanted: Wanted) {
     this.#expected = expected;
     const md5 = wanted.md5 === 'elsewhere' ? false : wanted.md5 || expected.md5 !== undefined;
-    this.#md5 = md5 ? createHash('md5') : undefined;
+    this.#md5 = md5 ? md5Streams.start() : undefined;
     const algorithm = algorithmOf(expected);
     this.#hasher = algorithm && hasherOf(algorithm);
     const other = otherAlgorithm(expected);
@@ -43,6 +47,7 @@ export class BodyHasher {
     this.#sums = wanted.sum ? new BlockSumsHasher() : undefined;
   }
 
+  /** The chunk must not change before it is released. */
   update(chunk: Buffer): void {
     this.#md5?.update(chunk);
     this.#hasher?.update(chunk);
@@ -54,6 +59,17 @@ export class BodyHasher {
   finish(md5: Buffer | undefined = this.#md5?.digest()): BodyDigests {
     const found = checked(this.#expected, md5, this.#hasher?.digest(), this.#sums?.digest());
     return withStored(found, otherAlgorithm(this.#expected), this.#stored?.digest());
+  }
+
+  /** Calls `done` when the chunk may change, at once or later. Until then it must not. */
+  release(chunk: Buffer, done: () => void): void {
+    if (this.#md5 === undefined) done();
+    else this.#md5.release(chunk, done);
+  }
+
+  /** Must be called for each hasher, after `finish` or without it. */
+  close(): void {
+    this.#md5?.close();
   }
 }
 
