@@ -1,26 +1,18 @@
-import { refusals, type Refusal } from '../../protocol/key-service/errors.ts';
 import { KeyError } from '../keystores/keystore.ts';
+import { RequestError } from '../../protocol/request-error.ts';
+import { refusals, type Refusal } from '../../protocol/key-service/errors.ts';
 
-/** A call that the service answers with an error of the protocol. The caller gets the message; only the log gets the cause. */
-export class CallError extends Error {
-  override readonly name = 'CallError';
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+type CallErrorOptions = ErrorOptions & { readonly headers?: Record<string, string> };
 
-  constructor(status: number, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
-    super(message, options);
-    this.status = status;
-    this.headers = options.headers ?? {};
-  }
+/** Makes the error of the protocol with this name and its exact text. The caller gets the message; only the log gets the cause. */
+export function callError(refusal: Refusal, options?: CallErrorOptions): RequestError {
+  const [status, message] = refusals[refusal];
+  return new RequestError('key-service', refusal, status, message, options);
 }
 
-/** Makes the error of the protocol with this name and its exact text. */
-export function callError(
-  refusal: Refusal,
-  options: ErrorOptions & { headers?: Record<string, string> } = {},
-): CallError {
-  const [status, message] = refusals[refusal];
-  return new CallError(status, message, options);
+/** Makes an error of a call for which the protocol has no exact text. */
+export function rejectedCall(status: number, message: string, options?: CallErrorOptions): RequestError {
+  return new RequestError('key-service', 'rejected', status, message, options);
 }
 
 /** Waits for the key store and converts its error to one of the protocol; `otherwise` is for a failure of the store itself. */
@@ -40,7 +32,7 @@ export function toCallError(error: unknown, otherwise: Refusal): unknown {
     case 'not-found':
       return callError('keyNotFound');
     case 'invalid-name':
-      return new CallError(400, `invalid argument: ${error.message}`, { cause: error });
+      return rejectedCall(400, `invalid argument: ${error.message}`, { cause: error });
     case 'refused':
       // The message says what the administrators of the store must change. The caller has a policy, so it may see this.
       return withCauseOf(otherwise, error);
@@ -55,7 +47,7 @@ export function toCallError(error: unknown, otherwise: Refusal): unknown {
   }
 }
 
-function withCauseOf(refusal: Refusal, cause: KeyError): CallError {
+function withCauseOf(refusal: Refusal, cause: KeyError): RequestError {
   const { status, message } = callError(refusal);
-  return new CallError(status, `${message}: ${cause.message}`, { cause });
+  return rejectedCall(status, `${message}: ${cause.message}`, { cause });
 }

@@ -7,7 +7,8 @@ import type { EventSource } from './event-logs.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
 import type { z } from 'zod';
-import { callError, CallError } from './call-error.ts';
+import { callError, rejectedCall } from './call-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 /** The dependencies of the calls. */
 export interface Service {
@@ -71,7 +72,7 @@ export function madeBy({ startedAt, authorizer }: Service): { created_at: string
 /**
  * Reads the JSON body of a request; an empty one counts as `{}`.
  *
- * @throws CallError 413 beyond `maxBytes`, 400 where the body does not match the schema
+ * @throws RequestError 413 beyond `maxBytes`, 400 where the body does not match the schema
  */
 export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodType<T>, maxBytes: number): Promise<T> {
   const text = await readText(request, maxBytes);
@@ -79,14 +80,14 @@ export async function readJsonBody<T>(request: IncomingMessage, schema: z.ZodTyp
   try {
     json = text === '' ? {} : JSON.parse(text);
   } catch {
-    throw new CallError(400, 'invalid argument: the body is not valid JSON');
+    throw rejectedCall(400, 'invalid argument: the body is not valid JSON');
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   // The message names only the field, since the value may be a key.
   const place = issue?.path.join('.') ?? '';
-  throw new CallError(
+  throw rejectedCall(
     400,
     `invalid argument: ${place === '' ? 'the body' : `"${place}"`} is missing or not of its form`,
   );
@@ -104,6 +105,6 @@ async function readText(request: IncomingMessage, maxBytes: number): Promise<str
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function tooLarge(): CallError {
+function tooLarge(): RequestError {
   return callError('bodyTooLarge', { headers: { connection: 'close' } });
 }

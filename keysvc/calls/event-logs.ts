@@ -55,7 +55,7 @@ interface ErrorEvent {
   readonly message: string;
 }
 
-/** Records failures of the service itself, such as an unreachable key store or a broken handshake. CallError calls are in the audit log. */
+/** Records failures of the service itself, such as an unreachable key store or a broken handshake. Rejected calls are in the audit log. */
 export class ErrorLog extends EventEmitter<{ event: [ErrorEvent] }> {
   constructor() {
     super();

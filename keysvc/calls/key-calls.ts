@@ -1,6 +1,6 @@
 import { makeKey, keyBytes, keyOf, type KeyAlgorithm } from '../keys/key.ts';
 import { empty, type Answer, type Call, readJsonBody, json } from './call.ts';
-import { withCallErrors, callError, CallError, toCallError } from './call-error.ts';
+import { withCallErrors, callError, toCallError, rejectedCall } from './call-error.ts';
 import { importRequest, writeKeyList } from '../../protocol/key-service/payloads.ts';
 import { maxRotatedName } from '../keys/key-versions.ts';
 import { matchesListing } from '../../protocol/key-service/names.ts';
@@ -23,9 +23,9 @@ const algorithms: Readonly<Record<string, KeyAlgorithm>> = {
 export async function importKey({ service, argument, identity, request, route }: Call): Promise<Answer> {
   const { generation, bytes, algorithm: asked = 'AES256' } = await readJsonBody(request, importRequest, route.maxBody);
   const algorithm = Object.hasOwn(algorithms, asked) ? algorithms[asked] : undefined;
-  if (algorithm === undefined) throw new CallError(406, `algorithm '${asked.slice(0, 80)}' is not supported`);
+  if (algorithm === undefined) throw rejectedCall(406, `algorithm '${asked.slice(0, 80)}' is not supported`);
   if (bytes.length !== keyBytes) {
-    throw generation === 1 ? callError('invalidKeySize') : new CallError(406, `invalid key size for '${asked}'`);
+    throw generation === 1 ? callError('invalidKeySize') : rejectedCall(406, `invalid key size for '${asked}'`);
   }
   const key = keyOf(bytes, algorithm, new Date(service.now()), identity);
   await withCallErrors(service.keyring.create(argument, key), 'createFailed');
@@ -35,7 +35,7 @@ export async function importKey({ service, argument, identity, request, route }:
 /** Adds a version to a key. New encryptions use it, and older versions still decrypt. Only our key service has this call. */
 export async function rotateKey({ service, argument, identity }: Call): Promise<Answer> {
   if (argument.length > maxRotatedName) {
-    throw new CallError(400, `invalid argument: a key whose name is longer than ${maxRotatedName} cannot be rotated`);
+    throw rejectedCall(400, `invalid argument: a key whose name is longer than ${maxRotatedName} cannot be rotated`);
   }
   const rotated = service.keyring.rotate(argument, new Date(service.now()), identity);
   const { newest, all } = await withCallErrors(rotated, 'createFailed');

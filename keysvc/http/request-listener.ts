@@ -1,6 +1,7 @@
 import { keyNameError, patternError } from '../../protocol/key-service/names.ts';
 import { findRoute, type Method, type Route } from '../../protocol/key-service/routes.ts';
-import { callError, CallError } from '../calls/call-error.ts';
+import { callError, rejectedCall } from '../calls/call-error.ts';
+import { RequestError } from '../../protocol/request-error.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Identity } from '../../protocol/key-service/identity.ts';
@@ -27,9 +28,9 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** @throws CallError */
+/** @throws RequestError */
 function targetOf(method: string, path: string): RequestTarget {
-  if (path.includes('//')) throw new CallError(404, `not found: the path ${path.slice(0, 200)} has an empty segment`);
+  if (path.includes('//')) throw rejectedCall(404, `not found: the path ${path.slice(0, 200)} has an empty segment`);
   const found = findRoute(path);
   if (found === undefined) throw callError('notImplemented');
   const { route } = found;
@@ -42,7 +43,7 @@ function targetOf(method: string, path: string): RequestTarget {
 /**
  * Validates the name or pattern. The default pattern of a list is `*`.
  *
- * @throws CallError
+ * @throws RequestError
  */
 function checkedArgument({ route, written }: RequestTarget): string {
   switch (route.argument) {
@@ -57,7 +58,7 @@ function checkedArgument({ route, written }: RequestTarget): string {
 
 function checkedBy(issueOf: (text: string) => string | undefined, argument: string): string {
   const issue = issueOf(argument);
-  if (issue !== undefined) throw new CallError(400, issue);
+  if (issue !== undefined) throw rejectedCall(400, issue);
   return argument;
 }
 
@@ -88,7 +89,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
       const { subject, identity, validUntil, why } = certificate;
       log.warn({ ip, subject, identity, validUntil, path: route.path }, `client certificate refused: ${why}`);
       service.errors.record(`client certificate of ${subject} (identity ${identity}) refused: ${why}`);
-      throw new CallError(403, `not authorized: ${why}`, { headers: { connection: 'close' } });
+      throw rejectedCall(403, `not authorized: ${why}`, { headers: { connection: 'close' } });
     }
     const argument = checkedArgument(target);
     if (!open && route.access === 'policy') authorize(identity, route, argument);
@@ -100,8 +101,8 @@ export function createRequestListener(options: ListenerOptions): RequestListener
     if (identity === undefined || !service.authorizer.allows(identity, path)) throw callError('notPermitted');
   }
 
-  function report(error: unknown, path: string): CallError {
-    if (error instanceof CallError) {
+  function report(error: unknown, path: string): RequestError {
+    if (error instanceof RequestError) {
       if (error.status < 500 || error.status === 501) return error;
       if (options.logErrors()) log.error({ path, err: error.cause ?? error }, error.message);
       service.errors.record(`${path}: ${withCause(error)}`);
@@ -109,7 +110,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
     }
     log.error({ path, err: error }, 'a call failed unexpectedly');
     service.errors.record(`${path}: a call failed unexpectedly: ${withCause(error)}`);
-    return new CallError(500, 'internal server error', { cause: error });
+    return rejectedCall(500, 'internal server error', { cause: error });
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -121,7 +122,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
     service.metrics.began();
     let status = 200;
     try {
-      if (path === undefined) throw new CallError(400, 'invalid argument: the path is not valid');
+      if (path === undefined) throw rejectedCall(400, 'invalid argument: the path is not valid');
       const target = targetOf(request.method ?? '', path);
       isAudited = target.route.audited;
       sendAnswer(

@@ -1,7 +1,8 @@
 import type { EventSource } from '../calls/event-logs.ts';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '../../platform/logger.ts';
-import { callError, type CallError } from '../calls/call-error.ts';
+import { callError } from '../calls/call-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 import type { Answer } from '../calls/call.ts';
 
 /** The maximum number of streams, which limits their memory. */
@@ -28,7 +29,7 @@ export class EventStreams {
   /**
    * Starts a stream, which ends when the reader disconnects, is too slow, or the service stops.
    *
-   * @throws CallError
+   * @throws RequestError
    */
   begin(response: ServerResponse, source: EventSource): void {
     if (this.#open.size >= maxStreams) throw callError('tooManyStreams');
@@ -61,7 +62,7 @@ export class EventStreams {
 /**
  * Sends the answer of a call with the status 200.
  *
- * @throws CallError when there are too many streams
+ * @throws RequestError when there are too many streams
  */
 export function sendAnswer(response: ServerResponse, answer: Answer, streams: EventStreams): void {
   switch (answer.kind) {
@@ -80,7 +81,7 @@ export function sendAnswer(response: ServerResponse, answer: Answer, streams: Ev
 }
 
 /** Sends an error in the format of the protocol. */
-export function sendError(response: ServerResponse, rejected: CallError): void {
+export function sendError(response: ServerResponse, rejected: RequestError): void {
   for (const [name, value] of Object.entries(rejected.headers)) response.setHeader(name, value);
   response.setHeader('x-content-type-options', 'nosniff');
   sendText(response, rejected.status, 'application/json', JSON.stringify({ message: rejected.message }));

@@ -40,7 +40,7 @@ import { inspectionRoutes } from './support/inspection.ts';
 import { metricRoutes } from './support/live-metrics.ts';
 import { speedTestRoutes } from './support/speed-tests.ts';
 import { usageRoutes } from './usage.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 /** Bytes per chunk, which bounds the memory of a slow client. */
 const maxTextLength = 64 * 1024;

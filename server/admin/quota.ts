@@ -10,7 +10,7 @@ import {
   type Route,
 } from './call.ts';
 import { adminError } from '../administration/admin-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 /** The quota of a bucket: the calls of `mc quota`, and one that also says how much is used. */
 export const quotaRoutes: readonly Route[] = [

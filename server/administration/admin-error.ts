@@ -1,7 +1,7 @@
 import { FormatError } from '../../protocol/format-error.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { IdentityError, type IdentityErrorCode } from '../auth/identity-error.ts';
-import { RequestError } from '../auth/request-error.ts';
+import { RequestError } from '../../protocol/request-error.ts';
 
 /** Error codes of the admin API with their status; other errors are `S3Error`s. */
 const adminErrorCodes = {

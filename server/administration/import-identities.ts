@@ -12,7 +12,7 @@ import { expirationOf, policyOfNewKey, givenPolicy, statusOf } from './service-a
 import { optionalField } from './optional-field.ts';
 import { policyNames, samePolicy } from './policies.ts';
 import { adminError, isAdminError } from './admin-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 type AccountEntry = NonNullable<Archive['serviceAccounts']>[string];
 

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { ZipFile as ZipWriter } from 'yazl';
 import { adminError, isAdminError } from './admin-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 /** A file of an archive. */
 export interface ZipEntry {

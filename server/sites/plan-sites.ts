@@ -2,7 +2,7 @@ import type { NewSite } from '../administration/sites.ts';
 import type { SiteDescription } from './peer-messages.ts';
 import type { Site, SiteGroup } from './site-state.ts';
 import { adminError } from '../administration/admin-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 interface DescribedSite {
   readonly site: NewSite;

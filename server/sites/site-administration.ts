@@ -15,7 +15,7 @@ import {
   type SiteStates,
 } from './site-state.ts';
 import { adminError } from '../administration/admin-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
 interface SiteAdministrationOptions {

@@ -5,7 +5,7 @@ import type { IdentityReader } from '../auth/identities/identities.ts';
 import { expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 import { assumedRoleUser, credentialsElement, stsError } from './sts-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 interface CertificateServices extends GrantServices {
   /** Absent if client certificates are not accepted. */

@@ -10,7 +10,7 @@ import { variableClaims } from '../auth/condition-keys.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 /** The answer of a plugin. */
 interface PluginVerdict {

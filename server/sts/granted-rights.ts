@@ -7,7 +7,7 @@ import { variableClaims } from '../auth/condition-keys.ts';
 import { openIdUser } from '../federation/openid-user.ts';
 import type { RecordedBearer } from '../http/contract/request.ts';
 import { stsError, isStsError } from './sts-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 /** A longer claim is an error, or an attempt to slow down every request. */
 const maxPolicies = 100;

@@ -2,7 +2,7 @@ import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../http/contract/request.ts';
 import { displayNameOf } from '../auth/principal.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
-import { RequestError } from '../auth/request-error.ts';
+import { RequestError } from '../../protocol/request-error.ts';
 import { isTooManyGuesses } from '../auth/guess-limits.ts';
 
 /**

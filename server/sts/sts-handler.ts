@@ -4,7 +4,7 @@ import { displayNameOf, subjectOf } from '../auth/principal.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { type StsAction, type StsParameters, stsParameters } from './sts-request.ts';
 import { stsAnswer, stsErrorAnswer, stsError, isStsError } from './sts-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 interface StsHandlerOptions {
   readonly actions: readonly StsAction[];

@@ -3,7 +3,7 @@ import { commitOnce } from '../store/commits.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { adminError } from '../administration/admin-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 /** A task that runs once at a time among all servers. Times are milliseconds since 1970. */
 export interface ExclusiveTask {

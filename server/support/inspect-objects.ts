@@ -7,7 +7,7 @@ import type { RecordStore } from '../store/record-store.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { matches, parsePattern } from '../../protocol/policy/glob.ts';
 import { adminError } from '../administration/admin-error.ts';
-import type { RequestError } from '../auth/request-error.ts';
+import type { RequestError } from '../../protocol/request-error.ts';
 
 const maxVersions = 10_000;
 /** Versions that are looked at for the pattern. */

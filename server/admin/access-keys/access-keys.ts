@@ -4,7 +4,7 @@ import { keysOf, listTypeOf, providerFields, shownAccount, shownTemporary } from
 import { callerSubject, requireUnlessOwn, callerOwner, ownerNamed, boundaryOf } from '../../administration/caller.ts';
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
 import { adminError } from '../../administration/admin-error.ts';
-import type { RequestError } from '../../auth/request-error.ts';
+import type { RequestError } from '../../../protocol/request-error.ts';
 
 /** Access keys of service accounts, and temporary ones. */
 export const accessKeyRoutes: readonly Route[] = [

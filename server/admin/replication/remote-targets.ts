@@ -4,7 +4,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { RemoteTargetFields, RemoteTargets, ShownRemoteTarget } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
 import { adminError } from '../../administration/admin-error.ts';
-import type { RequestError } from '../../auth/request-error.ts';
+import type { RequestError } from '../../../protocol/request-error.ts';
 
 /** The remote targets of replication: the calls of `mc admin bucket remote` and `mc replicate`. */
 export const remoteTargetRoutes: readonly Route[] = [

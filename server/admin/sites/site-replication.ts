@@ -18,7 +18,7 @@ import { devNull, maxSiteMs, numberOf } from '../support/speed-tests.ts';
 import { peerInfo } from './peer-info.ts';
 import { siteStatus, statusQuery } from './site-status.ts';
 import { adminError } from '../../administration/admin-error.ts';
-import type { RequestError } from '../../auth/request-error.ts';
+import type { RequestError } from '../../../protocol/request-error.ts';
 
 const path = (call: string) => adminPath(`site-replication/${call}`);
 

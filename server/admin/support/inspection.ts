@@ -5,7 +5,7 @@ import { writeZip } from '../../administration/zip.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } from '../call.ts';
 import { goDuration } from '../streams/trace.ts';
 import { adminError } from '../../administration/admin-error.ts';
-import type { RequestError } from '../../auth/request-error.ts';
+import type { RequestError } from '../../../protocol/request-error.ts';
 
 /** `mc support top locks`, `profile` and `inspect`. */
 export const inspectionRoutes: readonly Route[] = [

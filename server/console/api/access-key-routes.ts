@@ -14,7 +14,7 @@ import { listPage, listQuery, queryText } from './query.ts';
 import { currentSession } from './sign-in/current-session.ts';
 import { adminError } from '../../administration/admin-error.ts';
 import { consoleError } from './console-error.ts';
-import type { RequestError } from '../../auth/request-error.ts';
+import type { RequestError } from '../../../protocol/request-error.ts';
 
 const text = z.string().trim().max(256);
 const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));

@@ -7,7 +7,7 @@ import type { ErrorAnswer } from '../contract/answers.ts';
 import type { ConsoleLog } from '../services.ts';
 import { auditOf } from './request-audit.ts';
 import { IdentityError, type IdentityErrorCode } from '../../auth/identity-error.ts';
-import { RequestError } from '../../auth/request-error.ts';
+import { RequestError } from '../../../protocol/request-error.ts';
 import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 const statuses = {

@@ -11,7 +11,7 @@ import { runTransfer, type TransferRun } from './run-transfer.ts';
 import { StoredTransfers, transferKey } from './stored-transfers.ts';
 import { rowOf, type StoredTransfer } from './transfer.ts';
 import { consoleError } from '../api/console-error.ts';
-import type { RequestError } from '../../auth/request-error.ts';
+import type { RequestError } from '../../../protocol/request-error.ts';
 
 /** The maximum number of running transfers of a user, and of a server. */
 const maxOfUser = 5;

@@ -15,7 +15,7 @@ import { bucketOf } from '../bucket-routes.ts';
 import { attachment, fileNameOf, isPrematureClose } from './content-routes.ts';
 import { maxDocumentBytes } from '../limit-body-memory.ts';
 import { consoleError } from '../console-error.ts';
-import type { RequestError } from '../../../auth/request-error.ts';
+import type { RequestError } from '../../../../protocol/request-error.ts';
 
 /** The keys of all objects are in memory while an archive is streamed. */
 const maxObjects = 10_000;

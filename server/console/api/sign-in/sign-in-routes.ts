@@ -15,7 +15,7 @@ import { isLdapGuess } from '../../../sts/assume-role-with-ldap-identity.ts';
 import { signInDuration } from './session-credentials.ts';
 import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
 import { isStsError } from '../../../sts/sts-error.ts';
-import type { RequestError } from '../../../auth/request-error.ts';
+import type { RequestError } from '../../../../protocol/request-error.ts';
 
 const keysForm = z.object({
   accessKey: z.string().trim().min(1).max(256),

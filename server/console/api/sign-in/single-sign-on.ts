@@ -22,7 +22,7 @@ import { signInScopes } from '../../../federation/openid-provider.ts';
 import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
 import { type ProviderFetchInit, explainFailure } from '../../../../platform/openid/provider-fetch.ts';
 import { consoleError, isConsoleError } from '../console-error.ts';
-import type { RequestError } from '../../../auth/request-error.ts';
+import type { RequestError } from '../../../../protocol/request-error.ts';
 
 /** The parameters of the authorization request, which are kept until the provider answers. */
 interface CodeFlow {
