@@ -189,7 +189,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   // What the console's API answers: types for both ends.
   'server/console/contract': [],
-  'server/console/web': ['server/console/contract'],
+  'server/console/web': ['server/console/contract', 'protocol'],
   'server/http': [
     'server/s3',
     'server/sts',

@@ -1,4 +1,5 @@
-import { ApiError, type AdminFailure, basePath, guard, send } from './call.ts';
+import { type AdminFailure, basePath, guard, send } from './call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 
 interface AdminRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -8,7 +9,7 @@ interface AdminRequest {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Sends a call of the admin API, with the rights of the session. Rejects with an `ApiError`. */
+/** Sends a call of the admin API, with the rights of the session. Rejects with an `ResponseError`. */
 export async function adminResponse(
   method: Method,
   name: string,
@@ -37,7 +38,7 @@ export async function admin<Answer>(method: Method, name: string, request?: Admi
   if (text.trim() === '') return undefined as Answer;
   const answer = JSON.parse(text) as Answer & Partial<AdminFailure>;
   if (typeof answer === 'object' && typeof answer?.Code === 'string' && typeof answer.Message === 'string') {
-    throw new ApiError(500, answer.Code, answer.Message);
+    throw new ResponseError(answer.Code, answer.Message, { status: 500 });
   }
   return answer;
 }
@@ -49,7 +50,7 @@ interface LineReader {
   readonly onLines: (lines: readonly unknown[]) => void;
 }
 
-/** Reads lines of JSON as they come, until the signal. Rejects with an `ApiError` where the connection is refused or lost. */
+/** Reads lines of JSON as they come, until the signal. Rejects with an `ResponseError` where the connection is refused or lost. */
 export async function followLines(
   name: string,
   query: Readonly<Record<string, string>>,

@@ -1,7 +1,8 @@
 import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { BucketAnswer, BucketEncryptionAnswer, BucketList, BucketSummary } from '../../../contract/answers.ts';
 import { admin } from './admin.ts';
-import { ApiError, call } from './call.ts';
+import { call } from './call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
@@ -30,7 +31,7 @@ export function useIsBucket(): (name: string) => Promise<boolean> {
       const { pages } = await client.fetchInfiniteQuery({ ...bucketList, staleTime: 60_000 });
       return pages.some(({ buckets }) => buckets.some((bucket) => bucket.name === name));
     } catch (error) {
-      if (error instanceof ApiError) return false;
+      if (error instanceof ResponseError) return false;
       throw error;
     }
   };
@@ -81,11 +82,11 @@ export function useCreateBucket() {
 }
 
 function rejectWithBucket(name: string, error: unknown): never {
-  if (!(error instanceof ApiError)) throw error;
-  throw new ApiError(
-    error.status,
+  if (!(error instanceof ResponseError)) throw error;
+  throw new ResponseError(
     error.code,
     say(t.shell.theBucketIsCreatedWithoutItsQuota, { name, message: error.message }),
+    { status: error.status },
   );
 }
 

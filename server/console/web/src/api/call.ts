@@ -1,22 +1,7 @@
 import type { ErrorAnswer } from '../../../contract/answers.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
-
-/** An error of the console's API or of the connection. The page shows `message`. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  /** The HTTP status; 0 if the server did not answer. */
-  readonly status: number;
-  readonly code: string;
-  /** The field of the form that caused the error. */
-  readonly field: string | undefined;
-  constructor(status: number, code: string, message: string, field?: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.field = field;
-  }
-}
 
 /** The header of every change, which pages of other sites cannot send. */
 export const guard = { 'x-coffer-console': '1' } as const;
@@ -35,7 +20,7 @@ export function noteSignIn(): void {
 }
 
 /**
- * Sends a request. Rejects with an `ApiError` unless the answer is good.
+ * Sends a request. Rejects with an `ResponseError` unless the answer is good.
  *
  * A request that left before a sign-in may be refused after it, because it has the cookie of the session that ended. It did nothing, and is
  * sent again: its refusal must not end the new session.
@@ -86,17 +71,18 @@ export interface AdminFailure {
   readonly Message: string;
 }
 
-export function unreachable(): ApiError {
-  return new ApiError(0, 'Unreachable', t.shell.theServerCannotBeReachedCheckThe);
+export function unreachable(): ResponseError {
+  return new ResponseError('Unreachable', t.shell.theServerCannotBeReachedCheckThe);
 }
 
-export function errorOf(status: number, text: string): ApiError {
+export function errorOf(status: number, text: string): ResponseError {
   try {
     const { code, message, field, Code, Message } = JSON.parse(text) as Partial<ErrorAnswer & AdminFailure>;
-    if (typeof code === 'string' && typeof message === 'string') return new ApiError(status, code, message, field);
-    if (typeof Code === 'string' && typeof Message === 'string') return new ApiError(status, Code, Message);
+    if (typeof code === 'string' && typeof message === 'string')
+      return new ResponseError(code, message, { status, fields: field === undefined ? {} : { field } });
+    if (typeof Code === 'string' && typeof Message === 'string') return new ResponseError(Code, Message, { status });
   } catch {
     // A proxy may answer in another format.
   }
-  return new ApiError(status, 'Unexpected', say(t.shell.somethingBetweenHereAndTheServerAnswered, { status }));
+  return new ResponseError('Unexpected', say(t.shell.somethingBetweenHereAndTheServerAnswered, { status }), { status });
 }

@@ -1,4 +1,4 @@
-import { ApiError } from './call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { s3 } from './s3.ts';
 import { t } from '../texts/texts.ts';
 
@@ -10,7 +10,7 @@ export async function createFolder(bucket: string, prefix: string): Promise<void
       headers: { 'if-none-match': '*', 'content-type': 'application/x-directory' },
     });
   } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'PreconditionFailed')) throw error;
-    throw new ApiError(412, error.code, t.shell.thereIsAFolderOfThisName);
+    if (!(error instanceof ResponseError && error.code === 'PreconditionFailed')) throw error;
+    throw new ResponseError(error.code, t.shell.thereIsAFolderOfThisName, { status: 412 });
   }
 }

@@ -2,7 +2,8 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ObjectDetails, PrefixDeletion } from '../../../contract/answers.ts';
 import type { ShareAnswer } from '../../../contract/rights.ts';
 import { bucketPath } from './buckets.ts';
-import { apiUrl, ApiError, call, guard, send } from './call.ts';
+import { apiUrl, call, guard, send } from './call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { objectsChanged } from './changes.ts';
 import { s3 } from './s3.ts';
 import { say } from '../texts/say.ts';
@@ -97,7 +98,7 @@ export function useDelete(bucket: string, progress: (deleted: number) => void) {
           after = round.next;
         }
       }
-      if (refused.length > 0) throw new ApiError(403, 'AccessDenied', refusalOf(refused, deleted));
+      if (refused.length > 0) throw new ResponseError('AccessDenied', refusalOf(refused, deleted), { status: 403 });
       return deleted;
     },
     onSettled: () => objectsChanged(bucket),
@@ -109,7 +110,7 @@ async function tryDelete(bucket: string, key: string): Promise<string | undefine
     await call('DELETE', `${bucketPath(bucket)}/object`, { query: { key } });
     return undefined;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return error.message;
+    if (error instanceof ResponseError && error.status === 403) return error.message;
     throw error;
   }
 }

@@ -7,11 +7,12 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query';
-import { ApiError, call } from './call.ts';
+import { call } from './call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 
 /** Reports the end of the session to all views through the query of the session. */
 function endSession(error: Error): void {
-  if (error instanceof ApiError && error.code === 'NotSignedIn') {
+  if (error instanceof ResponseError && error.code === 'NotSignedIn') {
     queryClient.setQueryData(['session'], null);
   }
 }
@@ -23,7 +24,8 @@ export const queryClient: QueryClient = new QueryClient({
     queries: {
       staleTime: 5_000,
       // A refusal is final. Only an unavailable server is asked again.
-      retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status === 503),
+      retry: (count, error) =>
+        count < 2 && error instanceof ResponseError && (error.status === 0 || error.status === 503),
     },
   },
 });

@@ -1,4 +1,5 @@
-import { ApiError, basePath, guard, send } from './call.ts';
+import { basePath, guard, send } from './call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 
 interface S3Request {
   /** Undefined for an operation on the bucket. */
@@ -10,7 +11,7 @@ interface S3Request {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends an operation of the S3 API, with the rights of the session. Rejects with an `ApiError`. */
+/** Sends an operation of the S3 API, with the rights of the session. Rejects with an `ResponseError`. */
 export async function s3(
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE',
   bucket: string,
@@ -50,7 +51,7 @@ export async function unlessAbsent<Answer>(
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof ApiError && codes.includes(error.code)) return undefined;
+    if (error instanceof ResponseError && codes.includes(error.code)) return undefined;
     throw error;
   }
 }
@@ -58,7 +59,9 @@ export async function unlessAbsent<Answer>(
 function documentOf(text: string): Element {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement;
   if (root.localName === 'Error') {
-    throw new ApiError(500, textIn(root, 'Code') ?? 'InternalError', textIn(root, 'Message') ?? 'The server failed.');
+    throw new ResponseError(textIn(root, 'Code') ?? 'InternalError', textIn(root, 'Message') ?? 'The server failed.', {
+      status: 500,
+    });
   }
   return root;
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import type { SessionAnswer, SignInOptions, SignOutAnswer, ConsoleAction, Rights } from '../../../contract/answers.ts';
-import { ApiError, basePath, call, noteSignIn } from './call.ts';
+import { basePath, call, noteSignIn } from './call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { drafts } from './draft-storage.ts';
 
 /** The session; null without one. */
@@ -11,7 +12,7 @@ export function useSession() {
       try {
         return remember(await call<SessionAnswer>('GET', '/session'));
       } catch (error) {
-        if (error instanceof ApiError && error.code === 'NotSignedIn') return null;
+        if (error instanceof ResponseError && error.code === 'NotSignedIn') return null;
         throw error;
       }
     },
@@ -64,7 +65,7 @@ export function useSignOut() {
       try {
         return await call<SignOutAnswer>('POST', '/sign-out');
       } catch (error) {
-        if (error instanceof ApiError && error.code === 'NotSignedIn') return {};
+        if (error instanceof ResponseError && error.code === 'NotSignedIn') return {};
         throw error;
       }
     },

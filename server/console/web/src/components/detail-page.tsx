@@ -1,6 +1,6 @@
 import type { UseQueryResult, UseMutationResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { Failure, notifyDone, notifyFailure } from './feedback.tsx';
 import { LoadingRows } from './list-page.tsx';
 import { Button, Group, Menu, Stack, Text, Title } from '@mantine/core';
@@ -37,7 +37,7 @@ export function Loaded<Answer>({ what, query, children }: LoadedProps<Answer>) {
 
 /** The server has answered, and its answer says that there is nothing to show. */
 function isFinal(error: Error): boolean {
-  return error instanceof ApiError && error.status >= 400 && error.status < 500;
+  return error instanceof ResponseError && error.status >= 400 && error.status < 500;
 }
 
 interface LoadedPageProps<Answer> extends LoadedProps<Answer> {

@@ -1,7 +1,7 @@
 import { Stack, Text, Title, Alert, Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react';
-import { ApiError } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { notifications } from '@mantine/notifications';
 import { t } from '../texts/texts.ts';
 
@@ -39,8 +39,8 @@ interface FailureProps {
 
 /** Shown instead of content that could not be loaded. */
 export function Failure({ what, error, retry }: FailureProps) {
-  const refused = error instanceof ApiError && error.status === 403;
-  const isAbsent = error instanceof ApiError && error.status === 404;
+  const refused = error instanceof ResponseError && error.status === 403;
+  const isAbsent = error instanceof ResponseError && error.status === 404;
   return (
     <Alert
       color={refused ? 'gray' : 'red'}

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, type SubmitEvent, useEffect } from 'react';
-import { ApiError } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { notifyDone } from './feedback.tsx';
 import { t } from '../texts/texts.ts';
@@ -59,7 +59,7 @@ interface FormErrorProps {
 /** Shows an error that no field shows. */
 export function FormError({ error, fields = [] }: FormErrorProps) {
   if (error === null) return null;
-  if (error instanceof ApiError && error.field !== undefined && fields.includes(error.field)) return null;
+  if (fields.includes(fieldOf(error) ?? '')) return null;
   return (
     <Alert color="red" role="alert" style={{ overflowWrap: 'anywhere' }}>
       {error.message}
@@ -67,10 +67,14 @@ export function FormError({ error, fields = [] }: FormErrorProps) {
   );
 }
 
+/** The field of the form that caused the error. */
+function fieldOf(error: Error | null): string | undefined {
+  return error instanceof ResponseError ? error.fields['field'] : undefined;
+}
+
 /** Returns the message for a field; undefined if another field caused the error. */
 export function fieldError(error: Error | null, ...names: readonly string[]): string | undefined {
-  if (!(error instanceof ApiError) || error.field === undefined) return undefined;
-  return names.includes(error.field) ? error.message : undefined;
+  return names.includes(fieldOf(error) ?? '') ? error?.message : undefined;
 }
 
 /** Restores the focus when a dialog closes, so that keyboard users continue where they were. */

@@ -3,7 +3,7 @@ import { IconDots, IconLock, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { admin } from '../api/admin.ts';
-import { ApiError } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { useServiceKeyRights } from '../api/rights.ts';
 import { useRights } from '../api/session.ts';
@@ -45,7 +45,7 @@ export function KeysPage() {
     queryFn: () => admin<KeyServiceStatus>('GET', 'kms/status'),
     refetchInterval: 15_000,
   });
-  if (status.error instanceof ApiError && status.error.code === 'KMSNotConfigured') {
+  if (status.error instanceof ResponseError && status.error.code === 'KMSNotConfigured') {
     return (
       <DetailPage title={t.keys.keys}>
         <Empty icon={<IconLock size={30} stroke={1.4} />} title={t.keys.noKeyService}>

@@ -3,7 +3,7 @@ import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { IconFolderOpen, IconHistory, IconSearch } from '@tabler/icons-react';
 import { useCallback, useMemo, useRef, useState, type SubmitEvent } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
-import { ApiError } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import type { FolderRights } from '../api/rights.ts';
 import { Empty, Failure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
@@ -291,7 +291,7 @@ function NotListed({ bucket, prefix, error, retry }: NotListedProps) {
   return (
     <Stack gap="md" maw={640}>
       <Failure what={t.objects.thisFolderCannotBeListed} error={error} retry={retry} />
-      {error instanceof ApiError && error.status === 403 && <OpenByKey bucket={bucket} prefix={prefix} />}
+      {error instanceof ResponseError && error.status === 403 && <OpenByKey bucket={bucket} prefix={prefix} />}
     </Stack>
   );
 }

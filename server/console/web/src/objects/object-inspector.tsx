@@ -2,7 +2,7 @@ import { Badge, Button, CloseButton, Drawer, Group, Menu, Skeleton, Stack, Tabs,
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconDownload, IconLock, IconShare, IconTrash } from '@tabler/icons-react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
-import { ApiError } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { download, shareLink, useObject } from '../api/objects.ts';
 import { useBucketRights, useObjectRights, type KeyRights } from '../api/rights.ts';
 import { useSession } from '../api/session.ts';
@@ -77,7 +77,7 @@ function Inspected({ bucket, objectKey, onClose }: InspectedProps) {
   const rights = useObjectRights(bucket, objectKey);
   const listsVersions = useBucketRights(bucket).bucket('s3:ListBucketVersions');
   // A key whose newest version is a delete marker has no details, and has versions.
-  const isDeleted = object.error instanceof ApiError && object.error.status === 404;
+  const isDeleted = object.error instanceof ResponseError && object.error.status === 404;
   const [tab, setTab] = useDraft<string | null>('tab', 'details');
   if (object.isPending) return <Skeleton h={220} />;
   const versions = <VersionList bucket={bucket} objectKey={objectKey} rights={rights} />;
@@ -189,7 +189,7 @@ async function copyCurl(bucket: string, key: string): Promise<void> {
     const { url } = await shareLink(bucket, { key, method: 'GET', seconds: '3600' });
     await copy(curlOf(url, 'GET'), t.objectDetails.curlForAnHour);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ResponseError)) throw error;
     notifyFailure(t.objectDetails.noLinkCanBeMade, error);
   }
 }

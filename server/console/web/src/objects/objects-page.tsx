@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { IconChevronDown, IconFile, IconFolder, IconFolderPlus, IconLink, IconSettings } from '@tabler/icons-react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
-import { ApiError } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { useBucketRights, type FolderRights } from '../api/rights.ts';
 import { EncryptionBadge } from '../buckets/bucket-encryption.tsx';
 import { Failure } from '../components/feedback.tsx';
@@ -35,7 +35,7 @@ export function ObjectsPage() {
     void navigate(`/buckets/${encodeURIComponent(bucket)}${next.size === 0 ? '' : `?${next}`}`);
   }
 
-  const isAbsent = details.error instanceof ApiError && details.error.status === 404;
+  const isAbsent = details.error instanceof ResponseError && details.error.status === 404;
   const looksOnly = rights.known && !rights.some('s3:PutObject') && !rights.some('s3:DeleteObject');
   return (
     <Stack gap="md">

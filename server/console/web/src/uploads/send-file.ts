@@ -1,4 +1,5 @@
-import { ApiError, errorOf, guard, unreachable } from '../api/call.ts';
+import { errorOf, guard, unreachable } from '../api/call.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { childrenOf, s3, s3Document, s3Url, textIn } from '../api/s3.ts';
 import { xml, xmlDocument } from '../text/xml.ts';
 import { missingParts, multipartFrom, partSizeOf, type Part } from './part-plan.ts';
@@ -94,10 +95,10 @@ async function refuseTaken({ bucket, key, signal }: SendRequest): Promise<void> 
   try {
     await s3('HEAD', bucket, { key, signal });
   } catch (error) {
-    if (error instanceof ApiError) return;
+    if (error instanceof ResponseError) return;
     throw error;
   }
-  throw new ApiError(412, 'PreconditionFailed', t.uploads.thereIsAnObjectWithThisKey);
+  throw new ResponseError('PreconditionFailed', t.uploads.thereIsAnObjectWithThisKey, { status: 412 });
 }
 
 /** Milliseconds before each further attempt to send a part. */
@@ -109,7 +110,7 @@ async function putAgain(...request: Parameters<typeof put>): Promise<string> {
     try {
       return await put(...request);
     } catch (error) {
-      if (!(error instanceof ApiError) || (error.status !== 0 && error.status < 500)) throw error;
+      if (!(error instanceof ResponseError) || (error.status !== 0 && error.status < 500)) throw error;
       await new Promise((resolve) => {
         setTimeout(resolve, ms);
       });
@@ -147,7 +148,7 @@ export async function abortUpload(bucket: string, key: string, uploadId: string)
     await s3('DELETE', bucket, { key, query: { uploadId } });
   } catch (error) {
     // It is completed or aborted already, or the user may not abort: a lifecycle rule removes such parts.
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ResponseError)) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ApiError } from '../api/call.ts';
+import type { ResponseError } from '../../../../../protocol/response-error.ts';
 import { renamedKey } from './part-plan.ts';
 import { t } from '../texts/texts.ts';
 
@@ -42,7 +42,7 @@ export interface SendRequest {
   readonly begun: () => Promise<void>;
 }
 
-/** Sends a file. Rejects with an `ApiError`, or with any error after an abort. */
+/** Sends a file. Rejects with an `ResponseError`, or with any error after an abort. */
 export type Send = (request: SendRequest) => Promise<void>;
 
 interface Job {
@@ -258,7 +258,7 @@ export function inOrder(uploads: readonly Upload[]): readonly Upload[] {
 }
 
 function failureOf(error: unknown): Upload['state'] {
-  const { code, message } = error as Partial<ApiError>;
+  const { code, message } = error as Partial<ResponseError>;
   if (code === 'PreconditionFailed') return { kind: 'exists' };
   return { kind: 'failed', message: message ?? t.uploads.theUploadFailed };
 }

@@ -1,8 +1,8 @@
 /** Reads the answer of S3 Select, whose messages are in the framing of AWS's event streams. */
-import { ApiError } from '../../api/call.ts';
+import { ResponseError } from '../../../../../../protocol/response-error.ts';
 
 /**
- * Joins the payloads of the records. Checksums are not verified: the connection does that. Throws an `ApiError` for an error that came in
+ * Joins the payloads of the records. Checksums are not verified: the connection does that. Throws an `ResponseError` for an error that came in
  * the answer.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
@@ -17,7 +17,7 @@ export function selectedText(answer: ArrayBuffer): string {
     const headers = headersOf(new DataView(answer, at + 12, headerBytes));
     if (headers.get(':message-type') === 'error') {
       const code = headers.get(':error-code') ?? 'InternalError';
-      throw new ApiError(200, code, headers.get(':error-message') ?? code);
+      throw new ResponseError(code, headers.get(':error-message') ?? code, { status: 200 });
     }
     const payload = new Uint8Array(answer, at + 12 + headerBytes, total - headerBytes - 16);
     // A record may begin in one message and end in the next, and so may a character.
