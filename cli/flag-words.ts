@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { CliError } from './config/cli-error.ts';
+import { ProgramError } from '../platform/program-error.ts';
 import { commandOf, helpWords } from './command-words.ts';
 
 /** The values of a boolean flag that Go's package `flag` takes. @see https://pkg.go.dev/flag#hdr-Command_line_flag_syntax */
@@ -12,7 +12,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
  * Rewrites the flags that scripts for mc spell as a Go program reads them: `--recursive=true`, `-r=false`, `-json`, `-d=2`. The library of the
  * command line refuses these. All other words stay as they are, also several short flags in one word.
  *
- * @throws CliError BadArgument for a boolean flag with another value
+ * @throws ProgramError usage for a boolean flag with another value
  */
 export function flagWords(program: Command, words: readonly string[]): readonly string[] {
   const command = commandOf(program, words);
@@ -37,8 +37,8 @@ export function flagWords(program: Command, words: readonly string[]): readonly 
       const isOn = booleans.get(flag.value);
       if (isOn === undefined) {
         const help = `${helpWords(program, words)} --help`;
-        throw new CliError(
-          'BadArgument',
+        throw new ProgramError(
+          'usage',
           `Invalid value \`${flag.value}\` of ${flag.name}: it is true or false; see \`${help}\``,
         );
       }

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords } from './command-words.ts';
 import { flagWords } from './flag-words.ts';
-import { CliError } from './config/cli-error.ts';
+import { ProgramError } from '../platform/program-error.ts';
 import { topicNames } from './commands/help/topic-names.ts';
 import {
   type CommandGroup,
@@ -75,11 +75,11 @@ function fail(error: unknown, io: Io, json: boolean, command: string): number {
     if (error.exitCode === 0) return 0;
     // Without a command commander prints the help.
     if (error.code === 'commander.help') return 0;
-    output.error(new CliError('BadArgument', `${sentence(error.message)}; see \`${command} --help\``), 'fatal');
+    output.error(new ProgramError('usage', `${sentence(error.message)}; see \`${command} --help\``), 'fatal');
     return 1;
   }
   if (!isReported(error)) output.error(error, 'fatal');
-  return error instanceof CliError ? error.exitCode : 1;
+  return (error instanceof ProgramError ? error.exitCode : undefined) ?? 1;
 }
 
 /** Commander writes `error: missing required argument 'x'`. */
@@ -205,12 +205,12 @@ async function runTasks(
     await pager?.end();
     context.close();
   }
-  if (failed > 0) throw new CliError('Reported', `${failed} of ${tasks.length} arguments failed`);
+  if (failed > 0) throw new ProgramError('reported', `${failed} of ${tasks.length} arguments failed`);
 }
 
 /** The command has already reported the failure. */
 function isReported(error: unknown): boolean {
-  return error instanceof CliError && error.code === 'Reported';
+  return error instanceof ProgramError && error.code === 'reported';
 }
 
 /** Names the failed action; the error of the server or the system becomes the cause. */
@@ -218,11 +218,11 @@ async function explain(context: Context, error: unknown, doing: string, subject:
   const { suggestBucket, suggestPlace } = await import('./commands/suggest-name.ts');
   const meant = (await suggestPlace(context, error, subject)) ?? (await suggestBucket(context, error, subject));
   const hint = meant === undefined ? '' : ` (did you mean \`${meant}\`?)`;
-  if (error instanceof CliError) {
+  if (error instanceof ProgramError) {
     if (meant === undefined) return error;
-    return new CliError(error.code, `${error.message}${hint}`, { cause: error.cause, exitCode: error.exitCode });
+    return new ProgramError(error.code, `${error.message}${hint}`, { cause: error.cause, exitCode: error.exitCode });
   }
-  return new CliError('Failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}${hint}`, {
+  return new ProgramError('failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}${hint}`, {
     cause: error,
   });
 }

@@ -1,4 +1,4 @@
-/** The kinds of problems that stop a program or a command. */
+/** The kinds of errors that stop a program or a command. */
 export type ProgramErrorCode =
   /** An argument or an address in the command line is wrong. */
   | 'usage'
@@ -22,11 +22,18 @@ export type ProgramErrorCode =
   | 'deployment'
   /** A newer version wrote the data. */
   | 'newer-format'
+  /** There is no such bucket, object or file. */
+  | 'not-found'
+  /** The identity of a server or the origin of a file is not proven. */
+  | 'untrusted'
+  /** The command has already reported each failure, so only the exit code is left. */
+  | 'reported'
   /** A command refuses its work, or it failed. The message has the reason. */
   | 'failed';
 
 /**
- * A problem that the person who runs a program can solve. Programs print its message without a stack and exit.
+ * An error that the user of a program can solve. Programs print its message without a stack and exit; the client prints the message of
+ * `cause`, too. It is not a `MaintenanceError`, which a request of an administrator gets as its answer while the program goes on.
  *
  * @example
  * throw new ProgramError('usage', '--key and --cert go together: give both or neither');
@@ -34,9 +41,16 @@ export type ProgramErrorCode =
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
   readonly code: ProgramErrorCode;
+  /** The exit code, where the program does not choose it by `code`. */
+  readonly exitCode: number | undefined;
 
-  constructor(code: ProgramErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: ProgramErrorCode,
+    message: string,
+    options?: ErrorOptions & { readonly exitCode?: number | undefined },
+  ) {
     super(message, options);
     this.code = code;
+    this.exitCode = options?.exitCode;
   }
 }

@@ -2,7 +2,7 @@ import { FormatError } from '../../protocol/format-error.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
 import { percentEncode } from '../../protocol/sigv4/signature.ts';
-import { CliError } from '../config/cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 import type { Context } from './context.ts';
 import type { Query, S3Client, S3Request, S3Response } from '../s3/client.ts';
 import type { Retries } from '../s3/retry.ts';
@@ -93,7 +93,7 @@ export class AdminClient {
       return bytes.length === 0 ? bytes : await decryptPayload(this.#secret, bytes);
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
-      throw new CliError('Failed', 'The answer cannot be read with the secret key of this alias', { cause: error });
+      throw new ProgramError('failed', 'The answer cannot be read with the secret key of this alias', { cause: error });
     }
   }
 
@@ -105,11 +105,10 @@ export class AdminClient {
 /** Opens a client for the server with this alias. */
 export async function adminOf(context: Context, argument: string): Promise<AdminClient> {
   const { alias, aliasName, bucket } = parseRemote(argument.replace(/\/+$/, ''), await context.aliases());
-  if (bucket !== '')
-    throw new CliError('BadArgument', `Invalid alias \`${argument}\`: name a server, without a bucket`);
+  if (bucket !== '') throw new ProgramError('usage', `Invalid alias \`${argument}\`: name a server, without a bucket`);
   if (alias.accessKey === '' && alias.webIdentity === undefined) {
-    throw new CliError(
-      'BadAlias',
+    throw new ProgramError(
+      'configuration',
       `The alias \`${aliasName}\` has no keys, and anonymous callers cannot administer: ` +
         `\`coffer alias set ${aliasName} ${alias.url}\` asks for those of an administrator`,
     );
@@ -131,9 +130,13 @@ function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.length === 0 ? '{}' : bytes.toString('utf8'));
   } catch (error) {
-    throw new CliError('Failed', 'The server answered with something other than JSON; is it one of Coffer or MinIO?', {
-      cause: error,
-    });
+    throw new ProgramError(
+      'failed',
+      'The server answered with something other than JSON; is it one of Coffer or MinIO?',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -149,7 +152,7 @@ export async function* jsonLines<T>(stream: Readable): AsyncGenerator<T, void, u
     rest = lines.pop() ?? '';
     for (const line of lines) if (line.trim() !== '') yield parsedLine(line) as T;
     if (rest.length > maxLineBytes)
-      throw new CliError('Failed', `The server sent a line of more than ${maxLineBytes} bytes`);
+      throw new ProgramError('failed', `The server sent a line of more than ${maxLineBytes} bytes`);
   }
 }
 
@@ -157,6 +160,6 @@ function parsedLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {
-    throw new CliError('Failed', 'The server sent a line that is no JSON', { cause: error });
+    throw new ProgramError('failed', 'The server sent a line that is no JSON', { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { CliError } from '../config/cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 
 /** The words of commands in older releases of mc, with the present ones. `*` is any word, and stays. */
 const renamed: readonly (readonly [was: string, now: string])[] = [
@@ -77,7 +77,7 @@ export interface PresentWords {
 /**
  * Replaces the words of an older release of mc by the present ones. `isCommand` distinguishes words of commands from flags and their values.
  *
- * @throws CliError BadArgument for a command that there is not, with the reason
+ * @throws ProgramError usage for a command that there is not, with the reason
  */
 export function presentWords(words: readonly string[], isCommand: (word: string, at: number) => boolean): PresentWords {
   const places = words.flatMap((word, at) => (isCommand(word, at) ? [at] : []));
@@ -87,7 +87,7 @@ export function presentWords(words: readonly string[], isCommand: (word: string,
   if (found === undefined) {
     const gone = Object.keys(absent).find(begins);
     if (gone === undefined) return { words };
-    throw new CliError('BadArgument', `There is no command \`${gone}\`: ${absent[gone]}`);
+    throw new ProgramError('usage', `There is no command \`${gone}\`: ${absent[gone]}`);
   }
   const [was, now] = found;
   const replaced = new Set(places.slice(0, was.split(' ').length));

@@ -1,4 +1,4 @@
-import { CliError } from '../config/cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 import { closestName } from '../config/closest-name.ts';
 import { listBuckets } from '../s3/buckets.ts';
 import type { Context } from './context.ts';
@@ -10,7 +10,7 @@ const waitMs = 2_000;
 /** Returns the place that was meant where a path does not exist, and begins with a name that is almost one of an alias. */
 export async function suggestPlace(context: Context, error: unknown, subject = ''): Promise<string | undefined> {
   const [first = '', ...rest] = subject.split('/');
-  if (!(error instanceof CliError) || error.code !== 'NotFound' || rest.length === 0) return undefined;
+  if (!(error instanceof ProgramError) || error.code !== 'not-found' || rest.length === 0) return undefined;
   const closest = closestName(first, (await context.aliases()).keys());
   return closest === undefined || closest === first ? undefined : [closest, ...rest].join('/');
 }

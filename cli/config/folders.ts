@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
-import { CliError } from './cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 
 /** The folders of the client's files. */
 export interface Folders {
@@ -22,7 +22,7 @@ export interface Machine {
  * Returns the folders: those below the folder of the option or of `COFFER_CONFIG_DIR` or `MC_CONFIG_DIR`, otherwise `~/.coffer` with
  * `certs` in it. On Windows the certificates are in `coffer\certs` of the user's folder, as the specification has it.
  *
- * @throws CliError BadConfig if neither a variable nor the system names the folder of the user
+ * @throws ProgramError configuration if neither a variable nor the system names the folder of the user
  */
 export function foldersOf(option: string | undefined, { platform, env, home }: Machine): Folders {
   const path = platform === 'win32' ? win32 : posix;
@@ -30,8 +30,8 @@ export function foldersOf(option: string | undefined, { platform, env, home }: M
   if (given) return { config: given, certs: path.join(given, 'certs') };
   const user = platform === 'win32' ? windowsHome(env) : home;
   if (user === undefined) {
-    throw new CliError(
-      'BadConfig',
+    throw new ProgramError(
+      'configuration',
       'There is no folder for config.json: HOME is not set, and the system knows no home of this user; set HOME or COFFER_CONFIG_DIR, or use --config-dir',
     );
   }
@@ -44,8 +44,8 @@ function windowsHome(env: NodeJS.ProcessEnv): string {
   if (HOME) return HOME;
   if (USERPROFILE) return USERPROFILE;
   if (HOMEDRIVE && HOMEPATH) return `${HOMEDRIVE}${HOMEPATH}`;
-  throw new CliError(
-    'BadConfig',
+  throw new ProgramError(
+    'configuration',
     'There is no folder for config.json: none of HOME, USERPROFILE, and HOMEDRIVE with HOMEPATH is set; set one of them, or use --config-dir',
   );
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
-import { CliError } from './cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 
 /** The state of a single sign-on: the temporary credentials, and what renews them. It is stored in a file only for its owner. */
 export interface Login {
@@ -64,7 +64,7 @@ export async function writeLogin(configFolder: string, alias: string, login: Log
     await removeUnfinished(path);
     await writeFileAtomically(path, `${JSON.stringify(login, undefined, 2)}\n`, { mode: 0o600 });
   } catch (error) {
-    throw new CliError('BadConfig', `Unable to write \`${path}\``, { cause: error });
+    throw new ProgramError('configuration', `Unable to write \`${path}\``, { cause: error });
   }
 }
 
@@ -76,6 +76,6 @@ export async function removeLogin(configFolder: string, alias: string): Promise<
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw new CliError('BadConfig', `Unable to remove \`${pathOf(configFolder, alias)}\``, { cause: error });
+    throw new ProgramError('configuration', `Unable to remove \`${pathOf(configFolder, alias)}\``, { cause: error });
   }
 }

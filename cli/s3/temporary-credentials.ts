@@ -1,5 +1,5 @@
 import { child, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
-import { CliError } from '../config/cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 import type { LoginProvider } from '../config/logins.ts';
 import type { S3Client } from './client.ts';
 import { singleAttempt } from './retry.ts';
@@ -43,7 +43,7 @@ export async function assumeRole(
   const credentials = result && child(result, 'Credentials');
   const [accessKey, secretKey] = [optional(credentials, 'AccessKeyId'), optional(credentials, 'SecretAccessKey')];
   if (accessKey === undefined || secretKey === undefined) {
-    throw new CliError('Failed', 'The server answered without credentials');
+    throw new ProgramError('failed', 'The server answered without credentials');
   }
   return {
     accessKey,

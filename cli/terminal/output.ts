@@ -1,4 +1,4 @@
-import { CliError } from '../config/cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { paintFor, type Paint } from './colors.ts';
@@ -17,7 +17,7 @@ interface Described {
 /** `context` names the failed action: `Unable to list \`local/b\``. */
 export function describeError(failure: unknown, context?: string): Described {
   const [message, cause] =
-    failure instanceof CliError ? [failure.message, failure.cause] : [context ?? 'The command failed', failure];
+    failure instanceof ProgramError ? [failure.message, failure.cause] : [context ?? 'The command failed', failure];
   const said = cause === undefined ? '' : sentence(cause);
   return { message: plain(message), cause: plain(said), details: details(cause ?? failure) };
 }

@@ -2,7 +2,7 @@ import { on } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Io } from './io.ts';
-import { CliError } from '../config/cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 import type { Output } from './output.ts';
 
 interface Question {
@@ -101,8 +101,8 @@ export async function secrets({ io, output }: Asking, questions: readonly Secret
   return questions.map((question) => {
     const secret = isAsked(question) ? (answers.shift() ?? '') : (question.given ?? '');
     if (secret !== '' || question.optional) return secret;
-    throw new CliError(
-      'BadArgument',
+    throw new ProgramError(
+      'usage',
       `The ${question.what} is missing: type it when asked, or send it to standard input as a line`,
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../config/cli-error.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 import { describeError } from './output.ts';
 import { counted, formatDuration, formatSize, formatTime, printable } from './format.ts';
 import { renderProgress } from './progress.ts';
@@ -66,7 +66,7 @@ describe('errors', () => {
       status: 404,
       fields: { BucketName: 'b' },
     });
-    expect(describeError(new CliError('Failed', 'Unable to list `s/b`', { cause }))).toEqual({
+    expect(describeError(new ProgramError('failed', 'Unable to list `s/b`', { cause }))).toEqual({
       message: 'Unable to list `s/b`',
       cause: 'The bucket does not exist',
       details: { Code: 'NoSuchBucket', Message: 'The bucket does not exist.', BucketName: 'b' },

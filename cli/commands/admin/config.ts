@@ -1,7 +1,7 @@
 import { formatKeyValues, parseConfigLines } from '../../../protocol/settings/key-values.ts';
 import { settings } from '../../../protocol/settings/table.ts';
 import type { Setting } from '../../../protocol/settings/setting.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import type { Context } from '../context.ts';
 import { secrets, warnOfArguments } from '../../terminal/prompt.ts';
@@ -27,7 +27,7 @@ export async function keyValueText(context: Context, words: readonly string[]): 
 function keyValue(word: string): readonly [key: string, value: string] {
   const [, key, value] = /^([A-Za-z][A-Za-z0-9_]*)=(.*)$/s.exec(word) ?? [];
   if (key !== undefined && value !== undefined) return [key, value];
-  throw new CliError('BadArgument', `Settings are given as key=value; \`${word.split('=')[0]}\` is none`);
+  throw new ProgramError('usage', `Settings are given as key=value; \`${word.split('=')[0]}\` is none`);
 }
 
 /** Reports that settings are saved, and whether the server must restart: a header says that it need not. */
@@ -145,7 +145,7 @@ export async function configHistory(
     return;
   }
   if (!/^[1-9]\d{0,2}$/.test(count)) {
-    throw new CliError('BadArgument', `Invalid --count \`${count}\`: it is a number from 1 to 999`);
+    throw new ProgramError('usage', `Invalid --count \`${count}\`: it is a number from 1 to 999`);
   }
   const entries =
     (await admin.decryptedJson<readonly HistoryEntry[] | null>({

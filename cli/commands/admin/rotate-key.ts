@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminOf, type AdminClient } from '../admin-client.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 import { singleAttempt } from '../../s3/retry.ts';
@@ -50,13 +50,10 @@ export async function rotateKey(
     return;
   }
   if (options.rate !== undefined && !/^[1-9]\d{0,6}$/.test(options.rate)) {
-    throw new CliError('BadArgument', `Invalid --rate \`${options.rate}\`: it is a number of objects from 1`);
+    throw new ProgramError('usage', `Invalid --rate \`${options.rate}\`: it is a number of objects from 1`);
   }
   if (options.to !== undefined && options.newest === true) {
-    throw new CliError(
-      'BadArgument',
-      'Write --to or --newest: the one is another key, the other a version of the same',
-    );
+    throw new ProgramError('usage', 'Write --to or --newest: the one is another key, the other a version of the same');
   }
   const mode = options.rewrite === true ? 'rewrite' : undefined;
   const started = await admin.json<Rotation>({
@@ -117,5 +114,5 @@ function print(context: Context, rotation: Rotation): void {
       ...rotation,
     },
   );
-  if (failed > 0 && finished !== undefined) throw new CliError('Reported', `${failed} objects failed`);
+  if (failed > 0 && finished !== undefined) throw new ProgramError('reported', `${failed} objects failed`);
 }

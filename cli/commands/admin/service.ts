@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminOf, type AdminClient } from '../admin-client.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { singleAttempt } from '../../s3/retry.ts';
@@ -63,13 +63,13 @@ export async function service(
       restartDuration,
     });
   }
-  if (failed.length > 0) throw new CliError('Reported', `${failed.length} servers failed`);
+  if (failed.length > 0) throw new ProgramError('reported', `${failed.length} servers failed`);
 }
 
 function timeoutOf(text = '60'): number {
   const seconds = Number(text);
   if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new CliError('BadArgument', `Invalid --timeout \`${text}\`: it is a number of seconds above 0`);
+  throw new ProgramError('usage', `Invalid --timeout \`${text}\`: it is a number of seconds above 0`);
 }
 
 /** Waits until the server is ready. It still answers for a moment after the request, so its uptime must be shorter than the wait. */
@@ -82,8 +82,8 @@ async function untilBack(context: Context, admin: AdminClient, alias: string, se
     context.signal.throwIfAborted();
     if (isBack) return;
     if (elapsed >= seconds) {
-      throw new CliError(
-        'NotReady',
+      throw new ProgramError(
+        'failed',
         `The server \`${alias}\` does not serve ${seconds} seconds after its restart; look at its log, or wait on: ` +
           `coffer ready ${alias} --wait 300`,
       );

@@ -1,6 +1,6 @@
 import { type TraceLine, traceFields, traceText } from './trace-line.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
@@ -45,11 +45,11 @@ export function matchesFilter(line: TraceLine, filter: TraceFilter): boolean {
   );
 }
 
-/** @throws CliError BadArgument */
+/** @throws ProgramError usage */
 function checkSizes({ filterRequest, filterResponse, filterSize }: TraceFilter): void {
   const isFiltered = filterRequest === true || filterResponse === true;
   if (isFiltered !== (filterSize !== undefined)) {
-    throw new CliError('BadArgument', '--filter-size goes with --filter-request or --filter-response');
+    throw new ProgramError('usage', '--filter-size goes with --filter-request or --filter-response');
   }
   if (filterSize !== undefined) parseSize('--filter-size', filterSize);
 }
@@ -122,7 +122,7 @@ export async function trace(context: Context, [alias = '']: readonly string[], o
   const wanted = options.all === true ? callTypes : (options.call ?? ['s3']).flatMap((types) => types.split(','));
   const unknown = wanted.find((type) => !(callTypes as readonly string[]).includes(type));
   if (unknown !== undefined) {
-    throw new CliError('BadArgument', `Unknown type of call \`${unknown}\`: there are ${callTypes.join(', ')}`);
+    throw new ProgramError('usage', `Unknown type of call \`${unknown}\`: there are ${callTypes.join(', ')}`);
   }
   const threshold = options.responseDuration ?? '0s';
   const { body } = await admin.stream({
@@ -138,5 +138,5 @@ export async function trace(context: Context, [alias = '']: readonly string[], o
   for await (const line of jsonLines<TraceLine>(body)) {
     if (matchesFilter(line, options)) await context.output.line(traceText(line, verbose), traceFields(line, verbose));
   }
-  throw new CliError('Failed', 'The server ended the trace; it may be restarting');
+  throw new ProgramError('failed', 'The server ended the trace; it may be restarting');
 }

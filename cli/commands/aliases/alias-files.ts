@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Alias, checkAliasName, checkKeys, checkUrl, findAlias, readAliases } from '../../config/aliases.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { readAll } from '../../terminal/io.ts';
 import type { Context } from '../context.ts';
 import { saveAlias } from './alias.ts';
@@ -25,7 +25,7 @@ export async function exportAlias({ folder, io }: Context, [given = '']: readonl
 
 function parseAlias(text: string, source: string): Alias {
   const bad = (reason: string, cause?: unknown) =>
-    new CliError('BadArgument', `Unable to read an alias from ${source}: ${reason}`, { cause });
+    new ProgramError('usage', `Unable to read an alias from ${source}: ${reason}`, { cause });
   let document: unknown;
   try {
     document = JSON.parse(text);

@@ -9,7 +9,7 @@ import {
   readAliases,
   writeAliases,
 } from '../../config/aliases.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { removeLogin } from '../../config/logins.ts';
 import type { Context } from '../context.ts';
 import { singleAttempt } from '../../s3/retry.ts';
@@ -32,7 +32,7 @@ export async function setAlias(
   checkAliasName(name);
   const path = checkPath(options.path ?? 'auto');
   if (options.api !== undefined && options.api.toLowerCase() !== 's3v4') {
-    throw new CliError('BadArgument', `Unsupported API \`${options.api}\`: this client signs by S3v4`);
+    throw new ProgramError('usage', `Unsupported API \`${options.api}\`: this client signs by S3v4`);
   }
   const trusted = await trustedUrl(context, name, url, options);
   const [accessKey, secretKey] = await completeKeys(context, givenAccessKey, givenSecretKey);
@@ -97,7 +97,7 @@ function describe({ url, accessKey, secretKey, api, path }: Alias) {
 
 function checkPath(path: string): Alias['path'] {
   if (path === 'auto' || path === 'on' || path === 'off') return path;
-  throw new CliError('BadArgument', `Invalid --path \`${path}\`: it is auto, on or off`);
+  throw new ProgramError('usage', `Invalid --path \`${path}\`: it is auto, on or off`);
 }
 
 /** Returns the keys: those of the command line, of the environment, or of the user, who types them or sends a line for each. */
@@ -116,8 +116,8 @@ async function completeKeys(
   if (questions.length === 0) return [accessKey ?? '', secretKey ?? ''];
   const answers = await ask(io, questions);
   if (!canAsk(io) && answers.every((answer) => answer === '')) {
-    throw new CliError(
-      'BadArgument',
+    throw new ProgramError(
+      'usage',
       "The keys are missing: send each as a line to standard input, or set COFFER_ACCESS_KEY and COFFER_SECRET_KEY; for anonymous access write '' ''",
     );
   }
@@ -132,8 +132,12 @@ async function probe(context: Context, name: string, alias: Alias): Promise<void
     await client.text({ method: 'GET', bucket, query: { location: '' }, retries: singleAttempt });
   } catch (error) {
     if (error instanceof ResponseError && (error.code === 'NoSuchBucket' || error.code === 'AccessDenied')) return;
-    throw new CliError('BadAlias', `Unable to initialize the new alias \`${name}\` at ${alias.url}; it was not saved`, {
-      cause: error,
-    });
+    throw new ProgramError(
+      'configuration',
+      `Unable to initialize the new alias \`${name}\` at ${alias.url}; it was not saved`,
+      {
+        cause: error,
+      },
+    );
   }
 }

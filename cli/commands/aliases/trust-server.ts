@@ -2,7 +2,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../../platform/atomic-file.ts';
 import { checkUrl } from '../../config/aliases.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { startHandshake, type TlsHandshake, type ServerCertificate } from '../../s3/connection/server-certificate.ts';
 import { printable, textFields } from '../../terminal/format.ts';
 import { confirm, canAsk } from '../../terminal/prompt.ts';
@@ -17,7 +17,7 @@ export interface TrustOptions {
  * Returns the URL of a server that may be used: with its scheme, and for https after the user trusts its certificate. Without a scheme it
  * tries https, and asks before it uses http.
  *
- * @throws CliError BadArgument, Untrusted
+ * @throws ProgramError usage, untrusted
  */
 export async function trustedUrl(context: Context, name: string, text: string, options: TrustOptions): Promise<string> {
   const expected = fingerprintOf(options.trust);
@@ -25,7 +25,7 @@ export async function trustedUrl(context: Context, name: string, text: string, o
   const url = checkUrl(written ? text : `https://${text}`);
   if (!url.startsWith('https:')) {
     if (expected === undefined) return url;
-    throw new CliError('BadArgument', `--trust is for https, not for \`${url}\``);
+    throw new ProgramError('usage', `--trust is for https, not for \`${url}\``);
   }
   const settings = await context.connectionSettings();
   if (settings.insecure && written) return url;
@@ -33,8 +33,8 @@ export async function trustedUrl(context: Context, name: string, text: string, o
   if (handshake.kind === 'plain') return askForHttp(context, url, written);
   const { certificate, refusal } = handshake;
   if (expected !== undefined && expected !== certificate.fingerprint) {
-    throw new CliError(
-      'Untrusted',
+    throw new ProgramError(
+      'untrusted',
       `The public key of ${url} has the fingerprint ${certificate.fingerprint}, not the one of --trust; it is not trusted`,
     );
   }
@@ -53,30 +53,30 @@ async function tryHandshake(context: Context, url: string, written: boolean): Pr
     if (!written && new URL(url).port === '' && (error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
       return { kind: 'plain' };
     }
-    throw new CliError('Failed', `Unable to connect to ${url}`, { cause: error });
+    throw new ProgramError('failed', `Unable to connect to ${url}`, { cause: error });
   }
 }
 
 async function askForHttp(context: Context, url: string, written: boolean): Promise<string> {
   const plain = url.replace(/^https:/, 'http:');
   if (written)
-    throw new CliError('Failed', `The server at ${url} does not speak TLS: if it is the right one, write ${plain}`);
+    throw new ProgramError('failed', `The server at ${url} does not speak TLS: if it is the right one, write ${plain}`);
   if (!canAsk(context.io)) {
-    throw new CliError(
-      'Untrusted',
+    throw new ProgramError(
+      'untrusted',
       `The server at ${new URL(url).host} does not speak TLS: to use it without encryption write ${plain}`,
     );
   }
   const question = `${new URL(url).host} does not speak TLS. Everybody on the way can read what is sent, except secret keys. Use ${plain}? y/N: `;
   if (await confirm(context.io, question)) return plain;
-  throw new CliError('Untrusted', `Nothing was saved: the server at ${new URL(url).host} does not speak TLS`);
+  throw new ProgramError('untrusted', `Nothing was saved: the server at ${new URL(url).host} does not speak TLS`);
 }
 
 async function askForTrust(context: Context, name: string, url: string, certificate: ServerCertificate): Promise<void> {
   const { fingerprint } = certificate;
   if (!canAsk(context.io)) {
-    throw new CliError(
-      'Untrusted',
+    throw new ProgramError(
+      'untrusted',
       `No known authority vouches for the certificate of ${url} (public key ${fingerprint}): compare this fingerprint with the server's own, ` +
         `and repeat the command with --trust ${fingerprint}; or put the certificate of the authority into ${join(context.folders.certs, 'CAs')}`,
     );
@@ -89,7 +89,7 @@ async function askForTrust(context: Context, name: string, url: string, certific
   );
   const question = `Compare the fingerprint with the server's own. Trust this certificate for ${name}? y/N: `;
   if (await confirm(context.io, question)) return;
-  throw new CliError('Untrusted', `Nothing was saved: the certificate of ${url} is not trusted`);
+  throw new ProgramError('untrusted', `Nothing was saved: the certificate of ${url} is not trusted`);
 }
 
 function describe(certificate: ServerCertificate): string {
@@ -108,14 +108,14 @@ function cannotTrust(
   url: string,
   certificate: ServerCertificate,
   refusal: { readonly kind: 'name' | 'time' | 'other'; readonly error: Error },
-): CliError {
+): ProgramError {
   const { names, validFrom, validTo } = certificate;
   const what = {
     name: `is for ${printable(names.join(', ')) || 'no host'}: use one of these names, where needed with --resolve NAME=IP`,
     time: `is valid from ${day(validFrom)} to ${day(validTo)}: the server needs a new one, or a clock is wrong`,
     other: 'cannot be verified',
   }[refusal.kind];
-  return new CliError('Untrusted', `The certificate of ${url} ${what}`, { cause: refusal.error });
+  return new ProgramError('untrusted', `The certificate of ${url} ${what}`, { cause: refusal.error });
 }
 
 function pathOf({ folders }: Context, name: string): string {
@@ -135,7 +135,7 @@ async function keep(context: Context, name: string, { pem }: ServerCertificate):
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFileAtomically(path, pem, { mode: 0o600 });
   } catch (error) {
-    throw new CliError('BadConfig', `Unable to write \`${path}\``, { cause: error });
+    throw new ProgramError('configuration', `Unable to write \`${path}\``, { cause: error });
   }
 }
 
@@ -147,8 +147,8 @@ function fingerprintOf(text: string | undefined): string | undefined {
     .replaceAll(':', '')
     .toLowerCase();
   if (/^[0-9a-f]{64}$/.test(hex)) return hex;
-  throw new CliError(
-    'BadArgument',
+  throw new ProgramError(
+    'usage',
     `Invalid --trust \`${text}\`: it is the SHA-256 of the public key, 64 hexadecimal digits`,
   );
 }

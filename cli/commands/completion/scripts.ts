@@ -1,4 +1,4 @@
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 
 /** Each script calls `coffer __complete -- WORD...`, whose last word is the one to complete, and offers the lines of its output. */
@@ -44,7 +44,7 @@ complete -c coffer -a '(__coffer_complete)'
 export async function printCompletion(context: Context, [shell = '']: readonly string[]): Promise<void> {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (script === undefined) {
-    throw new CliError('BadArgument', `Unknown shell \`${shell}\`: it is ${Object.keys(scripts).join(', ')}`);
+    throw new ProgramError('usage', `Unknown shell \`${shell}\`: it is ${Object.keys(scripts).join(', ')}`);
   }
   context.output.message(script.trimEnd(), { shell, script });
 }

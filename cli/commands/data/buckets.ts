@@ -5,7 +5,7 @@ import { putVersioning } from '../../s3/bucket-settings.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { type ObjectRef, putObject } from '../../s3/objects.ts';
 import { parseBucket, parseTarget, type RemoteTarget } from '../../config/target.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { listUploads } from '../../s3/list-objects.ts';
 import { abortUpload } from '../../s3/multipart-upload.ts';
 import { remoteEntries } from './entries/remote-entries.ts';
@@ -28,8 +28,8 @@ export async function makeBucket(
   const parsed = parseTarget(argument, aliases);
   if (parsed.kind === 'local') {
     if (options.withLock === true || options.withVersioning === true || options.region !== undefined) {
-      throw new CliError(
-        'BadArgument',
+      throw new ProgramError(
+        'usage',
         `\`${argument}\` is a folder of this machine: it has no region, lock or versions`,
       );
     }
@@ -38,7 +38,7 @@ export async function makeBucket(
     return;
   }
   const { alias, bucket, key } = parsed;
-  if (bucket === '') throw new CliError('BadArgument', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
+  if (bucket === '') throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
   const client = await context.client(alias);
   if (key === '') await create(client, bucket, options);
   else await makeFolder(client, { bucket, key: `${key.replace(/\/+$/, '')}/` }, options);
@@ -95,8 +95,8 @@ export async function removeBucket(
     return;
   }
   if (options.force !== true || options.dangerous !== true) {
-    throw new CliError(
-      'BadArgument',
+    throw new ProgramError(
+      'usage',
       `\`${argument}\` is a whole server: to remove all its buckets use --force and --dangerous`,
     );
   }
@@ -120,8 +120,8 @@ async function removeOne(
   } catch (error) {
     if (force === true && error instanceof ResponseError && error.code === 'NoSuchBucket') return;
     if (!(error instanceof ResponseError) || error.code !== 'BucketNotEmpty') throw error;
-    throw new CliError(
-      'BadArgument',
+    throw new ProgramError(
+      'usage',
       `Bucket \`${name}\` is not empty: use --force to remove it with all that is in it`,
       { cause: error },
     );
@@ -135,7 +135,7 @@ async function empty(client: S3Client, { bucket, ...rest }: RemoteTarget): Promi
   for await (const removal of deleteInBatches(client, versions)) {
     if (!('failure' in removal)) continue;
     const cause = removal.failure.message;
-    throw new CliError('Failed', `Unable to remove \`${removal.entry.display}\``, { cause });
+    throw new ProgramError('failed', `Unable to remove \`${removal.entry.display}\``, { cause });
   }
   for await (const { key, uploadId } of listUploads(client, { bucket, prefix: '', recursive: true })) {
     await abortUpload(client, { bucket, key, uploadId });

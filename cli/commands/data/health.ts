@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { singleAttempt } from '../../s3/retry.ts';
@@ -23,7 +23,7 @@ export async function ready(
   const client = await context.client(alias);
   const seconds = Number(options.wait ?? 0);
   if (!Number.isFinite(seconds) || seconds < 0) {
-    throw new CliError('BadArgument', `Invalid --wait \`${options.wait}\`: it is a number of seconds`);
+    throw new ProgramError('usage', `Invalid --wait \`${options.wait}\`: it is a number of seconds`);
   }
   const deadline = performance.now() + seconds * 1_000;
   for (;;) {
@@ -32,7 +32,7 @@ export async function ready(
       return;
     } catch (error) {
       context.signal.throwIfAborted();
-      if (performance.now() >= deadline) throw new CliError('NotReady', 'The cluster is not ready', { cause: error });
+      if (performance.now() >= deadline) throw new ProgramError('failed', 'The cluster is not ready', { cause: error });
     }
     await sleep(500, undefined, { signal: context.signal });
   }

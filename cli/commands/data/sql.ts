@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
@@ -33,7 +33,7 @@ export async function sql(context: Context, args: readonly string[], options: Sq
     try {
       const target = parseRemote(argument, await context.aliases());
       if (target.bucket === '')
-        throw new CliError('BadArgument', `Invalid target \`${argument}\`: name an object or a prefix`);
+        throw new ProgramError('usage', `Invalid target \`${argument}\`: name an object or a prefix`);
       const client = await context.client(target.alias);
       for await (const key of keysOf(client, target, options))
         await query(context, client, { ...target, key }, options, session);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { basename, resolve } from 'node:path';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { isFolder } from '../../s3/list-objects.ts';
@@ -80,7 +80,7 @@ async function statEntries(context: Context, argument: string, options: StatOpti
   // Of a key without any versions, those of all names that begin with it, as without `versions`.
   const any = await show(recursive, () => true);
   if (!any && target.kind === 'remote' && target.key !== '')
-    throw new CliError('NotFound', `\`${argument}\` does not exist`);
+    throw new ProgramError('not-found', `\`${argument}\` does not exist`);
   failures.throwIfAny();
 }
 
@@ -140,7 +140,7 @@ async function statObjectOrFolder(
       return;
     }
     if (kind === 'none') {
-      throw new CliError('NotFound', `Object \`${target.text}\` does not exist`, { cause: error });
+      throw new ProgramError('not-found', `Object \`${target.text}\` does not exist`, { cause: error });
     }
     printFolder(context, `${name}/`, new Date());
   }

@@ -1,4 +1,4 @@
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 
 /** The default if no event is named. */
 export const defaultEvents = 'put,delete,get';
@@ -20,7 +20,7 @@ export const serverEvents: Readonly<Record<string, readonly string[]>> = {
   'bucket-removal': ['s3:BucketRemoved:*'],
 };
 
-/** @throws CliError BadArgument */
+/** @throws ProgramError usage */
 export function typesOf(
   names: readonly string[],
   known: Readonly<Record<string, readonly string[]>>,
@@ -28,7 +28,7 @@ export function typesOf(
   return names.flatMap((name) => {
     const types = Object.hasOwn(known, name) ? known[name] : undefined;
     if (types === undefined) {
-      throw new CliError('BadArgument', `Unknown event \`${name}\`: there are ${Object.keys(known).join(', ')}`);
+      throw new ProgramError('usage', `Unknown event \`${name}\`: there are ${Object.keys(known).join(', ')}`);
     }
     return types;
   });

@@ -1,4 +1,4 @@
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { parseBucket, type RemoteTarget } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
 import {
@@ -59,7 +59,7 @@ export async function removeEvent(
   options: EventOptions & { readonly force?: boolean },
 ): Promise<void> {
   if (arn === '' && options.force !== true) {
-    throw new CliError('Unsafe', 'This removes all rules of the bucket: add --force, or name a destination');
+    throw new ProgramError('usage', 'This removes all rules of the bucket: add --force, or name a destination');
   }
   const { client, target } = await bucketOf(context, argument);
   const kept = arn === '' ? [] : await rulesWithout(client, target.bucket, arn, options);
@@ -80,8 +80,8 @@ async function rulesWithout(
     (rule) => rule.arn === arn && rule.prefix === prefix && rule.suffix === suffix && isSameSet(rule.events, wanted),
   );
   if (index < 0) {
-    throw new CliError(
-      'NotFound',
+    throw new ProgramError(
+      'not-found',
       `No rule sends ${event} with these filters to ${arn}; \`event list\` shows the rules`,
     );
   }
@@ -95,8 +95,8 @@ function isSameSet(one: readonly string[], other: readonly string[]): boolean {
 function kindOf(arn: string): DestinationKind {
   const kind = kindOfArn(arn);
   if (kind !== undefined) return kind;
-  throw new CliError(
-    'BadArgument',
+  throw new ProgramError(
+    'usage',
     `Invalid ARN \`${arn}\`: it is arn:PARTITION:sqs:REGION:ACCOUNT:NAME, or with sns or lambda`,
   );
 }

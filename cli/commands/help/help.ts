@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { closestName } from '../../config/closest-name.ts';
 import { topics, type Topic } from './topics.ts';
 
@@ -8,7 +8,7 @@ const pages: Readonly<Record<string, Topic>> = topics;
 /**
  * Finds the command (`admin user add`) whose help is wanted, or returns the page of a topic. Without words it is the program.
  *
- * @throws CliError BadArgument for words that mean neither
+ * @throws ProgramError usage for words that mean neither
  */
 export function helpFor(program: Command, words: readonly string[]): Command | string {
   const [first = ''] = words;
@@ -25,9 +25,9 @@ export function helpFor(program: Command, words: readonly string[]): Command | s
   return command;
 }
 
-function unknown(command: Command, word: string): CliError {
+function unknown(command: Command, word: string): ProgramError {
   const names = [...command.commands.map((one) => one.name()), ...(command.parent === null ? Object.keys(topics) : [])];
   const closest = closestName(word, names);
   const hint = closest === undefined ? '; see `coffer --help`' : ` (did you mean \`${closest}\`?)`;
-  return new CliError('BadArgument', `There is no command or topic \`${word}\`${hint}`);
+  return new ProgramError('usage', `There is no command or topic \`${word}\`${hint}`);
 }

@@ -1,5 +1,5 @@
 import { adminOf } from '../admin-client.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 import { formatExpiration } from './access-keys.ts';
@@ -86,9 +86,9 @@ function listQuery(users: readonly string[], options: ListKeysOptions) {
     ...(options.tempOnly ? ['sts-only'] : []),
     ...(options.svcaccOnly ? ['svcacc-only'] : []),
   ];
-  if (kinds.length > 1) throw new CliError('BadArgument', 'Give one of --users-only, --temp-only and --svcacc-only');
+  if (kinds.length > 1) throw new ProgramError('usage', 'Give one of --users-only, --temp-only and --svcacc-only');
   if (options.self && (options.all || users.length > 0)) {
-    throw new CliError('BadArgument', 'Name users, or give one of --self and --all');
+    throw new ProgramError('usage', 'Name users, or give one of --self and --all');
   }
   // Stock clients list all users by default.
   const all = options.all === true || (users.length === 0 && options.self !== true);

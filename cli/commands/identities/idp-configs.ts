@@ -1,5 +1,5 @@
 import { adminOf, pathPart, type AdminRequest } from '../admin-client.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import { textFields } from '../../terminal/format.ts';
 import { keyValueText, printSaved } from '../admin/config.ts';
@@ -43,7 +43,7 @@ export async function saveIdp(
 ): Promise<void> {
   const { name, settings } = nameAndSettings(words, type);
   if (settings.length === 0) {
-    throw new CliError('BadArgument', `No settings are given; write for instance ${exampleSettings(type)}`);
+    throw new ProgramError('usage', `No settings are given; write for instance ${exampleSettings(type)}`);
   }
   const admin = await adminOf(context, alias);
   const headers = await admin.send({
@@ -123,7 +123,7 @@ function nameAndSettings(words: readonly string[], type: IdpType) {
   const [first = '', ...rest] = words;
   if (first === '' || first.includes('=')) return { name: nameless, settings: words };
   if (type === 'ldap')
-    throw new CliError('BadArgument', `There is one directory, without a name: leave \`${first}\` out`);
+    throw new ProgramError('usage', `There is one directory, without a name: leave \`${first}\` out`);
   return { name: first, settings: rest };
 }
 

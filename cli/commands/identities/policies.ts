@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
@@ -68,14 +68,14 @@ export async function readPolicyFile(context: Context, path: string): Promise<st
     JSON.parse(text);
   } catch (error) {
     const named = path === '-' ? 'What came on standard input' : `\`${path}\``;
-    throw new CliError('BadArgument', `${named} is no policy: it is no JSON`, { cause: error });
+    throw new ProgramError('usage', `${named} is no policy: it is no JSON`, { cause: error });
   }
   return text;
 }
 
 function unreadable(path: string) {
   return (error: unknown): never => {
-    throw new CliError('BadArgument', `The policy file \`${path}\` cannot be read`, { cause: error });
+    throw new ProgramError('usage', `The policy file \`${path}\` cannot be read`, { cause: error });
   };
 }
 
@@ -116,10 +116,7 @@ function conditionKeys(words: readonly string[]): Record<string, string[]> {
   for (const word of words) {
     const [, key, value] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (key === undefined || value === undefined) {
-      throw new CliError(
-        'BadArgument',
-        `Invalid --context \`${word}\`: write KEY=VALUE, such as aws:SourceIp=192.0.2.7`,
-      );
+      throw new ProgramError('usage', `Invalid --context \`${word}\`: write KEY=VALUE, such as aws:SourceIp=192.0.2.7`);
     }
     found.set(key, [...(found.get(key) ?? []), value]);
   }

@@ -1,4 +1,4 @@
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
@@ -26,7 +26,7 @@ export async function changeAttachments(
 ): Promise<void> {
   const { user, group } = options;
   if ((user === undefined) === (group === undefined)) {
-    throw new CliError('BadArgument', 'Say whose policies: either `--user NAME` or `--group NAME`');
+    throw new ProgramError('usage', 'Say whose policies: either `--user NAME` or `--group NAME`');
   }
   const admin = await adminOf(context, alias);
   const holder = user === undefined ? { group } : { user };
@@ -157,8 +157,8 @@ export async function changeClaimPolicies(
   change: Change,
 ): Promise<void> {
   if (claim === undefined || value === undefined) {
-    throw new CliError(
-      'BadArgument',
+    throw new ProgramError(
+      'usage',
       'Say whose policies: --claim NAME and --value VALUE, with --provider CONFIGURATION',
     );
   }

@@ -1,5 +1,5 @@
 import { adminOf } from '../admin-client.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 
 /** The source of the users: this server, OpenID or LDAP. */
@@ -23,10 +23,10 @@ export async function revokeTokens(
 ): Promise<void> {
   const { all, self, tokenType } = options;
   if ((user === undefined) !== (self === true)) {
-    throw new CliError('BadArgument', 'Say whose temporary credentials end: name a user, or give --self');
+    throw new ProgramError('usage', 'Say whose temporary credentials end: name a user, or give --self');
   }
   if ((all === true) === (tokenType !== undefined)) {
-    throw new CliError('BadArgument', 'Say which of them end: --all, or --token-type LABEL');
+    throw new ProgramError('usage', 'Say which of them end: --all, or --token-type LABEL');
   }
   const admin = await adminOf(context, alias);
   await admin.send({

@@ -2,7 +2,7 @@ import { adminOf, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { ask, secret } from '../../terminal/prompt.ts';
 import { textFields } from '../../terminal/format.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface UserInfo {
@@ -43,7 +43,7 @@ async function newKeys(
     { text: 'Enter the access key: ', secret: false },
     { text: 'Enter the secret key: ', secret: true },
   ]);
-  if (name === '' || answer === '') throw new CliError('BadArgument', 'A user has an access key and a secret key');
+  if (name === '' || answer === '') throw new ProgramError('usage', 'A user has an access key and a secret key');
   return { accessKey: name, secretKey: answer };
 }
 
@@ -118,8 +118,8 @@ export async function showUserPolicy(context: Context, [alias = '', name = '']: 
     query: { accessKey: name },
   });
   if (policyName === '') {
-    throw new CliError(
-      'NotFound',
+    throw new ProgramError(
+      'not-found',
       `The user \`${name}\` has no policy of its own; those of its groups may still count`,
     );
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { LifecycleRuleFields, RuleFilter, RuleTag } from '../../s3/lifecycle-document.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
@@ -67,7 +67,7 @@ export function newRuleId(): string {
 /**
  * Makes the rule of the flags. `path` is the part of the target after the bucket, an older way to write the prefix.
  *
- * @throws CliError BadArgument
+ * @throws ProgramError usage
  */
 export function newRule(options: RuleOptions, path: string, today: Date): LifecycleRuleFields {
   const values = valuesOf(options, path);
@@ -80,7 +80,7 @@ export function newRule(options: RuleOptions, path: string, today: Date): Lifecy
   return rule;
 }
 
-/** Applies the flags to a rule; what no flag names stays. @throws CliError BadArgument */
+/** Applies the flags to a rule; what no flag names stays. @throws ProgramError usage */
 export function editRule(rule: LifecycleRuleFields, options: RuleOptions, path: string): LifecycleRuleFields {
   const values = valuesOf(options, path);
   const status = options.disable === true ? 'Disabled' : options.enable === true ? 'Enabled' : rule.Status;
@@ -327,6 +327,6 @@ function without<Fields extends object>(fields: Fields): { [Name in keyof Fields
   return Object.fromEntries(kept) as { [Name in keyof Fields]: NonNullable<Fields[Name]> };
 }
 
-function bad(why: string): CliError {
-  return new CliError('BadArgument', `Invalid lifecycle rule: ${why}`);
+function bad(why: string): ProgramError {
+  return new ProgramError('usage', `Invalid lifecycle rule: ${why}`);
 }

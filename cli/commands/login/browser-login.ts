@@ -10,7 +10,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { explain, tokensOf, type ProviderSession, type Tokens } from './provider-session.ts';
 
 /** Milliseconds that the user has in the browser. */
@@ -59,7 +59,7 @@ export async function tokensByBrowser(
     }
   } catch (error) {
     if (bounded.aborted && !signal.aborted) {
-      throw new CliError('Failed', `Nobody signed in within ${loginMs / 60_000} minutes; begin again`);
+      throw new ProgramError('failed', `Nobody signed in within ${loginMs / 60_000} minutes; begin again`);
     }
     throw explain(provider, error);
   } finally {

@@ -1,5 +1,5 @@
 import { findAlias } from '../../config/aliases.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function printCredentials(context: Context, [given = '']: readonly 
   const found = findAlias(await context.aliases(), name);
   const { accessKey, secretKey, sessionToken, login } = (await context.client(found)).alias;
   if (accessKey === '') {
-    throw new CliError('BadAlias', `The alias \`${name}\` has no keys: \`coffer login ${name}\` gets some`);
+    throw new ProgramError('configuration', `The alias \`${name}\` has no keys: \`coffer login ${name}\` gets some`);
   }
   const document = {
     Version: 1,

@@ -1,5 +1,5 @@
 import { type Alias, checkAliasName, findAlias, readAliases, writeAliases } from '../../config/aliases.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { type LoginProvider, readLogin, removeLogin, writeLogin } from '../../config/logins.ts';
 import { identityProviders, type NamedProvider } from '../../s3/temporary-credentials.ts';
 import { formatTime, printable } from '../../terminal/format.ts';
@@ -53,7 +53,7 @@ export async function logout(context: Context, [given = '']: readonly string[]):
   checkAliasName(name);
   const stored = await readLogin(context.folder, name);
   if (!(await removeLogin(context.folder, name))) {
-    throw new CliError('NotFound', `Nobody is signed in at \`${name}\``);
+    throw new ProgramError('not-found', `Nobody is signed in at \`${name}\``);
   }
   if (stored?.refreshToken !== undefined) {
     try {
@@ -85,16 +85,16 @@ async function aliasFor(
   }
   const aliases = await readAliases(context.folder);
   if (aliases.has(name) || !(await context.aliases()).has(name)) return findAlias(aliases, name);
-  throw new CliError(
-    'BadAlias',
+  throw new ProgramError(
+    'configuration',
     `The alias \`${name}\` is in the environment, which a login does not change: use \`coffer login ALIAS URL\` with another name`,
   );
 }
 
 function explainMissing(error: unknown): never {
   if (!(error instanceof ResponseError) || error.status >= 500) throw error;
-  throw new CliError(
-    'Failed',
+  throw new ProgramError(
+    'failed',
     'The server does not say by which identity provider its users sign in: it is no Coffer, or an older one',
     { cause: error },
   );
@@ -103,25 +103,22 @@ function explainMissing(error: unknown): never {
 function chooseProvider(alias: string, providers: readonly NamedProvider[], wanted: string | undefined): LoginProvider {
   const names = providers.map(({ name }) => `\`${printable(name)}\``).join(', ');
   if (providers.length === 0) {
-    throw new CliError(
-      'Failed',
+    throw new ProgramError(
+      'failed',
       'The server has no identity provider: an administrator adds one with `coffer idp openid add`',
     );
   }
   if (wanted === undefined && providers.length > 1) {
-    throw new CliError(
-      'BadArgument',
-      `The server has several identity providers: choose one of ${names} by --provider`,
-    );
+    throw new ProgramError('usage', `The server has several identity providers: choose one of ${names} by --provider`);
   }
   const found = wanted === undefined ? providers[0] : providers.find(({ name }) => name === wanted);
   if (found === undefined) {
-    throw new CliError('BadArgument', `The server has no identity provider \`${wanted}\`: there are ${names}`);
+    throw new ProgramError('usage', `The server has no identity provider \`${wanted}\`: there are ${names}`);
   }
   const { clientId, displayName: _, ...provider } = found;
   if (clientId !== undefined) return { ...provider, clientId };
-  throw new CliError(
-    'Failed',
+  throw new ProgramError(
+    'failed',
     `The identity provider \`${printable(found.name)}\` has no client for the command line: an administrator makes a public one there, and names it with ` +
       `\`coffer idp openid update ${alias} ${printable(found.name)} cli_client_id=CLIENT\``,
   );
@@ -131,7 +128,7 @@ async function signIn(context: Context, session: ProviderSession, options: Login
   const { io, output, signal } = context;
   const canDevice = session.metadata.document['device_authorization_endpoint'] !== undefined;
   if (options.device === true && !canDevice) {
-    throw new CliError('Failed', 'The identity provider offers no login by a code: leave --device out');
+    throw new ProgramError('failed', 'The identity provider offers no login by a code: leave --device out');
   }
   const browser = options.browser !== false && hasBrowser(process.platform, io.env);
   if (options.device === true || (!browser && options.browser !== false && canDevice)) {

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { discover, type ProviderMetadata } from '../../../platform/openid/discovery.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { createProviderFetch, type ProviderFetchInit } from '../../../platform/openid/provider-fetch.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { LoginProvider } from '../../config/logins.ts';
 import { printable } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
@@ -117,19 +117,19 @@ export function tokensOf(tokens: TokenEndpointResponse): Tokens {
 
 /** Says what the provider refused, with its words. */
 export function explain(provider: LoginProvider, error: unknown): unknown {
-  if (error instanceof CliError) return error;
+  if (error instanceof ProgramError) return error;
   if (error instanceof OpenIdError) {
-    return new CliError(
-      'Failed',
+    return new ProgramError(
+      'failed',
       `The identity provider of the server cannot be used: ${error.message.replace(/\.$/, '')}`,
     );
   }
   if (!(error instanceof ResponseBodyError) && !(error instanceof AuthorizationResponseError)) {
-    return new CliError('Failed', `The identity provider at ${provider.configUrl} gave no token`, { cause: error });
+    return new ProgramError('failed', `The identity provider at ${provider.configUrl} gave no token`, { cause: error });
   }
   const said = [error.error, error.error_description].filter(Boolean).join(': ').slice(0, 400);
   const hint = hints[error.error] ?? `The client is \`${provider.clientId}\``;
-  return new CliError('Failed', `The identity provider refused the login: ${printable(said)}. ${hint}`);
+  return new ProgramError('failed', `The identity provider refused the login: ${printable(said)}. ${hint}`);
 }
 
 const hints: Readonly<Record<string, string>> = {

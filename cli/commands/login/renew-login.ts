@@ -1,5 +1,5 @@
 import { type Alias, withLogin } from '../../config/aliases.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { type Login, type LoginProvider, readLogin, writeLogin } from '../../config/logins.ts';
 import { lockLogin } from '../../config/login-lock.ts';
 import { assumeRole } from '../../s3/temporary-credentials.ts';
@@ -49,10 +49,14 @@ async function renew(context: Context, alias: Alias, signal: AbortSignal): Promi
   }
 }
 
-function ended(name: string, cause?: unknown): CliError {
-  return new CliError('Failed', `The login of \`${name}\` has expired: sign in again with \`coffer login ${name}\``, {
-    cause,
-  });
+function ended(name: string, cause?: unknown): ProgramError {
+  return new ProgramError(
+    'failed',
+    `The login of \`${name}\` has expired: sign in again with \`coffer login ${name}\``,
+    {
+      cause,
+    },
+  );
 }
 
 async function renewed(context: Context, alias: Alias, login: Login): Promise<Login> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Alias, WebIdentity } from '../../config/aliases.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { assumeRole } from '../../s3/temporary-credentials.ts';
 import type { Context } from '../context.ts';
 
@@ -24,7 +24,7 @@ export function webIdentityCredentials(context: Context, alias: Alias, identity:
 
 async function exchange(context: Context, alias: Alias, { endpoint, tokenFile, roleArn, sessionName }: WebIdentity) {
   const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
-    throw new CliError('BadConfig', `Unable to read the token \`${tokenFile}\``, { cause: error });
+    throw new ProgramError('configuration', `Unable to read the token \`${tokenFile}\``, { cause: error });
   });
   const { path, api } = alias;
   const client = await context.client({ url: endpoint, path, api, accessKey: '', secretKey: '' });

@@ -1,5 +1,5 @@
 import { bucketNameError } from '../../../protocol/s3/names.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { findAlias } from '../../config/aliases.ts';
 import { warnOfArguments } from '../../terminal/prompt.ts';
 import type { Context } from '../context.ts';
@@ -32,24 +32,24 @@ export function targetChanges(options: TargetOptions): readonly string[] {
     .map(([name]) => name);
 }
 
-/** Returns the remote bucket with the fields of the admin API. @throws CliError BadArgument; the message has no secret */
+/** Returns the remote bucket with the fields of the admin API. @throws ProgramError usage; the message has no secret */
 export async function remoteTarget(
   context: Context,
   options: TargetOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { remoteBucket, path = 'auto', bandwidth, healthcheckSeconds = '60' } = options;
   if (remoteBucket === undefined || remoteBucket === '')
-    throw new CliError('BadArgument', 'Name the other bucket by --remote-bucket');
+    throw new ProgramError('usage', 'Name the other bucket by --remote-bucket');
   if (!['auto', 'on', 'off'].includes(path))
-    throw new CliError('BadArgument', `Invalid --path \`${path}\`: it is auto, on or off`);
+    throw new ProgramError('usage', `Invalid --path \`${path}\`: it is auto, on or off`);
   if (!/^\d{1,6}$/.test(healthcheckSeconds))
-    throw new CliError('BadArgument', 'Invalid --healthcheck-seconds: a number of seconds');
+    throw new ProgramError('usage', 'Invalid --healthcheck-seconds: a number of seconds');
   const place = await placeOf(context, remoteBucket);
   if (remoteBucket.includes('://') && place.secretKey !== '')
     warnOfArguments(context, 'secret key', 'write ALIAS/BUCKET, with an alias for the other server');
   const issue = bucketNameError(place.bucket);
   if (issue !== undefined)
-    throw new CliError('BadArgument', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${issue}`);
+    throw new ProgramError('usage', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${issue}`);
   return {
     endpoint: place.url.host,
     credentials: { accessKey: place.accessKey, secretKey: place.secretKey },
@@ -81,8 +81,8 @@ async function placeOf(context: Context, text: string): Promise<Place> {
     return { url, bucket: url.pathname.replaceAll(/^\/+|\/+$/g, ''), accessKey, secretKey };
   }
   if (/^https?:\/\//.test(text))
-    throw new CliError(
-      'BadArgument',
+    throw new ProgramError(
+      'usage',
       '--remote-bucket has no keys: write ALIAS/BUCKET, with an alias for the other server',
     );
   const [name = '', bucket = ''] = text.split('/');

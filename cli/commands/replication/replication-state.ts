@@ -1,4 +1,4 @@
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { getReplication } from '../../s3/replication.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';
@@ -40,7 +40,7 @@ export async function startResync(
   { remoteBucket, olderThan }: { readonly remoteBucket?: string; readonly olderThan?: string },
 ): Promise<void> {
   if (!remoteBucket)
-    throw new CliError('BadArgument', 'Name the ARN of the other bucket by --remote-bucket; `replicate ls` shows it');
+    throw new ProgramError('usage', 'Name the ARN of the other bucket by --remote-bucket; `replicate ls` shows it');
   const hours = olderThan === undefined || olderThan === '' ? undefined : hoursOf(olderThan);
   const { client, target } = await bucketOf(context, argument);
   const query = {
@@ -63,7 +63,7 @@ function hoursOf(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,5})([dwy])$/.exec(text) ?? [];
   const hours = Number(count) * ({ d: 24, w: 168, y: 8_760 }[unit] ?? 0);
   if (hours > 0) return hours;
-  throw new CliError('BadArgument', `Invalid --older-than \`${text}\`: write days, weeks or years, such as 7d`);
+  throw new ProgramError('usage', `Invalid --older-than \`${text}\`: write days, weeks or years, such as 7d`);
 }
 
 export async function resyncStatus(

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { adminOf, jsonLines, type AdminClient } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
@@ -21,8 +21,8 @@ export async function generateJob(context: Context, [alias = '', kind = '']: rea
     ? batchTemplates[kind as keyof typeof batchTemplates]
     : undefined;
   if (template === undefined) {
-    throw new CliError(
-      'BadArgument',
+    throw new ProgramError(
+      'usage',
       `Unknown kind of job \`${kind}\`: there are ${Object.keys(batchTemplates).join(', ')}`,
     );
   }

@@ -1,4 +1,4 @@
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 
@@ -22,8 +22,8 @@ export async function licenseInfo(context: Context, [alias = '']: readonly strin
 /** Registrations are an affair of MinIO's company: this client sends nothing there. */
 export async function refuseRegistration(_: Context, [alias = '']: readonly string[]): Promise<void> {
   await Promise.resolve();
-  throw new CliError(
-    'BadArgument',
+  throw new ProgramError(
+    'usage',
     `\`${alias}\` is not registered anywhere: Coffer needs no registration, and this client registers no MinIO`,
   );
 }

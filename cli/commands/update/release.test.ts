@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import { isNewer, readRelease } from './release.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -60,7 +60,7 @@ describe('a release', () => {
         try {
           read(text);
         } catch (error) {
-          expect(error).toBeInstanceOf(CliError);
+          expect(error).toBeInstanceOf(ProgramError);
         }
       }),
     );

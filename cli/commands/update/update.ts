@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeFileAtomically } from '../../../platform/atomic-file.ts';
 import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
-import { CliError } from '../../config/cli-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import { entryPath, isNewer, readRelease, type Release, type ReleaseFile } from './release.ts';
 
@@ -27,8 +27,8 @@ export async function update(context: Context, [given]: readonly string[]): Prom
     const folder = await packageFolder(import.meta.url);
     const [address, key] = [given ?? env['COFFER_UPDATE_URL'] ?? '', env['COFFER_UPDATE_KEY'] ?? ''];
     if (address === '' || key === '') {
-      throw new CliError(
-        'BadConfig',
+      throw new ProgramError(
+        'configuration',
         'Nobody says where releases are: set COFFER_UPDATE_URL to their address and COFFER_UPDATE_KEY to their public key',
       );
     }
@@ -49,27 +49,28 @@ export async function update(context: Context, [given]: readonly string[]): Prom
   } catch (error) {
     throw failure(error);
   }
-  throw new CliError('Reported', 'The client was updated', { exitCode: 1 });
+  throw new ProgramError('reported', 'The client was updated', { exitCode: 1 });
 }
 
 /** Repeats an error with the exit code of a failed update. */
-function failure(error: unknown): CliError {
-  if (error instanceof CliError) return new CliError(error.code, error.message, { cause: error.cause, exitCode: 255 });
-  return new CliError('Failed', 'Unable to update', { cause: error, exitCode: 255 });
+function failure(error: unknown): ProgramError {
+  if (error instanceof ProgramError)
+    return new ProgramError(error.code, error.message, { cause: error.cause, exitCode: 255 });
+  return new ProgramError('failed', 'Unable to update', { cause: error, exitCode: 255 });
 }
 
 /**
  * Returns the folder of the npm package that a module of it is in.
  *
- * @throws CliError Failed in a checkout or an image
+ * @throws ProgramError failed in a checkout or an image
  */
 export async function packageFolder(moduleUrl: string): Promise<string> {
   const folder = dirname(dirname(fileURLToPath(moduleUrl)));
   const document = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}');
   const { bin } = JSON.parse(document) as { readonly bin?: { readonly coffer?: string } };
   if (!moduleUrl.endsWith('.ts') && bin?.coffer === entryPath) return folder;
-  throw new CliError(
-    'Failed',
+  throw new ProgramError(
+    'failed',
     'This client was not installed as a package: update the checkout by git, or the image by a newer one',
   );
 }
@@ -81,16 +82,16 @@ async function versionOf(folder: string): Promise<string> {
 function downloadFrom(address: string, signal: AbortSignal): Download {
   const base = address.endsWith('/') ? address : `${address}/`;
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
-    throw new CliError('BadArgument', `Invalid address \`${address}\`: write https://HOST/FOLDER`);
+    throw new ProgramError('usage', `Invalid address \`${address}\`: write https://HOST/FOLDER`);
   }
   const fetch = createProviderFetch({ timeoutMs: downloadMs, maxBytes: maxFileBytes });
   return async (path) => {
     const url = new URL(path, base).href;
     const response = await fetch(url, { signal }).catch((error: unknown) => {
-      throw new CliError('Failed', `Unable to read ${url}`, { cause: error });
+      throw new ProgramError('failed', `Unable to read ${url}`, { cause: error });
     });
     if (response.status !== 200)
-      throw new CliError('Failed', `Unable to read ${url}: the answer is ${response.status}`);
+      throw new ProgramError('failed', `Unable to read ${url}: the answer is ${response.status}`);
     return Buffer.from(await response.arrayBuffer());
   };
 }
@@ -114,7 +115,7 @@ export async function install(folder: string, { files }: Release, download: Down
       await writeFileAtomically(target, bytes, { mode: path === entryPath ? 0o755 : 0o644 });
     }
   } catch (error) {
-    throw new CliError('Failed', `Unable to write in \`${folder}\`: update as the user who installed the client`, {
+    throw new ProgramError('failed', `Unable to write in \`${folder}\`: update as the user who installed the client`, {
       cause: error,
     });
   }
@@ -126,5 +127,8 @@ async function verified({ path, sha256, size }: ReleaseFile, download: Download)
   const bytes = await download(path);
   const found = createHash('sha256').update(bytes).digest('hex');
   if (bytes.length === size && found === sha256) return bytes;
-  throw new CliError('Untrusted', `The file ${path} of the release does not match its checksum; nothing was changed`);
+  throw new ProgramError(
+    'untrusted',
+    `The file ${path} of the release does not match its checksum; nothing was changed`,
+  );
 }

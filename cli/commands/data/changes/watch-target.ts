@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { RemoteTarget, Target } from '../../../config/target.ts';
 import { listenToEvents } from '../../../s3/notifications.ts';
 import { singleAttempt } from '../../../s3/retry.ts';
@@ -60,7 +60,7 @@ async function watchServer(context: Context, target: RemoteTarget, queue: Change
     await Promise.race([listening, sleep(headerMs, undefined, { signal: context.signal })]);
   } catch (error) {
     if (!(error instanceof ResponseError) || error.status !== 501) throw error;
-    throw new CliError('Failed', `The server of \`${target.text}\` does not tell of changes, which --watch needs`, {
+    throw new ProgramError('failed', `The server of \`${target.text}\` does not tell of changes, which --watch needs`, {
       cause: error,
     });
   }

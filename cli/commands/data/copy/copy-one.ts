@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { mkdir, stat } from 'node:fs/promises';
 import { type ByteSource, fileSource, memoryLimit, objectSource, readStream } from './byte-source.ts';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Context } from '../../context.ts';
 import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { contentTypeOf, storedHeaders } from './object-headers.ts';
@@ -122,7 +122,7 @@ async function toServer(
   location: CopyLocation & { readonly kind: 'remote' },
   options: CopyOptions,
 ): Promise<void> {
-  if (target.kind !== 'remote') throw new CliError('BadArgument', `\`${location.display}\` is not on a server`);
+  if (target.kind !== 'remote') throw new ProgramError('usage', `\`${location.display}\` is not on a server`);
   const { alias } = target;
   const to: Destination = {
     ...options,

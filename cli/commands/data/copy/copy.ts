@@ -1,5 +1,5 @@
 import { forEachLimit } from '../../../../platform/concurrency.ts';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { isFolder } from '../../../s3/list-objects.ts';
 import { printable } from '../../../terminal/format.ts';
@@ -27,7 +27,7 @@ export async function copy(context: Context, args: readonly string[], options: C
   });
 }
 
-/** Several copies need a folder, as in other clients. @throws CliError BadArgument */
+/** Several copies need a folder, as in other clients. @throws ProgramError usage */
 async function requireFolder(context: Context, target: Target): Promise<void> {
   if (target.kind === 'local' || target.key === '' || target.key.endsWith('/')) return;
   const { alias, bucket, key } = target;
@@ -37,8 +37,8 @@ async function requireFolder(context: Context, target: Target): Promise<void> {
     throw error;
   });
   if (isThere) return;
-  throw new CliError(
-    'BadArgument',
+  throw new ProgramError(
+    'usage',
     `\`${target.text}\` is no folder, and several copies need one: write \`${target.text}/\``,
   );
 }
@@ -72,7 +72,7 @@ async function moveOne(
 ): Promise<void> {
   const isFound = source.kind === 'file' || source.kind === 'object' || source.kind === 'stream';
   if (isFound && (await sameLocation(source, destination))) {
-    const error = new CliError('Unsafe', `\`${source.display}\` is its own target`);
+    const error = new ProgramError('usage', `\`${source.display}\` is its own target`);
     transfer.failures.report(error, 'Unable to move');
     return;
   }
@@ -86,7 +86,7 @@ async function moveOne(
 function sourcesAndTarget(args: readonly string[]): { readonly sources: readonly string[]; readonly last: string } {
   const last = args.at(-1);
   if (last !== undefined && args.length > 1) return { sources: args.slice(0, -1), last };
-  throw new CliError('BadArgument', 'Name at least one source and a target');
+  throw new ProgramError('usage', 'Name at least one source and a target');
 }
 
 async function copyAll(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChecksumAlgorithm } from '../../../../protocol/s3/checksum-algorithms.ts';
 import type { CompletedPart } from '../../../../protocol/s3/requests/complete-multipart-request.ts';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
 
 /** The digests to send with each body. */
@@ -13,7 +13,7 @@ export interface WantedDigests {
 /** The values of `--checksum`. */
 const offered: readonly ChecksumAlgorithm[] = ['CRC64NVME', 'CRC32', 'CRC32C', 'SHA1', 'SHA256'];
 
-/** @throws CliError BadArgument */
+/** @throws ProgramError usage */
 export function parseChecksum(text: string | undefined): WantedDigests {
   if (text === undefined) return { md5: false };
   const name = text.toUpperCase();
@@ -21,7 +21,7 @@ export function parseChecksum(text: string | undefined): WantedDigests {
   if (name === 'MD5') return { md5: true };
   const checksum = offered.find((one) => one === name);
   if (checksum !== undefined) return { md5: false, checksum };
-  throw new CliError('BadArgument', `Invalid --checksum \`${text}\`: it is MD5 or one of ${offered.join(', ')}`);
+  throw new ProgramError('usage', `Invalid --checksum \`${text}\`: it is MD5 or one of ${offered.join(', ')}`);
 }
 
 /** The digests of a body, in base64. */

@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { listBuckets } from '../../../s3/buckets.ts';
 import { counted, formatSize, printable } from '../../../terminal/format.ts';
@@ -17,7 +17,7 @@ import { Transfer } from './transfer.ts';
 export async function mirror(context: Context, args: readonly string[], given: MirrorOptions): Promise<void> {
   const aliases = await context.aliases();
   const [source, target] = args.map((argument) => asFolder(parseTarget(argument, aliases)));
-  if (source === undefined || target === undefined) throw new CliError('BadArgument', 'Name a source and a target');
+  if (source === undefined || target === undefined) throw new ProgramError('usage', 'Name a source and a target');
   const isWatching = given.watch === true || given.activeActive === true;
   // A change at the source replaces the object of the target.
   const options = { ...given, watch: isWatching, overwrite: given.overwrite === true || isWatching };
@@ -41,7 +41,8 @@ export async function mirror(context: Context, args: readonly string[], given: M
   warnOfRest(mirroring);
   if (options.summary === true) printSummary(mirroring);
   transfer.finish({ always: true });
-  if (mirroring.unread > 0) throw new CliError('Reported', `${mirroring.unread} folders or files could not be read`);
+  if (mirroring.unread > 0)
+    throw new ProgramError('reported', `${mirroring.unread} folders or files could not be read`);
 }
 
 async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () => void } | undefined> {
@@ -57,10 +58,10 @@ async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () =
 
 function checkOptions({ activeActive, watch, dryRun }: MirrorOptions, source: Target, target: Target): void {
   if (watch === true && dryRun === true) {
-    throw new CliError('BadArgument', '--dry-run shows one comparison: leave out --watch and --active-active');
+    throw new ProgramError('usage', '--dry-run shows one comparison: leave out --watch and --active-active');
   }
   if (activeActive === true && (source.kind === 'local' || target.kind === 'local')) {
-    throw new CliError('BadArgument', '--active-active is between two servers, each of which mirrors to the other');
+    throw new ProgramError('usage', '--active-active is between two servers, each of which mirrors to the other');
   }
 }
 

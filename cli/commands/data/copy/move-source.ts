@@ -1,6 +1,6 @@
 import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { deleteObject } from '../../../s3/objects.ts';
 import type { Context } from '../../context.ts';
 import { locationOf, type CopyDestination } from './copy-destination.ts';
@@ -27,7 +27,7 @@ export async function sameLocation(source: FoundSource, destination: CopyDestina
 /** Removes what was copied. In a bucket with versions it adds a delete marker. */
 export async function removeSource(context: Context, source: FoundSource): Promise<void> {
   if (source.kind === 'stream')
-    throw new CliError('BadArgument', `\`${source.display}\` is a stream, which cannot be removed`);
+    throw new ProgramError('usage', `\`${source.display}\` is a stream, which cannot be removed`);
   if (source.kind === 'file') await rm(source.path);
   else {
     const { alias, bucket } = source.target;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { semaphore } from '../../../../platform/concurrency.ts';
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { descriptorOf } from '../../../config/descriptor-path.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
@@ -166,7 +166,7 @@ export class Transfer {
     this.#progress.stop();
   }
 
-  /** Prints the sums. @throws CliError Reported if a copy failed */
+  /** Prints the sums. @throws ProgramError reported if a copy failed */
   finish({ always = false }: { readonly always?: boolean } = {}): void {
     const { done, total, seconds } = this.#progress;
     const speed = seconds > 0 ? done / seconds : 0;
@@ -176,6 +176,6 @@ export class Transfer {
       this.#context.output.message(this.#progress.visible ? '' : sums, fields);
     }
     const { count } = this.failures;
-    if (count > 0) throw new CliError('Reported', `${count} of ${this.#found} copies failed`);
+    if (count > 0) throw new ProgramError('reported', `${count} of ${this.#found} copies failed`);
   }
 }

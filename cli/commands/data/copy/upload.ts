@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { copyPart, partSizeFor, uploadPart } from '../../../s3/multipart-upload.ts';
 import { copyObject, putObject, type CopySource } from '../../../s3/objects.ts';
 import { parseSize } from '../entries/sizes.ts';
@@ -41,7 +41,7 @@ function parsePartSize(name: string, text: string | undefined): number | undefin
   const binary = text.replace(/([kmg])b?$/i, '$1i');
   const size = /^[\d.]+[kmg]?i?b?$/i.test(binary) ? parseSize(name, binary) : Number.NaN;
   if (size >= minPartSize && size <= maxPartSize) return size;
-  throw new CliError('BadArgument', `Invalid ${name} \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`);
+  throw new ProgramError('usage', `Invalid ${name} \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`);
 }
 
 /** The limit of S3 for one copy request. */

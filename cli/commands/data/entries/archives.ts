@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { RemoteTarget, Target } from '../../../config/target.ts';
 import type { Context } from '../../context.ts';
 
@@ -16,7 +16,7 @@ export interface ZipOptions {
 export function readArchives<T extends Target>(context: Context, target: T, { zip }: ZipOptions): T {
   if (zip !== true) return target;
   if (target.kind === 'local') {
-    throw new CliError('BadArgument', `\`${target.path}\` is a path of this machine: --zip is for servers`);
+    throw new ProgramError('usage', `\`${target.path}\` is a path of this machine: --zip is for servers`);
   }
   context.addReadHeaders({ 'x-minio-extract': 'true' });
   return target;

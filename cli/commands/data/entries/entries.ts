@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Target } from '../../../config/target.ts';
 import type { Context } from '../../context.ts';
 import type { Walked } from './entry.ts';
@@ -27,10 +27,7 @@ export async function* entryPages(
     return;
   }
   if (listing.versions === true || listing.rewind !== undefined || listing.incomplete === true) {
-    throw new CliError(
-      'BadArgument',
-      `\`${target.path}\` is a path of this machine: files have no versions or uploads`,
-    );
+    throw new ProgramError('usage', `\`${target.path}\` is a path of this machine: files have no versions or uploads`);
   }
   yield* localEntryPages(target.path, listing.recursive);
 }
@@ -39,7 +36,7 @@ export async function* entryPages(
  * Checks that there is something at a place: a file or folder, an object, or objects below the key. A listing reports a bucket that does not
  * exist. For a command that compares, an empty place would mean that everything was removed.
  *
- * @throws CliError NotFound
+ * @throws ProgramError not-found
  */
 export async function requirePlace(
   context: Context,
@@ -53,7 +50,7 @@ export async function requirePlace(
   if (target.key === '') return;
   const client = await context.client(target.alias);
   if ((await placeKind(client, target, { ...listing, recursive: false })) !== 'none') return;
-  throw new CliError('NotFound', `\`${target.text}\` does not exist`);
+  throw new ProgramError('not-found', `\`${target.text}\` does not exist`);
 }
 
 /** Parses `--rewind`. */
@@ -61,11 +58,11 @@ export function rewindOf({ rewind }: VersionOptions): Date | undefined {
   return rewind === undefined ? undefined : parseRewind(rewind, new Date());
 }
 
-/** @throws CliError BadArgument for flags that exclude each other */
+/** @throws ProgramError usage for flags that exclude each other */
 export function checkVersionOptions({ versions, rewind, versionId }: VersionOptions, recursive: boolean): void {
   if (versionId === undefined) return;
   if (versions === true || rewind !== undefined || recursive) {
-    throw new CliError('BadArgument', '--version-id names one version: leave out --versions, --rewind and --recursive');
+    throw new ProgramError('usage', '--version-id names one version: leave out --versions, --rewind and --recursive');
   }
 }
 

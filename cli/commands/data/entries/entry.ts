@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Context } from '../../context.ts';
 import { printable } from '../../../terminal/format.ts';
 
@@ -61,9 +61,9 @@ export class Failures {
     this.#context.output.error(error, 'error', doing);
   }
 
-  /** @throws CliError Reported, so that the exit code is 1 */
+  /** @throws ProgramError reported, so that the exit code is 1 */
   throwIfAny(): void {
-    if (this.#count > 0) throw new CliError('Reported', `${this.#count} failures`);
+    if (this.#count > 0) throw new ProgramError('reported', `${this.#count} failures`);
   }
 }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Dirent, type Stats, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Entry, Walked } from './entry.ts';
 import { isTemporaryName } from './temporary-files.ts';
 
@@ -28,11 +28,11 @@ export async function* localEntryPages(
   else yield [fileEntry(path, basename(path), found)];
 }
 
-/** @throws CliError NotFound, which says that the first name is no alias */
+/** @throws ProgramError not-found, which says that the first name is no alias */
 export async function statOf(path: string): Promise<Stats> {
   return stat(path).catch((error: unknown) => {
     const hint = path.includes('/') ? ` (and \`${path.split('/', 1)[0]}\` is no alias)` : '';
-    throw new CliError('NotFound', `Unable to read \`${path}\`${hint}`, { cause: error });
+    throw new ProgramError('not-found', `Unable to read \`${path}\`${hint}`, { cause: error });
   });
 }
 

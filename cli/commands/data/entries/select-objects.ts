@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { RemoteTarget } from '../../../config/target.ts';
 import type { S3Client } from '../../../s3/client.ts';
 import type { ObjectRef } from '../../../s3/objects.ts';
@@ -13,7 +13,7 @@ export interface SelectOptions extends VersionOptions {
  * Yields the objects that a target and its flags name: one object or version, the versions of an object, or with `recursive` those below a
  * prefix. Delete markers are left out: they have no tags, retention or legal hold.
  *
- * @throws CliError NotFound if a single object has no version to choose
+ * @throws ProgramError not-found if a single object has no version to choose
  */
 export async function* selectObjects(
   client: S3Client,
@@ -38,7 +38,10 @@ export async function* selectObjects(
     yield { bucket, key: found, versionId: version?.id };
   }
   if (!any && !recursive) {
-    throw new CliError('NotFound', `\`${target.text}\` has no version${rewind === undefined ? '' : ' at that time'}`);
+    throw new ProgramError(
+      'not-found',
+      `\`${target.text}\` has no version${rewind === undefined ? '' : ' at that time'}`,
+    );
   }
 }
 

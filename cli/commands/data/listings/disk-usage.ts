@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { counted, formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
@@ -76,7 +76,7 @@ function depthOf({ depth, recursive }: UsageOptions): number {
   if (depth === undefined) return recursive === true ? Infinity : 1;
   const value = Number(depth);
   if (Number.isInteger(value) && value >= 0) return value === 0 ? Infinity : value;
-  throw new CliError('BadArgument', `Invalid --depth \`${depth}\`: it is a whole number`);
+  throw new ProgramError('usage', `Invalid --depth \`${depth}\`: it is a whole number`);
 }
 
 function nameOf(target: Target): string {

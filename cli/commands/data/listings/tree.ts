@@ -1,4 +1,4 @@
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
@@ -73,5 +73,5 @@ function depthOf(text: string | undefined): number {
   const depth = Number(text ?? -1);
   if (depth === -1) return Infinity;
   if (Number.isInteger(depth) && depth > 0) return depth;
-  throw new CliError('BadArgument', `Invalid --depth \`${text}\`: it is a number above 0`);
+  throw new ProgramError('usage', `Invalid --depth \`${text}\`: it is a number above 0`);
 }

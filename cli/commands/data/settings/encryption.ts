@@ -1,5 +1,5 @@
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Context } from '../../context.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../../s3/buckets.ts';
 import { parseBucket } from '../../../config/target.ts';
@@ -28,7 +28,7 @@ export async function showEncryption(context: Context, [argument = '']: readonly
   if (rule === undefined) {
     const code = 'ServerSideEncryptionConfigurationNotFoundError';
     const cause = new ResponseError(code, 'The bucket has no default encryption', { status: 404 });
-    throw new CliError('NotFound', `Auto encryption is not enabled for ${argument}`, { cause });
+    throw new ProgramError('not-found', `Auto encryption is not enabled for ${argument}`, { cause });
   }
   if (rule.scheme === 'none') {
     context.output.message(`Auto encryption is not enabled for ${argument}${also}`, { ...fields, ...blocked });
@@ -59,16 +59,16 @@ function parseRule(scheme: string, rest: readonly string[]): { rule: DefaultRule
   switch (scheme.toLowerCase()) {
     case 'sse-s3':
       if (first !== undefined && second === undefined) return { rule: { scheme: 'SSE-S3' }, argument: first };
-      throw new CliError('BadArgument', 'Write `encrypt set sse-s3 ALIAS/BUCKET`');
+      throw new ProgramError('usage', 'Write `encrypt set sse-s3 ALIAS/BUCKET`');
     case 'sse-kms':
       if (first !== undefined && second !== undefined) {
         return { rule: { scheme: 'SSE-KMS', keyName: first }, argument: second };
       }
       // The default key of the server.
       if (first !== undefined) return { rule: { scheme: 'SSE-KMS' }, argument: first };
-      throw new CliError('BadArgument', 'Write `encrypt set sse-kms [KEY] ALIAS/BUCKET`');
+      throw new ProgramError('usage', 'Write `encrypt set sse-kms [KEY] ALIAS/BUCKET`');
     default:
-      throw new CliError('BadArgument', `Unknown encryption \`${scheme}\`: it is sse-s3 or sse-kms`);
+      throw new ProgramError('usage', `Unknown encryption \`${scheme}\`: it is sse-s3 or sse-kms`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { VersioningConfiguration } from '../../../../protocol/s3/bucket-versioning.ts';
-import { CliError } from '../../../config/cli-error.ts';
+import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseBucket, type RemoteTarget } from '../../../config/target.ts';
 import { getVersioning, putVersioning, type BucketVersioning } from '../../../s3/bucket-settings.ts';
 import type { Context } from '../../context.ts';
@@ -17,7 +17,7 @@ export async function enableVersioning(
 ): Promise<void> {
   const prefixes = (excludedPrefixes ?? '').split(',').filter((prefix) => prefix !== '');
   if (excludedPrefixes !== undefined && prefixes.length === 0) {
-    throw new CliError('BadArgument', 'Invalid --excluded-prefixes: write PREFIX,PREFIX');
+    throw new ProgramError('usage', 'Invalid --excluded-prefixes: write PREFIX,PREFIX');
   }
   await change(context, argument, 'enable', {
     status: 'Enabled',
