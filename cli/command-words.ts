@@ -15,7 +15,7 @@ const withValue = new Set([
 /**
  * Returns the words of a command line as this release spells them.
  *
- * @throws ProgramError usage for a command that there is not, with the reason
+ * @throws ProgramError BadArgument for a command that there is not, with the reason
  */
 export function commandWords(argv: readonly string[]): PresentWords {
   const isCommand = (word: string, at: number) => !word.startsWith('-') && !isValueAfter(argv[at - 1]);

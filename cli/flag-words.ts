@@ -12,7 +12,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
  * Rewrites the flags that scripts for mc spell as a Go program reads them: `--recursive=true`, `-r=false`, `-json`, `-d=2`. The library of the
  * command line refuses these. All other words stay as they are, also several short flags in one word.
  *
- * @throws ProgramError usage for a boolean flag with another value
+ * @throws ProgramError BadArgument for a boolean flag with another value
  */
 export function flagWords(program: Command, words: readonly string[]): readonly string[] {
   const command = commandOf(program, words);
@@ -38,7 +38,7 @@ export function flagWords(program: Command, words: readonly string[]): readonly 
       if (isOn === undefined) {
         const help = `${helpWords(program, words)} --help`;
         throw new ProgramError(
-          'usage',
+          'BadArgument',
           `Invalid value \`${flag.value}\` of ${flag.name}: it is true or false; see \`${help}\``,
         );
       }

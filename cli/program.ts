@@ -75,7 +75,7 @@ function fail(error: unknown, io: Io, json: boolean, command: string): number {
     if (error.exitCode === 0) return 0;
     // Without a command commander prints the help.
     if (error.code === 'commander.help') return 0;
-    output.error(new ProgramError('usage', `${sentence(error.message)}; see \`${command} --help\``), 'fatal');
+    output.error(new ProgramError('BadArgument', `${sentence(error.message)}; see \`${command} --help\``), 'fatal');
     return 1;
   }
   if (!isReported(error)) output.error(error, 'fatal');
@@ -205,12 +205,12 @@ async function runTasks(
     await pager?.end();
     context.close();
   }
-  if (failed > 0) throw new ProgramError('reported', `${failed} of ${tasks.length} arguments failed`);
+  if (failed > 0) throw new ProgramError('Reported', `${failed} of ${tasks.length} arguments failed`);
 }
 
 /** The command has already reported the failure. */
 function isReported(error: unknown): boolean {
-  return error instanceof ProgramError && error.code === 'reported';
+  return error instanceof ProgramError && error.code === 'Reported';
 }
 
 /** Names the failed action; the error of the server or the system becomes the cause. */
@@ -222,7 +222,7 @@ async function explain(context: Context, error: unknown, doing: string, subject:
     if (meant === undefined) return error;
     return new ProgramError(error.code, `${error.message}${hint}`, { cause: error.cause, exitCode: error.exitCode });
   }
-  return new ProgramError('failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}${hint}`, {
+  return new ProgramError('Failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}${hint}`, {
     cause: error,
   });
 }

@@ -22,14 +22,25 @@ export type ProgramErrorCode =
   | 'deployment'
   /** A newer version wrote the data. */
   | 'newer-format'
-  /** There is no such bucket, object or file. */
-  | 'not-found'
-  /** The identity of a server or the origin of a file is not proven. */
-  | 'untrusted'
-  /** The command has already reported each failure, so only the exit code is left. */
-  | 'reported'
   /** A command refuses its work, or it failed. The message has the reason. */
-  | 'failed';
+  | 'failed'
+  | ClientErrorCode;
+
+/** The codes of the client, in the style of S3: its JSON output shows them, as those of servers. */
+type ClientErrorCode =
+  | 'BadAlias'
+  | 'BadArgument'
+  | 'BadConfig'
+  /** The server or the system refused the command; `cause` has the reason. */
+  | 'Failed'
+  | 'NoSuchAlias'
+  | 'NotFound'
+  | 'NotReady'
+  | 'Unsafe'
+  /** The identity of a server is not proven, and the user has not accepted it. */
+  | 'Untrusted'
+  /** The command has already reported each failure, so only the exit code is left. */
+  | 'Reported';
 
 /**
  * An error that the user of a program can solve. Programs print its message without a stack and exit; the client prints the message of

@@ -93,7 +93,7 @@ export class AdminClient {
       return bytes.length === 0 ? bytes : await decryptPayload(this.#secret, bytes);
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
-      throw new ProgramError('failed', 'The answer cannot be read with the secret key of this alias', { cause: error });
+      throw new ProgramError('Failed', 'The answer cannot be read with the secret key of this alias', { cause: error });
     }
   }
 
@@ -105,10 +105,11 @@ export class AdminClient {
 /** Opens a client for the server with this alias. */
 export async function adminOf(context: Context, argument: string): Promise<AdminClient> {
   const { alias, aliasName, bucket } = parseRemote(argument.replace(/\/+$/, ''), await context.aliases());
-  if (bucket !== '') throw new ProgramError('usage', `Invalid alias \`${argument}\`: name a server, without a bucket`);
+  if (bucket !== '')
+    throw new ProgramError('BadArgument', `Invalid alias \`${argument}\`: name a server, without a bucket`);
   if (alias.accessKey === '' && alias.webIdentity === undefined) {
     throw new ProgramError(
-      'configuration',
+      'BadAlias',
       `The alias \`${aliasName}\` has no keys, and anonymous callers cannot administer: ` +
         `\`coffer alias set ${aliasName} ${alias.url}\` asks for those of an administrator`,
     );
@@ -131,7 +132,7 @@ function parsed(bytes: Buffer): unknown {
     return JSON.parse(bytes.length === 0 ? '{}' : bytes.toString('utf8'));
   } catch (error) {
     throw new ProgramError(
-      'failed',
+      'Failed',
       'The server answered with something other than JSON; is it one of Coffer or MinIO?',
       {
         cause: error,
@@ -152,7 +153,7 @@ export async function* jsonLines<T>(stream: Readable): AsyncGenerator<T, void, u
     rest = lines.pop() ?? '';
     for (const line of lines) if (line.trim() !== '') yield parsedLine(line) as T;
     if (rest.length > maxLineBytes)
-      throw new ProgramError('failed', `The server sent a line of more than ${maxLineBytes} bytes`);
+      throw new ProgramError('Failed', `The server sent a line of more than ${maxLineBytes} bytes`);
   }
 }
 
@@ -160,6 +161,6 @@ function parsedLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {
-    throw new ProgramError('failed', 'The server sent a line that is no JSON', { cause: error });
+    throw new ProgramError('Failed', 'The server sent a line that is no JSON', { cause: error });
   }
 }

@@ -77,7 +77,7 @@ export interface PresentWords {
 /**
  * Replaces the words of an older release of mc by the present ones. `isCommand` distinguishes words of commands from flags and their values.
  *
- * @throws ProgramError usage for a command that there is not, with the reason
+ * @throws ProgramError BadArgument for a command that there is not, with the reason
  */
 export function presentWords(words: readonly string[], isCommand: (word: string, at: number) => boolean): PresentWords {
   const places = words.flatMap((word, at) => (isCommand(word, at) ? [at] : []));
@@ -87,7 +87,7 @@ export function presentWords(words: readonly string[], isCommand: (word: string,
   if (found === undefined) {
     const gone = Object.keys(absent).find(begins);
     if (gone === undefined) return { words };
-    throw new ProgramError('usage', `There is no command \`${gone}\`: ${absent[gone]}`);
+    throw new ProgramError('BadArgument', `There is no command \`${gone}\`: ${absent[gone]}`);
   }
   const [was, now] = found;
   const replaced = new Set(places.slice(0, was.split(' ').length));

@@ -10,7 +10,7 @@ const waitMs = 2_000;
 /** Returns the place that was meant where a path does not exist, and begins with a name that is almost one of an alias. */
 export async function suggestPlace(context: Context, error: unknown, subject = ''): Promise<string | undefined> {
   const [first = '', ...rest] = subject.split('/');
-  if (!(error instanceof ProgramError) || error.code !== 'not-found' || rest.length === 0) return undefined;
+  if (!(error instanceof ProgramError) || error.code !== 'NotFound' || rest.length === 0) return undefined;
   const closest = closestName(first, (await context.aliases()).keys());
   return closest === undefined || closest === first ? undefined : [closest, ...rest].join('/');
 }

@@ -29,11 +29,11 @@ export interface WebIdentity {
   readonly sessionName: string;
 }
 
-/** @throws ProgramError configuration */
+/** @throws ProgramError BadAlias */
 export function checkAliasName(name: string): void {
   if (/^[a-zA-Z][a-zA-Z0-9-_]*$/.test(name)) return;
   throw new ProgramError(
-    'configuration',
+    'BadAlias',
     `Invalid alias \`${name}\`: an alias begins with a letter, and holds letters, digits, hyphens and underscores only`,
   );
 }
@@ -42,10 +42,13 @@ export function checkAliasName(name: string): void {
 export function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new ProgramError('usage', `Invalid URL \`${text}\`: write http://HOST:PORT or https://HOST:PORT`);
+    throw new ProgramError('BadArgument', `Invalid URL \`${text}\`: write http://HOST:PORT or https://HOST:PORT`);
   }
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw new ProgramError('usage', `Invalid URL \`${url.protocol}//${url.host}…\`: give only scheme, host and port`);
+    throw new ProgramError(
+      'BadArgument',
+      `Invalid URL \`${url.protocol}//${url.host}…\`: give only scheme, host and port`,
+    );
   }
   return `${url.protocol}//${url.host}`;
 }
@@ -53,9 +56,9 @@ export function checkUrl(text: string): string {
 export function checkKeys(accessKey: string, secretKey: string): void {
   if (accessKey === '' && secretKey === '') return;
   if (accessKey.length < 3) {
-    throw new ProgramError('usage', `Invalid access key \`${accessKey}\`: it needs at least 3 characters`);
+    throw new ProgramError('BadArgument', `Invalid access key \`${accessKey}\`: it needs at least 3 characters`);
   }
-  if (secretKey.length < 8) throw new ProgramError('usage', 'Invalid secret key: it needs at least 8 characters');
+  if (secretKey.length < 8) throw new ProgramError('BadArgument', 'Invalid secret key: it needs at least 8 characters');
 }
 
 const version = '10';
@@ -73,7 +76,7 @@ export async function readAliases(folder: string): Promise<Map<string, Alias>> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map(Object.entries(defaults));
-    throw new ProgramError('configuration', `Unable to read \`${path}\``, { cause: error });
+    throw new ProgramError('BadConfig', `Unable to read \`${path}\``, { cause: error });
   }
   return new Map(Object.entries(parse(text, path)).map(([name, alias]) => [name, readAlias(name, alias, path)]));
 }
@@ -87,7 +90,7 @@ export async function writeAliases(folder: string, aliases: ReadonlyMap<string, 
     await removeUnfinished(join(folder, 'config.json'));
     await writeFileAtomically(join(folder, 'config.json'), text, { mode: 0o600 });
   } catch (error) {
-    throw new ProgramError('configuration', `Unable to write \`${join(folder, 'config.json')}\``, { cause: error });
+    throw new ProgramError('BadConfig', `Unable to write \`${join(folder, 'config.json')}\``, { cause: error });
   }
 }
 
@@ -96,12 +99,12 @@ function parse(text: string, path: string): Record<string, unknown> {
   try {
     config = JSON.parse(text);
   } catch (error) {
-    throw new ProgramError('configuration', `\`${path}\` is not valid JSON`, { cause: error });
+    throw new ProgramError('BadConfig', `\`${path}\` is not valid JSON`, { cause: error });
   }
   const found = isRecord(config) ? config['version'] : undefined;
   if (found !== version) {
     throw new ProgramError(
-      'configuration',
+      'BadConfig',
       `\`${path}\` has the version ${JSON.stringify(found)}; this client reads "${version}"`,
     );
   }
@@ -114,10 +117,7 @@ function readAlias(name: string, alias: unknown, path: string): Alias {
   const text = (field: string): string => {
     const value = fields[field] ?? '';
     if (typeof value === 'string') return value;
-    throw new ProgramError(
-      'configuration',
-      `\`${path}\`: the field "${field}" of the alias \`${name}\` must be a string`,
-    );
+    throw new ProgramError('BadConfig', `\`${path}\`: the field "${field}" of the alias \`${name}\` must be a string`);
   };
   const sessionToken = text('sessionToken');
   const way = text('path');
@@ -192,7 +192,7 @@ function decode(part: string, variable: string): string {
 /** The message must not repeat the value, which holds a secret. */
 function malformed(variable: string): ProgramError {
   return new ProgramError(
-    'configuration',
+    'BadAlias',
     `Invalid value of ${variable}: write http(s)://ACCESS_KEY:SECRET_KEY[:TOKEN]@HOST, with ":", "@" and "/" in keys percent-encoded`,
   );
 }
@@ -225,14 +225,14 @@ async function aliasesFromEnvFile(env: NodeJS.ProcessEnv): Promise<ReadonlyMap<s
   return (await import('./env-file.ts')).readEnvFile(path);
 }
 
-/** @throws ProgramError configuration */
+/** @throws ProgramError BadAlias */
 function webIdentityOf(name: string, env: NodeJS.ProcessEnv): WebIdentity | undefined {
   const variable = (what: string): string => env[`COFFER_${what}_${name}`] || env[`MC_${what}_${name}`] || '';
   const endpoint = variable('STS_ENDPOINT');
   if (endpoint === '') return undefined;
   const tokenFile = variable('WEB_IDENTITY_TOKEN_FILE');
   if (tokenFile === '') {
-    throw new ProgramError('configuration', `MC_STS_ENDPOINT_${name} needs MC_WEB_IDENTITY_TOKEN_FILE_${name}, too`);
+    throw new ProgramError('BadAlias', `MC_STS_ENDPOINT_${name} needs MC_WEB_IDENTITY_TOKEN_FILE_${name}, too`);
   }
   const sessionName = variable('ROLE_SESSION_NAME') || 'coffer';
   return { endpoint: checkUrl(endpoint), tokenFile, roleArn: variable('ROLE_ARN'), sessionName };
@@ -243,10 +243,10 @@ export function findAlias(aliases: ReadonlyMap<string, Alias>, name: string): Al
   if (alias !== undefined) return alias;
   const closest = closestName(name, aliases.keys());
   if (closest !== undefined) {
-    throw new ProgramError('usage', `No such alias \`${name}\` (did you mean \`${closest}\`?)`);
+    throw new ProgramError('NoSuchAlias', `No such alias \`${name}\` (did you mean \`${closest}\`?)`);
   }
   throw new ProgramError(
-    'usage',
+    'NoSuchAlias',
     `No such alias \`${name}\`: known are ${[...aliases.keys()].map((known) => `\`${known}\``).join(', ') || 'none'}; ` +
       'add one with `coffer alias set ALIAS URL`',
   );

@@ -22,7 +22,7 @@ export interface Machine {
  * Returns the folders: those below the folder of the option or of `COFFER_CONFIG_DIR` or `MC_CONFIG_DIR`, otherwise `~/.coffer` with
  * `certs` in it. On Windows the certificates are in `coffer\certs` of the user's folder, as the specification has it.
  *
- * @throws ProgramError configuration if neither a variable nor the system names the folder of the user
+ * @throws ProgramError BadConfig if neither a variable nor the system names the folder of the user
  */
 export function foldersOf(option: string | undefined, { platform, env, home }: Machine): Folders {
   const path = platform === 'win32' ? win32 : posix;
@@ -31,7 +31,7 @@ export function foldersOf(option: string | undefined, { platform, env, home }: M
   const user = platform === 'win32' ? windowsHome(env) : home;
   if (user === undefined) {
     throw new ProgramError(
-      'configuration',
+      'BadConfig',
       'There is no folder for config.json: HOME is not set, and the system knows no home of this user; set HOME or COFFER_CONFIG_DIR, or use --config-dir',
     );
   }
@@ -45,7 +45,7 @@ function windowsHome(env: NodeJS.ProcessEnv): string {
   if (USERPROFILE) return USERPROFILE;
   if (HOMEDRIVE && HOMEPATH) return `${HOMEDRIVE}${HOMEPATH}`;
   throw new ProgramError(
-    'configuration',
+    'BadConfig',
     'There is no folder for config.json: none of HOME, USERPROFILE, and HOMEDRIVE with HOMEPATH is set; set one of them, or use --config-dir',
   );
 }

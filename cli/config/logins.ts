@@ -64,7 +64,7 @@ export async function writeLogin(configFolder: string, alias: string, login: Log
     await removeUnfinished(path);
     await writeFileAtomically(path, `${JSON.stringify(login, undefined, 2)}\n`, { mode: 0o600 });
   } catch (error) {
-    throw new ProgramError('configuration', `Unable to write \`${path}\``, { cause: error });
+    throw new ProgramError('BadConfig', `Unable to write \`${path}\``, { cause: error });
   }
 }
 
@@ -76,6 +76,6 @@ export async function removeLogin(configFolder: string, alias: string): Promise<
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw new ProgramError('configuration', `Unable to remove \`${pathOf(configFolder, alias)}\``, { cause: error });
+    throw new ProgramError('BadConfig', `Unable to remove \`${pathOf(configFolder, alias)}\``, { cause: error });
   }
 }

@@ -26,7 +26,7 @@ export async function readShares(folder: string, kind: ShareKind, now: Date): Pr
     text = await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new ProgramError('configuration', `Unable to read \`${path}\``, { cause: error });
+    throw new ProgramError('BadConfig', `Unable to read \`${path}\``, { cause: error });
   }
   return parse(text, path).filter(({ created, expires }) => created.getTime() + expires > now.getTime());
 }
@@ -54,7 +54,7 @@ function parse(text: string, path: string): readonly Share[] {
   try {
     document = JSON.parse(text);
   } catch (error) {
-    throw new ProgramError('configuration', `\`${path}\` is not valid JSON`, { cause: error });
+    throw new ProgramError('BadConfig', `\`${path}\` is not valid JSON`, { cause: error });
   }
   const shares = isRecord(document) && isRecord(document['shares']) ? document['shares'] : {};
   return Object.entries(shares).flatMap(([share, entry]) => {

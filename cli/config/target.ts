@@ -44,7 +44,7 @@ export function parseRemote(
   const [aliasName = '', bucket = '', ...rest] = text.replace(/^([^/]+\/)\/+/, '$1').split('/');
   const alias = findAlias(aliases, aliasName);
   const issue = bucket === '' ? undefined : bucketNameError(bucket);
-  if (issue !== undefined) throw new ProgramError('usage', `Invalid bucket name \`${bucket}\`: it ${issue}`);
+  if (issue !== undefined) throw new ProgramError('BadArgument', `Invalid bucket name \`${bucket}\`: it ${issue}`);
   const key = rest.join('/');
   return { kind: 'remote', text, aliasName, alias, bucket, key };
 }
@@ -59,8 +59,10 @@ export function parsePlace(text: string, aliases: ReadonlyMap<string, Alias>): R
 /** Parses a bucket without a key. */
 export function parseBucket(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget {
   const target = parseRemote(text, aliases);
-  if (target.bucket === '') throw new ProgramError('usage', `Invalid target \`${text}\`: name a bucket, ALIAS/BUCKET`);
-  if (target.key !== '') throw new ProgramError('usage', `Invalid target \`${text}\`: name a bucket without a key`);
+  if (target.bucket === '')
+    throw new ProgramError('BadArgument', `Invalid target \`${text}\`: name a bucket, ALIAS/BUCKET`);
+  if (target.key !== '')
+    throw new ProgramError('BadArgument', `Invalid target \`${text}\`: name a bucket without a key`);
   return target;
 }
 
@@ -68,7 +70,7 @@ export function parseBucket(text: string, aliases: ReadonlyMap<string, Alias>): 
 export function parseObject(text: string, aliases: ReadonlyMap<string, Alias>): RemoteTarget {
   const target = parseRemote(text, aliases);
   if (target.key !== '') return target;
-  throw new ProgramError('usage', `Invalid target \`${text}\`: name an object, ALIAS/BUCKET/KEY`);
+  throw new ProgramError('BadArgument', `Invalid target \`${text}\`: name an object, ALIAS/BUCKET/KEY`);
 }
 
 /** Writes a key of the target's bucket as an argument. */

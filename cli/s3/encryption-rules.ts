@@ -24,7 +24,7 @@ type Rule = { readonly place: string } & (
 export class EncryptionRules {
   readonly #rules: readonly Rule[];
 
-  /** @throws ProgramError usage; the message does not repeat a key */
+  /** @throws ProgramError BadArgument; the message does not repeat a key */
   constructor(options: EncryptionOptions, env: NodeJS.ProcessEnv) {
     const { encC = [], encKms = listOf(env['MC_ENC_KMS']), encS3 = listOf(env['MC_ENC_S3']) } = options;
     const { encrypt = env['MC_ENCRYPT'], encryptKey = env['MC_ENCRYPT_KEY'] } = options;
@@ -37,7 +37,7 @@ export class EncryptionRules {
     ].sort((one, other) => other.place.length - one.place.length);
     const places = this.#rules.map(({ place }) => place);
     const twice = places.find((place, index) => places.indexOf(place) !== index);
-    if (twice !== undefined) throw new ProgramError('usage', `\`${twice}\` has two kinds of encryption`);
+    if (twice !== undefined) throw new ProgramError('BadArgument', `\`${twice}\` has two kinds of encryption`);
   }
 
   /** The headers of a request that makes an object. `name` is `ALIAS/bucket/key`. */
@@ -85,7 +85,10 @@ function customerRule(text: string): Rule {
   const isHex = /^[0-9a-f]{64}$/i.test(value);
   const key = Buffer.from(value, isHex ? 'hex' : 'base64url');
   if (key.length === 32 && (isHex || /^[\w+/-]{43}=?$/.test(value))) return { kind: 'SSE-C', place, key };
-  throw new ProgramError('usage', `Invalid --enc-c for \`${place}\`: the key is 32 bytes in base64 or hexadecimal`);
+  throw new ProgramError(
+    'BadArgument',
+    `Invalid --enc-c for \`${place}\`: the key is 32 bytes in base64 or hexadecimal`,
+  );
 }
 
 /** The key is the characters themselves. */
@@ -93,7 +96,7 @@ function characterRule(text: string): Rule {
   const [place, value] = partsOf('--encrypt-key', text);
   const key = Buffer.from(value);
   if (key.length === 32) return { kind: 'SSE-C', place, key };
-  throw new ProgramError('usage', `Invalid --encrypt-key for \`${place}\`: the key has 32 characters`);
+  throw new ProgramError('BadArgument', `Invalid --encrypt-key for \`${place}\`: the key has 32 characters`);
 }
 
 function kmsRule(text: string): Rule {
@@ -105,5 +108,5 @@ function kmsRule(text: string): Rule {
 function partsOf(option: string, text: string): readonly [place: string, value: string] {
   const [, place = '', value = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (place !== '' && value !== '') return [place, value];
-  throw new ProgramError('usage', `Invalid ${option}: write ALIAS/BUCKET/PREFIX=KEY`);
+  throw new ProgramError('BadArgument', `Invalid ${option}: write ALIAS/BUCKET/PREFIX=KEY`);
 }

@@ -15,14 +15,17 @@ interface Presigning {
 /**
  * Returns an address with which everybody can read an object until it expires.
  *
- * @throws ProgramError usage for a key with a part `.` or `..`, which no program leaves in an address
+ * @throws ProgramError BadArgument for a key with a part `.` or `..`, which no program leaves in an address
  */
 export function presignedUrl(alias: Alias, { bucket, key, versionId }: ObjectRef, presigning: Presigning): URL {
   const { host, rawPath, rawQuery } = addressOf(alias, bucket, key, { versionId });
   const { protocol } = new URL(alias.url);
   const url = new URL(`${protocol}//${host}${rawPath}${rawQuery === '' ? '' : `?${rawQuery}`}`);
   if (url.pathname !== rawPath) {
-    throw new ProgramError('usage', `The key \`${key}\` cannot be in an address, which has no "." and ".." folders`);
+    throw new ProgramError(
+      'BadArgument',
+      `The key \`${key}\` cannot be in an address, which has no "." and ".." folders`,
+    );
   }
   const { now, expires, region = 'us-east-1' } = presigning;
   return presignUrl(url, alias, { now, expires, region, service: 's3' });

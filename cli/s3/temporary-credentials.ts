@@ -43,7 +43,7 @@ export async function assumeRole(
   const credentials = result && child(result, 'Credentials');
   const [accessKey, secretKey] = [optional(credentials, 'AccessKeyId'), optional(credentials, 'SecretAccessKey')];
   if (accessKey === undefined || secretKey === undefined) {
-    throw new ProgramError('failed', 'The server answered without credentials');
+    throw new ProgramError('Failed', 'The server answered without credentials');
   }
   return {
     accessKey,

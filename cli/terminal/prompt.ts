@@ -102,7 +102,7 @@ export async function secrets({ io, output }: Asking, questions: readonly Secret
     const secret = isAsked(question) ? (answers.shift() ?? '') : (question.given ?? '');
     if (secret !== '' || question.optional) return secret;
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `The ${question.what} is missing: type it when asked, or send it to standard input as a line`,
     );
   });

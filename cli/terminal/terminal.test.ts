@@ -66,10 +66,16 @@ describe('errors', () => {
       status: 404,
       fields: { BucketName: 'b' },
     });
-    expect(describeError(new ProgramError('failed', 'Unable to list `s/b`', { cause }))).toEqual({
+    expect(describeError(new ProgramError('Failed', 'Unable to list `s/b`', { cause }))).toEqual({
       message: 'Unable to list `s/b`',
       cause: 'The bucket does not exist',
       details: { Code: 'NoSuchBucket', Message: 'The bucket does not exist.', BucketName: 'b' },
+    });
+  });
+
+  it('have a code of the client where no server gave one', () => {
+    expect(describeError(new ProgramError('BadArgument', 'Invalid --older-than `x`')).details).toEqual({
+      Code: 'BadArgument',
     });
   });
 

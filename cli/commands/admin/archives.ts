@@ -46,7 +46,7 @@ export async function importBuckets(context: Context, [target = '', file = '']: 
   const names = Object.keys(buckets).join(', ') || 'nothing';
   // Stock clients print the buckets at the top level of the document.
   context.output.message([`Imported from \`${file}\`: ${names}.`, ...failures].join('\n'), { ...buckets });
-  if (failures.length > 0) throw new ProgramError('reported', `${failures.length} could not be imported`);
+  if (failures.length > 0) throw new ProgramError('Reported', `${failures.length} could not be imported`);
 }
 
 function failuresOf(bucket: string, parts: BucketImportReport[string]): string[] {
@@ -60,7 +60,7 @@ function failuresOf(bucket: string, parts: BucketImportReport[string]): string[]
 async function serverOrBucket(context: Context, target: string) {
   const { aliasName, bucket, key } = parseRemote(target.replace(/\/+$/, ''), await context.aliases());
   if (key !== '') {
-    throw new ProgramError('usage', `Invalid target \`${target}\`: name a server, or one of its buckets`);
+    throw new ProgramError('BadArgument', `Invalid target \`${target}\`: name a server, or one of its buckets`);
   }
   return { aliasName, bucket };
 }
@@ -104,7 +104,7 @@ export async function importIdentities(context: Context, [alias = '', file = '']
   context.output.message([`Imported from \`${file}\`: ${countsOf(report.added)}.`, ...reasons].join('\n'), {
     ...report,
   });
-  if (failed.length > 0) throw new ProgramError('reported', `${failed.length} could not be imported`);
+  if (failed.length > 0) throw new ProgramError('Reported', `${failed.length} could not be imported`);
 }
 
 function countsOf(added: IdentityImportReport['added']): string {

@@ -27,7 +27,7 @@ export async function keyValueText(context: Context, words: readonly string[]): 
 function keyValue(word: string): readonly [key: string, value: string] {
   const [, key, value] = /^([A-Za-z][A-Za-z0-9_]*)=(.*)$/s.exec(word) ?? [];
   if (key !== undefined && value !== undefined) return [key, value];
-  throw new ProgramError('usage', `Settings are given as key=value; \`${word.split('=')[0]}\` is none`);
+  throw new ProgramError('BadArgument', `Settings are given as key=value; \`${word.split('=')[0]}\` is none`);
 }
 
 /** Reports that settings are saved, and whether the server must restart: a header says that it need not. */
@@ -145,7 +145,7 @@ export async function configHistory(
     return;
   }
   if (!/^[1-9]\d{0,2}$/.test(count)) {
-    throw new ProgramError('usage', `Invalid --count \`${count}\`: it is a number from 1 to 999`);
+    throw new ProgramError('BadArgument', `Invalid --count \`${count}\`: it is a number from 1 to 999`);
   }
   const entries =
     (await admin.decryptedJson<readonly HistoryEntry[] | null>({

@@ -44,7 +44,7 @@ export async function showKeyStatus(context: Context, [alias = '', key]: readonl
     },
   );
   if (encryptionError !== '' || decryptionError !== '')
-    throw new ProgramError('reported', `The key ${keyId} does not work`);
+    throw new ProgramError('Reported', `The key ${keyId} does not work`);
 }
 
 function mark(error: string): string {
@@ -87,7 +87,10 @@ export async function importKey(context: Context, [alias = '', key = '', given]:
   const admin = await adminOf(context, alias);
   const bytes = (await secret(context, `bytes of the key ${key} in base64`, given)).trim();
   if (Buffer.from(bytes, 'base64').length !== 32 || !/^[A-Za-z0-9+/]{43}=$/.test(bytes)) {
-    throw new ProgramError('usage', `Invalid key for \`${key}\`: it is 32 bytes in base64, which are 44 characters`);
+    throw new ProgramError(
+      'BadArgument',
+      `Invalid key for \`${key}\`: it is 32 bytes in base64, which are 44 characters`,
+    );
   }
   await admin.send({ method: 'POST', api: 'kms', call: 'key/import', query: { 'key-id': key }, body: { bytes } });
   context.output.message(`Imported master key \`${key}\` successfully.`, { keyId: key });
@@ -136,7 +139,7 @@ export async function removeKey(
   { force }: { readonly force?: string },
 ): Promise<void> {
   if (force !== undefined && force !== key) {
-    throw new ProgramError('usage', `--force takes the name of the key again: \`${key}\`, not \`${force}\``);
+    throw new ProgramError('BadArgument', `--force takes the name of the key again: \`${key}\`, not \`${force}\``);
   }
   const admin = await adminOf(context, alias);
   const { lost } = await admin.longRunning<{ readonly lost?: KeyUsage | null }>({

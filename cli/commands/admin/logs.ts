@@ -27,13 +27,14 @@ export async function logs(
   { last = '10', type = 'all' }: LogsOptions,
 ): Promise<void> {
   if (!/^[1-9]\d{0,6}$/.test(last)) {
-    throw new ProgramError('usage', `Invalid --last \`${last}\`: it is a number of lines from 1`);
+    throw new ProgramError('BadArgument', `Invalid --last \`${last}\`: it is a number of lines from 1`);
   }
-  if (!types.includes(type)) throw new ProgramError('usage', `Invalid --type \`${type}\`: it is ${types.join(', ')}`);
+  if (!types.includes(type))
+    throw new ProgramError('BadArgument', `Invalid --type \`${type}\`: it is ${types.join(', ')}`);
   const admin = await adminOf(context, alias);
   const { body } = await admin.stream({ method: 'GET', call: 'log', query: { node, limit: last, logType: type } });
   for await (const entry of jsonLines<LogEntry>(body)) await context.output.line(logText(entry), { ...entry });
-  throw new ProgramError('failed', 'The server ended the log; it may be restarting');
+  throw new ProgramError('Failed', 'The server ended the log; it may be restarting');
 }
 
 function logText({ ConsoleMsg = '', level = '', time = '', node = '', message, error }: LogEntry): string {

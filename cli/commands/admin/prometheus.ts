@@ -77,17 +77,17 @@ export async function showMetrics(
   context.output.message(text.trimEnd(), { metrics: text });
 }
 
-/** Returns the path of the metrics of a kind. Without a kind those of the cluster, or of v3 all. @throws ProgramError usage */
+/** Returns the path of the metrics of a kind. Without a kind those of the cluster, or of v3 all. @throws ProgramError BadArgument */
 export function metricsPathOf(kind: string | undefined, { apiVersion = 'v2', bucket }: MetricsOptions): string {
   if (apiVersion !== 'v2' && apiVersion !== 'v3') {
-    throw new ProgramError('usage', `Invalid --api-version \`${apiVersion}\`: it is v2 or v3`);
+    throw new ProgramError('BadArgument', `Invalid --api-version \`${apiVersion}\`: it is v2 or v3`);
   }
   const known: readonly string[] = apiVersion === 'v2' ? kinds : kindsOfV3;
   if (kind !== undefined && !known.includes(kind)) {
-    throw new ProgramError('usage', `Unknown metrics \`${kind}\`: there are ${known.join(', ')}`);
+    throw new ProgramError('BadArgument', `Unknown metrics \`${kind}\`: there are ${known.join(', ')}`);
   }
   if (bucket !== undefined && (apiVersion === 'v2' || (kind !== 'api' && kind !== 'replication'))) {
-    throw new ProgramError('usage', '--bucket is for the kinds api and replication of --api-version v3');
+    throw new ProgramError('BadArgument', '--bucket is for the kinds api and replication of --api-version v3');
   }
   if (apiVersion === 'v2') return `/minio/v2/metrics/${kind ?? 'cluster'}`;
   if (bucket !== undefined) return `/minio/metrics/v3/bucket/${kind}/${percentEncode(bucket)}`;
@@ -96,8 +96,7 @@ export function metricsPathOf(kind: string | undefined, { apiVersion = 'v2', buc
 
 /** Signs a JWT with the secret key of the alias. It is valid for a hundred years, as with MinIO's client. */
 export function metricsToken({ accessKey, secretKey }: Pick<Alias, 'accessKey' | 'secretKey'>, now: Date): string {
-  if (accessKey === '')
-    throw new ProgramError('configuration', 'This alias has no keys to make a token with; use --public');
+  if (accessKey === '') throw new ProgramError('BadAlias', 'This alias has no keys to make a token with; use --public');
   const expires = Math.floor(now.getTime() / 1_000) + 100 * 365 * 86_400;
   const parts = [
     { alg: 'HS512', typ: 'JWT' },

@@ -50,10 +50,13 @@ export async function rotateKey(
     return;
   }
   if (options.rate !== undefined && !/^[1-9]\d{0,6}$/.test(options.rate)) {
-    throw new ProgramError('usage', `Invalid --rate \`${options.rate}\`: it is a number of objects from 1`);
+    throw new ProgramError('BadArgument', `Invalid --rate \`${options.rate}\`: it is a number of objects from 1`);
   }
   if (options.to !== undefined && options.newest === true) {
-    throw new ProgramError('usage', 'Write --to or --newest: the one is another key, the other a version of the same');
+    throw new ProgramError(
+      'BadArgument',
+      'Write --to or --newest: the one is another key, the other a version of the same',
+    );
   }
   const mode = options.rewrite === true ? 'rewrite' : undefined;
   const started = await admin.json<Rotation>({
@@ -114,5 +117,5 @@ function print(context: Context, rotation: Rotation): void {
       ...rotation,
     },
   );
-  if (failed > 0 && finished !== undefined) throw new ProgramError('reported', `${failed} objects failed`);
+  if (failed > 0 && finished !== undefined) throw new ProgramError('Reported', `${failed} objects failed`);
 }

@@ -63,13 +63,13 @@ export async function service(
       restartDuration,
     });
   }
-  if (failed.length > 0) throw new ProgramError('reported', `${failed.length} servers failed`);
+  if (failed.length > 0) throw new ProgramError('Reported', `${failed.length} servers failed`);
 }
 
 function timeoutOf(text = '60'): number {
   const seconds = Number(text);
   if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new ProgramError('usage', `Invalid --timeout \`${text}\`: it is a number of seconds above 0`);
+  throw new ProgramError('BadArgument', `Invalid --timeout \`${text}\`: it is a number of seconds above 0`);
 }
 
 /** Waits until the server is ready. It still answers for a moment after the request, so its uptime must be shorter than the wait. */
@@ -83,7 +83,7 @@ async function untilBack(context: Context, admin: AdminClient, alias: string, se
     if (isBack) return;
     if (elapsed >= seconds) {
       throw new ProgramError(
-        'failed',
+        'NotReady',
         `The server \`${alias}\` does not serve ${seconds} seconds after its restart; look at its log, or wait on: ` +
           `coffer ready ${alias} --wait 300`,
       );

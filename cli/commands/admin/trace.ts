@@ -45,11 +45,11 @@ export function matchesFilter(line: TraceLine, filter: TraceFilter): boolean {
   );
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 function checkSizes({ filterRequest, filterResponse, filterSize }: TraceFilter): void {
   const isFiltered = filterRequest === true || filterResponse === true;
   if (isFiltered !== (filterSize !== undefined)) {
-    throw new ProgramError('usage', '--filter-size goes with --filter-request or --filter-response');
+    throw new ProgramError('BadArgument', '--filter-size goes with --filter-request or --filter-response');
   }
   if (filterSize !== undefined) parseSize('--filter-size', filterSize);
 }
@@ -122,7 +122,7 @@ export async function trace(context: Context, [alias = '']: readonly string[], o
   const wanted = options.all === true ? callTypes : (options.call ?? ['s3']).flatMap((types) => types.split(','));
   const unknown = wanted.find((type) => !(callTypes as readonly string[]).includes(type));
   if (unknown !== undefined) {
-    throw new ProgramError('usage', `Unknown type of call \`${unknown}\`: there are ${callTypes.join(', ')}`);
+    throw new ProgramError('BadArgument', `Unknown type of call \`${unknown}\`: there are ${callTypes.join(', ')}`);
   }
   const threshold = options.responseDuration ?? '0s';
   const { body } = await admin.stream({
@@ -138,5 +138,5 @@ export async function trace(context: Context, [alias = '']: readonly string[], o
   for await (const line of jsonLines<TraceLine>(body)) {
     if (matchesFilter(line, options)) await context.output.line(traceText(line, verbose), traceFields(line, verbose));
   }
-  throw new ProgramError('failed', 'The server ended the trace; it may be restarting');
+  throw new ProgramError('Failed', 'The server ended the trace; it may be restarting');
 }

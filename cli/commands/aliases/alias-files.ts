@@ -25,7 +25,7 @@ export async function exportAlias({ folder, io }: Context, [given = '']: readonl
 
 function parseAlias(text: string, source: string): Alias {
   const bad = (reason: string, cause?: unknown) =>
-    new ProgramError('usage', `Unable to read an alias from ${source}: ${reason}`, { cause });
+    new ProgramError('BadArgument', `Unable to read an alias from ${source}: ${reason}`, { cause });
   let document: unknown;
   try {
     document = JSON.parse(text);

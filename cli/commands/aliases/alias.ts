@@ -32,7 +32,7 @@ export async function setAlias(
   checkAliasName(name);
   const path = checkPath(options.path ?? 'auto');
   if (options.api !== undefined && options.api.toLowerCase() !== 's3v4') {
-    throw new ProgramError('usage', `Unsupported API \`${options.api}\`: this client signs by S3v4`);
+    throw new ProgramError('BadArgument', `Unsupported API \`${options.api}\`: this client signs by S3v4`);
   }
   const trusted = await trustedUrl(context, name, url, options);
   const [accessKey, secretKey] = await completeKeys(context, givenAccessKey, givenSecretKey);
@@ -97,7 +97,7 @@ function describe({ url, accessKey, secretKey, api, path }: Alias) {
 
 function checkPath(path: string): Alias['path'] {
   if (path === 'auto' || path === 'on' || path === 'off') return path;
-  throw new ProgramError('usage', `Invalid --path \`${path}\`: it is auto, on or off`);
+  throw new ProgramError('BadArgument', `Invalid --path \`${path}\`: it is auto, on or off`);
 }
 
 /** Returns the keys: those of the command line, of the environment, or of the user, who types them or sends a line for each. */
@@ -117,7 +117,7 @@ async function completeKeys(
   const answers = await ask(io, questions);
   if (!canAsk(io) && answers.every((answer) => answer === '')) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       "The keys are missing: send each as a line to standard input, or set COFFER_ACCESS_KEY and COFFER_SECRET_KEY; for anonymous access write '' ''",
     );
   }
@@ -133,7 +133,7 @@ async function probe(context: Context, name: string, alias: Alias): Promise<void
   } catch (error) {
     if (error instanceof ResponseError && (error.code === 'NoSuchBucket' || error.code === 'AccessDenied')) return;
     throw new ProgramError(
-      'configuration',
+      'BadAlias',
       `Unable to initialize the new alias \`${name}\` at ${alias.url}; it was not saved`,
       {
         cause: error,

@@ -17,7 +17,7 @@ export interface TrustOptions {
  * Returns the URL of a server that may be used: with its scheme, and for https after the user trusts its certificate. Without a scheme it
  * tries https, and asks before it uses http.
  *
- * @throws ProgramError usage, untrusted
+ * @throws ProgramError BadArgument, Untrusted
  */
 export async function trustedUrl(context: Context, name: string, text: string, options: TrustOptions): Promise<string> {
   const expected = fingerprintOf(options.trust);
@@ -25,7 +25,7 @@ export async function trustedUrl(context: Context, name: string, text: string, o
   const url = checkUrl(written ? text : `https://${text}`);
   if (!url.startsWith('https:')) {
     if (expected === undefined) return url;
-    throw new ProgramError('usage', `--trust is for https, not for \`${url}\``);
+    throw new ProgramError('BadArgument', `--trust is for https, not for \`${url}\``);
   }
   const settings = await context.connectionSettings();
   if (settings.insecure && written) return url;
@@ -34,7 +34,7 @@ export async function trustedUrl(context: Context, name: string, text: string, o
   const { certificate, refusal } = handshake;
   if (expected !== undefined && expected !== certificate.fingerprint) {
     throw new ProgramError(
-      'untrusted',
+      'Untrusted',
       `The public key of ${url} has the fingerprint ${certificate.fingerprint}, not the one of --trust; it is not trusted`,
     );
   }
@@ -53,30 +53,30 @@ async function tryHandshake(context: Context, url: string, written: boolean): Pr
     if (!written && new URL(url).port === '' && (error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
       return { kind: 'plain' };
     }
-    throw new ProgramError('failed', `Unable to connect to ${url}`, { cause: error });
+    throw new ProgramError('Failed', `Unable to connect to ${url}`, { cause: error });
   }
 }
 
 async function askForHttp(context: Context, url: string, written: boolean): Promise<string> {
   const plain = url.replace(/^https:/, 'http:');
   if (written)
-    throw new ProgramError('failed', `The server at ${url} does not speak TLS: if it is the right one, write ${plain}`);
+    throw new ProgramError('Failed', `The server at ${url} does not speak TLS: if it is the right one, write ${plain}`);
   if (!canAsk(context.io)) {
     throw new ProgramError(
-      'untrusted',
+      'Untrusted',
       `The server at ${new URL(url).host} does not speak TLS: to use it without encryption write ${plain}`,
     );
   }
   const question = `${new URL(url).host} does not speak TLS. Everybody on the way can read what is sent, except secret keys. Use ${plain}? y/N: `;
   if (await confirm(context.io, question)) return plain;
-  throw new ProgramError('untrusted', `Nothing was saved: the server at ${new URL(url).host} does not speak TLS`);
+  throw new ProgramError('Untrusted', `Nothing was saved: the server at ${new URL(url).host} does not speak TLS`);
 }
 
 async function askForTrust(context: Context, name: string, url: string, certificate: ServerCertificate): Promise<void> {
   const { fingerprint } = certificate;
   if (!canAsk(context.io)) {
     throw new ProgramError(
-      'untrusted',
+      'Untrusted',
       `No known authority vouches for the certificate of ${url} (public key ${fingerprint}): compare this fingerprint with the server's own, ` +
         `and repeat the command with --trust ${fingerprint}; or put the certificate of the authority into ${join(context.folders.certs, 'CAs')}`,
     );
@@ -89,7 +89,7 @@ async function askForTrust(context: Context, name: string, url: string, certific
   );
   const question = `Compare the fingerprint with the server's own. Trust this certificate for ${name}? y/N: `;
   if (await confirm(context.io, question)) return;
-  throw new ProgramError('untrusted', `Nothing was saved: the certificate of ${url} is not trusted`);
+  throw new ProgramError('Untrusted', `Nothing was saved: the certificate of ${url} is not trusted`);
 }
 
 function describe(certificate: ServerCertificate): string {
@@ -115,7 +115,7 @@ function cannotTrust(
     time: `is valid from ${day(validFrom)} to ${day(validTo)}: the server needs a new one, or a clock is wrong`,
     other: 'cannot be verified',
   }[refusal.kind];
-  return new ProgramError('untrusted', `The certificate of ${url} ${what}`, { cause: refusal.error });
+  return new ProgramError('Untrusted', `The certificate of ${url} ${what}`, { cause: refusal.error });
 }
 
 function pathOf({ folders }: Context, name: string): string {
@@ -135,7 +135,7 @@ async function keep(context: Context, name: string, { pem }: ServerCertificate):
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFileAtomically(path, pem, { mode: 0o600 });
   } catch (error) {
-    throw new ProgramError('configuration', `Unable to write \`${path}\``, { cause: error });
+    throw new ProgramError('BadConfig', `Unable to write \`${path}\``, { cause: error });
   }
 }
 
@@ -148,7 +148,7 @@ function fingerprintOf(text: string | undefined): string | undefined {
     .toLowerCase();
   if (/^[0-9a-f]{64}$/.test(hex)) return hex;
   throw new ProgramError(
-    'usage',
+    'BadArgument',
     `Invalid --trust \`${text}\`: it is the SHA-256 of the public key, 64 hexadecimal digits`,
   );
 }

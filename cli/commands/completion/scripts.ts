@@ -44,7 +44,7 @@ complete -c coffer -a '(__coffer_complete)'
 export async function printCompletion(context: Context, [shell = '']: readonly string[]): Promise<void> {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (script === undefined) {
-    throw new ProgramError('usage', `Unknown shell \`${shell}\`: it is ${Object.keys(scripts).join(', ')}`);
+    throw new ProgramError('BadArgument', `Unknown shell \`${shell}\`: it is ${Object.keys(scripts).join(', ')}`);
   }
   context.output.message(script.trimEnd(), { shell, script });
 }

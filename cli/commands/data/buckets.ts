@@ -29,7 +29,7 @@ export async function makeBucket(
   if (parsed.kind === 'local') {
     if (options.withLock === true || options.withVersioning === true || options.region !== undefined) {
       throw new ProgramError(
-        'usage',
+        'BadArgument',
         `\`${argument}\` is a folder of this machine: it has no region, lock or versions`,
       );
     }
@@ -38,7 +38,8 @@ export async function makeBucket(
     return;
   }
   const { alias, bucket, key } = parsed;
-  if (bucket === '') throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
+  if (bucket === '')
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
   const client = await context.client(alias);
   if (key === '') await create(client, bucket, options);
   else await makeFolder(client, { bucket, key: `${key.replace(/\/+$/, '')}/` }, options);
@@ -96,7 +97,7 @@ export async function removeBucket(
   }
   if (options.force !== true || options.dangerous !== true) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `\`${argument}\` is a whole server: to remove all its buckets use --force and --dangerous`,
     );
   }
@@ -121,7 +122,7 @@ async function removeOne(
     if (force === true && error instanceof ResponseError && error.code === 'NoSuchBucket') return;
     if (!(error instanceof ResponseError) || error.code !== 'BucketNotEmpty') throw error;
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `Bucket \`${name}\` is not empty: use --force to remove it with all that is in it`,
       { cause: error },
     );
@@ -135,7 +136,7 @@ async function empty(client: S3Client, { bucket, ...rest }: RemoteTarget): Promi
   for await (const removal of deleteInBatches(client, versions)) {
     if (!('failure' in removal)) continue;
     const cause = removal.failure.message;
-    throw new ProgramError('failed', `Unable to remove \`${removal.entry.display}\``, { cause });
+    throw new ProgramError('Failed', `Unable to remove \`${removal.entry.display}\``, { cause });
   }
   for await (const { key, uploadId } of listUploads(client, { bucket, prefix: '', recursive: true })) {
     await abortUpload(client, { bucket, key, uploadId });

@@ -22,7 +22,7 @@ export interface ReadOptions extends VersionOptions, EncryptionOptions, ZipOptio
 /** Writes objects and files to standard output, in their order. `-` is standard input. */
 export async function cat(context: Context, args: readonly string[], options: ReadOptions): Promise<void> {
   if (options.offset !== undefined && options.tail !== undefined) {
-    throw new ProgramError('usage', 'Give either --offset or --tail');
+    throw new ProgramError('BadArgument', 'Give either --offset or --tail');
   }
   for (const argument of args) {
     const { stream } = await openTarget(context, argument, options);
@@ -42,10 +42,10 @@ export async function openTarget(
   const parsed = readArchives(context, parseTarget(argument, aliases), options);
   if (parsed.kind === 'local') {
     if (options.versionId !== undefined || options.rewind !== undefined || options.partNumber !== undefined) {
-      throw new ProgramError('usage', `\`${argument}\` is a file: it has no versions or parts`);
+      throw new ProgramError('BadArgument', `\`${argument}\` is a file: it has no versions or parts`);
     }
     const found = await statOf(parsed.path);
-    if (found.isDirectory()) throw new ProgramError('usage', `\`${argument}\` is a folder`);
+    if (found.isDirectory()) throw new ProgramError('BadArgument', `\`${argument}\` is a folder`);
     // The size of a pipe or device is 0.
     const size = found.isFile() ? found.size : Infinity;
     return {
@@ -62,7 +62,7 @@ export async function openTarget(
   const encoding = headers['content-encoding'] ?? '';
   if (partNumber !== undefined) {
     if (options.offset !== undefined || options.tail !== undefined) {
-      throw new ProgramError('usage', '--part-number names a whole part: leave out --offset and --tail');
+      throw new ProgramError('BadArgument', '--part-number names a whole part: leave out --offset and --tail');
     }
     const query = { partNumber, versionId: ref.versionId };
     const match: ObjectHeaders = { ...ownKey, 'if-match': `"${etag}"` };
@@ -77,15 +77,15 @@ export async function openTarget(
 function startOf({ offset, tail }: ReadOptions, size: number): number {
   // As in other clients, 0 is the default: all of it.
   if (tail !== undefined && count('--tail', tail) > 0) {
-    if (size === Infinity) throw new ProgramError('usage', '--tail needs a file or object of known size');
+    if (size === Infinity) throw new ProgramError('BadArgument', '--tail needs a file or object of known size');
     return Math.max(0, size - count('--tail', tail));
   }
   const start = offset === undefined ? 0 : count('--offset', offset);
   if (start <= size) return start;
-  throw new ProgramError('usage', `Invalid --offset \`${offset}\`: there are ${size} bytes`);
+  throw new ProgramError('BadArgument', `Invalid --offset \`${offset}\`: there are ${size} bytes`);
 }
 
 function count(option: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new ProgramError('usage', `Invalid ${option} \`${text}\`: it is a whole number`);
+  throw new ProgramError('BadArgument', `Invalid ${option} \`${text}\`: it is a whole number`);
 }

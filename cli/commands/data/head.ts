@@ -12,7 +12,7 @@ interface HeadOptions extends ReadOptions {
 export async function head(context: Context, args: readonly string[], options: HeadOptions): Promise<void> {
   const lines = Number(options.lines ?? 10);
   if (!Number.isInteger(lines) || lines < 0) {
-    throw new ProgramError('usage', `Invalid --lines \`${options.lines}\`: it is a whole number`);
+    throw new ProgramError('BadArgument', `Invalid --lines \`${options.lines}\`: it is a whole number`);
   }
   for (const argument of args.length === 0 ? ['-'] : args) {
     const { stream, encoding, contentType } = await openTarget(context, argument, options);

@@ -23,7 +23,7 @@ export async function ready(
   const client = await context.client(alias);
   const seconds = Number(options.wait ?? 0);
   if (!Number.isFinite(seconds) || seconds < 0) {
-    throw new ProgramError('usage', `Invalid --wait \`${options.wait}\`: it is a number of seconds`);
+    throw new ProgramError('BadArgument', `Invalid --wait \`${options.wait}\`: it is a number of seconds`);
   }
   const deadline = performance.now() + seconds * 1_000;
   for (;;) {
@@ -32,7 +32,8 @@ export async function ready(
       return;
     } catch (error) {
       context.signal.throwIfAborted();
-      if (performance.now() >= deadline) throw new ProgramError('failed', 'The cluster is not ready', { cause: error });
+      if (performance.now() >= deadline)
+        throw new ProgramError('NotReady', 'The cluster is not ready', { cause: error });
     }
     await sleep(500, undefined, { signal: context.signal });
   }

@@ -49,7 +49,7 @@ export async function ping(context: Context, [argument = '']: readonly string[],
     if (options.exit === true && errors === 0) return;
     if (servers.some((server) => server.errors >= maxErrors)) break;
   }
-  if (failed > 0) throw new ProgramError('reported', `${failed} tries failed`);
+  if (failed > 0) throw new ProgramError('Reported', `${failed} tries failed`);
 }
 
 async function serversOf(context: Context, argument: string, isDistributed: boolean): Promise<readonly Server[]> {
@@ -63,7 +63,7 @@ async function serversOf(context: Context, argument: string, isDistributed: bool
   const { protocol } = new URL(alias.url);
   const urls = (info.servers ?? []).map(({ endpoint = '' }) => `${protocol}//${endpoint}`);
   if (urls.length === 0 || !urls.every((url) => URL.canParse(url))) {
-    throw new ProgramError('failed', 'The server does not name the servers of its cluster');
+    throw new ProgramError('Failed', 'The server does not name the servers of its cluster');
   }
   return Promise.all(urls.map(server));
 }
@@ -130,5 +130,5 @@ function positive(option: string, text: string | undefined, otherwise: number): 
   if (text === undefined) return otherwise;
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;
-  throw new ProgramError('usage', `Invalid ${option} \`${text}\`: it is a number above 0`);
+  throw new ProgramError('BadArgument', `Invalid ${option} \`${text}\`: it is a number above 0`);
 }

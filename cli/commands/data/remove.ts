@@ -44,18 +44,18 @@ export async function remove(context: Context, args: readonly string[], options:
 function checkOptions(args: readonly string[], options: RemoveOptions): void {
   checkVersionOptions(options, options.recursive === true);
   if (args.length === 0 && options.stdin !== true)
-    throw new ProgramError('usage', 'Name what to remove, or use --stdin');
+    throw new ProgramError('BadArgument', 'Name what to remove, or use --stdin');
   if (options.recursive === true && options.force !== true) {
-    throw new ProgramError('usage', 'Removing recursively needs --force as well, since it cannot be undone');
+    throw new ProgramError('BadArgument', 'Removing recursively needs --force as well, since it cannot be undone');
   }
   if (options.versions === true && options.force !== true) {
-    throw new ProgramError('usage', '--versions needs --force as well, since no version is left to go back to');
+    throw new ProgramError('BadArgument', '--versions needs --force as well, since no version is left to go back to');
   }
   if (options.purge === true) checkPurge(options);
   if (options.stdin === true && options.force !== true)
-    throw new ProgramError('usage', '--stdin needs --force as well');
+    throw new ProgramError('BadArgument', '--stdin needs --force as well');
   if (options.nonCurrent === true && (options.versions !== true || options.recursive !== true)) {
-    throw new ProgramError('usage', '--non-current needs --versions and --recursive as well');
+    throw new ProgramError('BadArgument', '--non-current needs --versions and --recursive as well');
   }
 }
 
@@ -65,10 +65,10 @@ const purgeOptions = new Set(['purge', 'force', 'dryRun']);
 /** A purge removes all versions below a prefix, so that nothing else can be chosen. */
 function checkPurge(options: RemoveOptions): void {
   if (options.force !== true) {
-    throw new ProgramError('usage', '--purge needs --force as well, since it removes all versions');
+    throw new ProgramError('BadArgument', '--purge needs --force as well, since it removes all versions');
   }
   if (Object.entries(options).some(([name, value]) => value !== undefined && !purgeOptions.has(name))) {
-    throw new ProgramError('usage', '--purge removes everything below a prefix: leave out the other flags');
+    throw new ProgramError('BadArgument', '--purge removes everything below a prefix: leave out the other flags');
   }
 }
 
@@ -102,12 +102,12 @@ async function removeOne(
   }
   if (target.bucket === '' && options.dangerous !== true) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `\`${argument}\` is a whole server: to remove all its objects use --dangerous as well`,
     );
   }
   if (target.key === '' && options.recursive !== true)
-    throw new ProgramError('usage', `\`${argument}\` needs --recursive`);
+    throw new ProgramError('BadArgument', `\`${argument}\` needs --recursive`);
   const client = await context.client(target.alias);
   if (options.recursive === true) await warnOfPrefix(context, client, target, options);
   await removeSeveral(context, client, target, options, failures);
@@ -137,8 +137,8 @@ async function removeObject(
   const modified = ref.versionId === undefined ? await modifiedOf(client, target) : 'unknown';
   if (modified === undefined) {
     if ((await placeKind(client, target, { recursive: false })) === 'folder')
-      throw new ProgramError('usage', `\`${target.text}\` is a folder: it needs --recursive and --force`);
-    throw new ProgramError('not-found', `Object \`${target.text}\` does not exist`);
+      throw new ProgramError('BadArgument', `\`${target.text}\` is a folder: it needs --recursive and --force`);
+    throw new ProgramError('NotFound', `Object \`${target.text}\` does not exist`);
   }
   if (modified !== 'unknown' && !ageTest(options, new Date())(modified)) return;
   const display = displayName(target, target.key);
@@ -198,7 +198,7 @@ async function removeSeveral(
         const ofVersion = version === undefined ? '' : ` (${version.id})`;
         const cause = `${message} (${code})`;
         const doing = `Unable to remove \`${printable(display)}\`${ofVersion}`;
-        failures.report(new ProgramError('failed', doing, { cause }), doing);
+        failures.report(new ProgramError('Failed', doing, { cause }), doing);
       } else {
         const { deleteMarker, versionId } = removal.deleted;
         const shown = versionId ?? deleteMarker?.versionId ?? '';
@@ -224,11 +224,11 @@ async function* chosen(client: S3Client, target: RemoteTarget, options: RemoveOp
 async function removeLocal(context: Context, path: string, options: RemoveOptions, failures: Failures): Promise<void> {
   const ofVersions = options.versions === true || options.versionId !== undefined || options.rewind !== undefined;
   if (ofVersions || options.incomplete === true || options.bypass === true) {
-    throw new ProgramError('usage', `\`${path}\` is a path of this machine: files have no versions or uploads`);
+    throw new ProgramError('BadArgument', `\`${path}\` is a path of this machine: files have no versions or uploads`);
   }
   const isFolder = (await statOf(path)).isDirectory();
   if (isFolder && options.recursive !== true)
-    throw new ProgramError('usage', `\`${path}\` is a folder: it needs --recursive`);
+    throw new ProgramError('BadArgument', `\`${path}\` is a folder: it needs --recursive`);
   const isOfAge = ageTest(options, new Date());
   const before = failures.count;
   for await (const { key, modified } of readable(context, localEntryPages(path, true), failures)) {

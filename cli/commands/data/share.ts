@@ -56,7 +56,7 @@ async function* objectsOf(
     yield { bucket, key, versionId };
     return;
   }
-  if (versionId !== undefined) throw new ProgramError('usage', '--version-id needs one object');
+  if (versionId !== undefined) throw new ProgramError('BadArgument', '--version-id needs one object');
   await requirePlace(context, target);
   for await (const entry of remoteEntries(client, target, { recursive })) {
     if (entry.kind === 'file' && !entry.key.endsWith('/')) yield { bucket, key: entry.key };
@@ -101,7 +101,7 @@ export async function shareUpload(
 /** Shows the links of this machine that have not expired. */
 export async function listShares(context: Context, [kind = '']: readonly string[]): Promise<void> {
   if (kind !== 'download' && kind !== 'upload') {
-    throw new ProgramError('usage', `Invalid kind \`${kind}\`: it is download or upload`);
+    throw new ProgramError('BadArgument', `Invalid kind \`${kind}\`: it is download or upload`);
   }
   const now = new Date();
   for (const share of await readShares(context.folder, kind satisfies ShareKind, now)) print(context, share, now);
@@ -122,13 +122,14 @@ function print({ output }: Context, share: Share | undefined, now: Date): void {
 
 async function parseShared(context: Context, argument: string): Promise<RemoteTarget> {
   const target = parseRemote(argument, await context.aliases());
-  if (target.bucket === '') throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket or object`);
+  if (target.bucket === '')
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket or object`);
   // The client has renewed the credentials of a login.
   const { accessKey, webIdentity } = target.alias;
   if (accessKey !== '' || webIdentity !== undefined)
     return { ...target, alias: (await context.client(target.alias)).alias };
   throw new ProgramError(
-    'configuration',
+    'BadAlias',
     `The alias \`${target.aliasName}\` has no keys: a link needs those of the one who shares`,
   );
 }
@@ -141,7 +142,7 @@ function regionOf({ io }: Context): string | undefined {
 function parseExpiry(text = '168h'): number {
   const seconds = parseDuration('--expire', text) / 1_000;
   if (seconds >= 1 && seconds <= 604_800) return seconds;
-  throw new ProgramError('usage', `Invalid --expire \`${text}\`: it is from 1s to 168h`);
+  throw new ProgramError('BadArgument', `Invalid --expire \`${text}\`: it is from 1s to 168h`);
 }
 
 /** Quotes a word for a shell. */

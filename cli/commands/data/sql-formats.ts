@@ -26,14 +26,14 @@ const otherNames: Readonly<Record<string, string>> = {
 /**
  * Returns the format of an object: of the flags, or by the end of its key. Undefined if neither says it.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function inputFormat(key: string, { csvInput, jsonInput }: FormatOptions): SelectFormat | undefined {
   if (csvInput !== undefined && jsonInput !== undefined) {
-    throw new ProgramError('usage', 'Use --csv-input or --json-input, not both');
+    throw new ProgramError('BadArgument', 'Use --csv-input or --json-input, not both');
   }
   if (key.endsWith('.parquet') && (csvInput || jsonInput)) {
-    throw new ProgramError('usage', 'An object of Parquet needs neither --csv-input nor --json-input');
+    throw new ProgramError('BadArgument', 'An object of Parquet needs neither --csv-input nor --json-input');
   }
   if (csvInput) {
     return {
@@ -51,14 +51,14 @@ export function inputFormat(key: string, { csvInput, jsonInput }: FormatOptions)
   return undefined;
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function outputFormat(options: FormatOptions, input: SelectFormat | undefined, json: boolean): SelectFormat {
   const { csvOutput, csvOutputHeader, jsonOutput } = options;
   if (csvOutput !== undefined && jsonOutput !== undefined) {
-    throw new ProgramError('usage', 'Use --csv-output or --json-output, not both');
+    throw new ProgramError('BadArgument', 'Use --csv-output or --json-output, not both');
   }
   if (jsonOutput !== undefined && csvOutputHeader !== undefined) {
-    throw new ProgramError('usage', '--csv-output-header is for CSV: leave out --json-output');
+    throw new ProgramError('BadArgument', '--csv-output-header is for CSV: leave out --json-output');
   }
   if (csvOutput !== undefined) {
     const settings = settingsOf('--csv-output', csvOutput, csvOutputNames);
@@ -91,9 +91,9 @@ function settingsOf(flag: string, text: string, names: Readonly<Record<string, s
     const full = names[lower] ?? known.find((one) => one.toLowerCase() === lower || one === otherNames[lower]);
     if (full === undefined || !known.includes(full)) {
       const list = Object.entries(names).map(([short, long]) => `${long} (${short})`);
-      throw new ProgramError('usage', `Unknown setting \`${name}\` of ${flag}: there are ${list.join(', ')}`);
+      throw new ProgramError('BadArgument', `Unknown setting \`${name}\` of ${flag}: there are ${list.join(', ')}`);
     }
-    if (settings[full] !== undefined) throw new ProgramError('usage', `${flag} has \`${name}\` twice`);
+    if (settings[full] !== undefined) throw new ProgramError('BadArgument', `${flag} has \`${name}\` twice`);
     settings[full] = value.replaceAll(/\\[ntr]/g, (escape) => escapes[escape] ?? escape);
   }
   return settings;
@@ -107,7 +107,8 @@ function matchesOf(flag: string, text: string): readonly RegExpExecArray[] {
   const setting = /([^=,]+)=(,|[^,]*)(?:,|$)/y;
   while (setting.lastIndex < text.length) {
     const match = setting.exec(text);
-    if (match === null) throw new ProgramError('usage', `Invalid ${flag} \`${text}\`: write NAME=VALUE,NAME=VALUE`);
+    if (match === null)
+      throw new ProgramError('BadArgument', `Invalid ${flag} \`${text}\`: write NAME=VALUE,NAME=VALUE`);
     matches.push(match);
   }
   return matches;

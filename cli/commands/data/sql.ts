@@ -33,7 +33,7 @@ export async function sql(context: Context, args: readonly string[], options: Sq
     try {
       const target = parseRemote(argument, await context.aliases());
       if (target.bucket === '')
-        throw new ProgramError('usage', `Invalid target \`${argument}\`: name an object or a prefix`);
+        throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name an object or a prefix`);
       const client = await context.client(target.alias);
       for await (const key of keysOf(client, target, options))
         await query(context, client, { ...target, key }, options, session);

@@ -80,7 +80,7 @@ async function statEntries(context: Context, argument: string, options: StatOpti
   // Of a key without any versions, those of all names that begin with it, as without `versions`.
   const any = await show(recursive, () => true);
   if (!any && target.kind === 'remote' && target.key !== '')
-    throw new ProgramError('not-found', `\`${argument}\` does not exist`);
+    throw new ProgramError('NotFound', `\`${argument}\` does not exist`);
   failures.throwIfAny();
 }
 
@@ -140,7 +140,7 @@ async function statObjectOrFolder(
       return;
     }
     if (kind === 'none') {
-      throw new ProgramError('not-found', `Object \`${target.text}\` does not exist`, { cause: error });
+      throw new ProgramError('NotFound', `Object \`${target.text}\` does not exist`, { cause: error });
     }
     printFolder(context, `${name}/`, new Date());
   }

@@ -27,19 +27,25 @@ const parallel = 8;
 export async function undo(context: Context, [argument = '']: readonly string[], options: UndoOptions): Promise<void> {
   const last = Number(options.last ?? 1);
   if (!Number.isInteger(last) || last < 1) {
-    throw new ProgramError('usage', `Invalid --last \`${options.last}\`: it is a number above 0`);
+    throw new ProgramError('BadArgument', `Invalid --last \`${options.last}\`: it is a number above 0`);
   }
   const action = options.action?.toUpperCase();
   if (action !== undefined && action !== 'PUT' && action !== 'DELETE') {
-    throw new ProgramError('usage', `Invalid --action \`${options.action}\`: it is PUT or DELETE`);
+    throw new ProgramError('BadArgument', `Invalid --action \`${options.action}\`: it is PUT or DELETE`);
   }
   const recursive = options.recursive === true;
   if (recursive && options.force !== true && options.dryRun !== true) {
-    throw new ProgramError('usage', 'Undoing recursively needs --force as well; --dry-run shows what it would do');
+    throw new ProgramError(
+      'BadArgument',
+      'Undoing recursively needs --force as well; --dry-run shows what it would do',
+    );
   }
   const target = parseRemote(argument, await context.aliases());
   if (target.bucket === '' || (target.key === '' && !recursive)) {
-    throw new ProgramError('usage', `Invalid target \`${argument}\`: name an object, or a bucket with --recursive`);
+    throw new ProgramError(
+      'BadArgument',
+      `Invalid target \`${argument}\`: name an object, or a bucket with --recursive`,
+    );
   }
   await undoAll(context, target, { last, action, recursive, dryRun: options.dryRun === true });
 }
@@ -56,7 +62,7 @@ async function undoAll(context: Context, target: RemoteTarget, undoing: Undoing)
   const { status } = await getVersioning(client, target.bucket);
   if (status !== 'Enabled') {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `\`${target.aliasName}/${target.bucket}\` keeps no versions: nothing can be undone there`,
     );
   }
@@ -79,7 +85,7 @@ async function undoAll(context: Context, target: RemoteTarget, undoing: Undoing)
     if ('error' in result) failures.report(result.error, `Unable to undo \`${printable(result.entry.display)}\``);
     else await print(context, target, result.entry, undoing.dryRun);
   }
-  if (!any && !undoing.recursive) throw new ProgramError('not-found', `\`${target.text}\` has no version to undo`);
+  if (!any && !undoing.recursive) throw new ProgramError('NotFound', `\`${target.text}\` has no version to undo`);
   failures.throwIfAny();
 }
 

@@ -20,7 +20,7 @@ export const serverEvents: Readonly<Record<string, readonly string[]>> = {
   'bucket-removal': ['s3:BucketRemoved:*'],
 };
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function typesOf(
   names: readonly string[],
   known: Readonly<Record<string, readonly string[]>>,
@@ -28,7 +28,7 @@ export function typesOf(
   return names.flatMap((name) => {
     const types = Object.hasOwn(known, name) ? known[name] : undefined;
     if (types === undefined) {
-      throw new ProgramError('usage', `Unknown event \`${name}\`: there are ${Object.keys(known).join(', ')}`);
+      throw new ProgramError('BadArgument', `Unknown event \`${name}\`: there are ${Object.keys(known).join(', ')}`);
     }
     return types;
   });

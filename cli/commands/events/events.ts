@@ -59,7 +59,7 @@ export async function removeEvent(
   options: EventOptions & { readonly force?: boolean },
 ): Promise<void> {
   if (arn === '' && options.force !== true) {
-    throw new ProgramError('usage', 'This removes all rules of the bucket: add --force, or name a destination');
+    throw new ProgramError('Unsafe', 'This removes all rules of the bucket: add --force, or name a destination');
   }
   const { client, target } = await bucketOf(context, argument);
   const kept = arn === '' ? [] : await rulesWithout(client, target.bucket, arn, options);
@@ -81,7 +81,7 @@ async function rulesWithout(
   );
   if (index < 0) {
     throw new ProgramError(
-      'not-found',
+      'NotFound',
       `No rule sends ${event} with these filters to ${arn}; \`event list\` shows the rules`,
     );
   }
@@ -96,7 +96,7 @@ function kindOf(arn: string): DestinationKind {
   const kind = kindOfArn(arn);
   if (kind !== undefined) return kind;
   throw new ProgramError(
-    'usage',
+    'BadArgument',
     `Invalid ARN \`${arn}\`: it is arn:PARTITION:sqs:REGION:ACCOUNT:NAME, or with sns or lambda`,
   );
 }

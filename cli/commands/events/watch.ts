@@ -50,14 +50,14 @@ async function watchRemote(
   { prefix, suffix = '' }: WatchOptions,
 ): Promise<void> {
   if (prefix !== undefined && target.key !== '') {
-    throw new ProgramError('usage', `\`${target.text}\` has a prefix: leave out --prefix`);
+    throw new ProgramError('BadArgument', `\`${target.text}\` has a prefix: leave out --prefix`);
   }
   const client = await context.client(target.alias);
   const stream = await listenToEvents(client, { bucket: target.bucket, events, prefix: prefix ?? target.key, suffix });
   for await (const { Records: records } of jsonLines<Notification>(stream)) {
     for (const record of records ?? []) await print(context, shownRecord(target, record), record.source);
   }
-  throw new ProgramError('failed', 'The server ended the events; it may be restarting');
+  throw new ProgramError('Failed', 'The server ended the events; it may be restarting');
 }
 
 function shownRecord({ alias }: RemoteTarget, { eventTime = '', eventName = '', s3 = {} }: EventRecord): Shown {

@@ -8,7 +8,7 @@ const pages: Readonly<Record<string, Topic>> = topics;
 /**
  * Finds the command (`admin user add`) whose help is wanted, or returns the page of a topic. Without words it is the program.
  *
- * @throws ProgramError usage for words that mean neither
+ * @throws ProgramError BadArgument for words that mean neither
  */
 export function helpFor(program: Command, words: readonly string[]): Command | string {
   const [first = ''] = words;
@@ -29,5 +29,5 @@ function unknown(command: Command, word: string): ProgramError {
   const names = [...command.commands.map((one) => one.name()), ...(command.parent === null ? Object.keys(topics) : [])];
   const closest = closestName(word, names);
   const hint = closest === undefined ? '; see `coffer --help`' : ` (did you mean \`${closest}\`?)`;
-  return new ProgramError('usage', `There is no command or topic \`${word}\`${hint}`);
+  return new ProgramError('BadArgument', `There is no command or topic \`${word}\`${hint}`);
 }

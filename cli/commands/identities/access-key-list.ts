@@ -86,9 +86,10 @@ function listQuery(users: readonly string[], options: ListKeysOptions) {
     ...(options.tempOnly ? ['sts-only'] : []),
     ...(options.svcaccOnly ? ['svcacc-only'] : []),
   ];
-  if (kinds.length > 1) throw new ProgramError('usage', 'Give one of --users-only, --temp-only and --svcacc-only');
+  if (kinds.length > 1)
+    throw new ProgramError('BadArgument', 'Give one of --users-only, --temp-only and --svcacc-only');
   if (options.self && (options.all || users.length > 0)) {
-    throw new ProgramError('usage', 'Name users, or give one of --self and --all');
+    throw new ProgramError('BadArgument', 'Name users, or give one of --self and --all');
   }
   // Stock clients list all users by default.
   const all = options.all === true || (users.length === 0 && options.self !== true);

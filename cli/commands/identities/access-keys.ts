@@ -17,7 +17,7 @@ interface ExpiryOptions {
 /** Returns the expiration for the admin API; undefined without one. A time without a zone is UTC. */
 export function expiration({ expiry, expiryDuration }: ExpiryOptions, now: Date): string | undefined {
   if (expiry !== undefined && expiryDuration !== undefined) {
-    throw new ProgramError('usage', 'Give either --expiry, a time, or --expiry-duration, not both');
+    throw new ProgramError('BadArgument', 'Give either --expiry, a time, or --expiry-duration, not both');
   }
   const end = expiry === undefined ? after(expiryDuration, now) : timeOf(expiry);
   return end?.toISOString().replace(/\.\d+Z$/, 'Z');
@@ -29,7 +29,7 @@ function after(duration: string | undefined, now: Date): Date | undefined {
     return new Date(now.getTime() + parseDuration(duration));
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
-    throw new ProgramError('usage', `Invalid --expiry-duration \`${duration}\`: ${error.message}`);
+    throw new ProgramError('BadArgument', `Invalid --expiry-duration \`${duration}\`: ${error.message}`);
   }
 }
 
@@ -38,7 +38,7 @@ function timeOf(text: string): Date {
   const [, day = '', time = '00:00', zone = 'Z'] = form ?? [];
   const date = new Date(`${day}T${time}${zone}`);
   if (form !== null && !Number.isNaN(date.getTime())) return date;
-  throw new ProgramError('usage', `Invalid --expiry \`${text}\`: write 2030-01-31, or 2030-01-31T08:00:00Z`);
+  throw new ProgramError('BadArgument', `Invalid --expiry \`${text}\`: write 2030-01-31, or 2030-01-31T08:00:00Z`);
 }
 
 export interface KeyOptions extends ExpiryOptions {
@@ -195,7 +195,7 @@ export async function editAccessKey(
   };
   if (Object.values(change).every((value) => value === undefined)) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `Say what shall change of \`${accessKey}\`: --name, --description, --policy, --secret-key -, --expiry or --expiry-duration`,
     );
   }

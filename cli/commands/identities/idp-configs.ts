@@ -43,7 +43,7 @@ export async function saveIdp(
 ): Promise<void> {
   const { name, settings } = nameAndSettings(words, type);
   if (settings.length === 0) {
-    throw new ProgramError('usage', `No settings are given; write for instance ${exampleSettings(type)}`);
+    throw new ProgramError('BadArgument', `No settings are given; write for instance ${exampleSettings(type)}`);
   }
   const admin = await adminOf(context, alias);
   const headers = await admin.send({
@@ -123,7 +123,7 @@ function nameAndSettings(words: readonly string[], type: IdpType) {
   const [first = '', ...rest] = words;
   if (first === '' || first.includes('=')) return { name: nameless, settings: words };
   if (type === 'ldap')
-    throw new ProgramError('usage', `There is one directory, without a name: leave \`${first}\` out`);
+    throw new ProgramError('BadArgument', `There is one directory, without a name: leave \`${first}\` out`);
   return { name: first, settings: rest };
 }
 

@@ -24,9 +24,13 @@ export async function createKeyWithLogin(
   ];
   const [name = '', password = '', secretKey] = await ask(context.io, questions);
   if (name === '' || password === '') {
-    throw new ProgramError('usage', 'A login needs a name and a password: type them when asked, or send two lines');
+    throw new ProgramError(
+      'BadArgument',
+      'A login needs a name and a password: type them when asked, or send two lines',
+    );
   }
-  if (secretKey === '') throw new ProgramError('usage', 'The secret key is missing: it is a line after the password');
+  if (secretKey === '')
+    throw new ProgramError('BadArgument', 'The secret key is missing: it is a line after the password');
   const alias = await login(context, url, name, password);
   const admin = new AdminClient(await context.client(alias));
   await makeAccessKey(context, admin, { call: 'idp/ldap/add-service-account', options, asked: secretKey });

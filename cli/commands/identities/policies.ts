@@ -68,14 +68,14 @@ export async function readPolicyFile(context: Context, path: string): Promise<st
     JSON.parse(text);
   } catch (error) {
     const named = path === '-' ? 'What came on standard input' : `\`${path}\``;
-    throw new ProgramError('usage', `${named} is no policy: it is no JSON`, { cause: error });
+    throw new ProgramError('BadArgument', `${named} is no policy: it is no JSON`, { cause: error });
   }
   return text;
 }
 
 function unreadable(path: string) {
   return (error: unknown): never => {
-    throw new ProgramError('usage', `The policy file \`${path}\` cannot be read`, { cause: error });
+    throw new ProgramError('BadArgument', `The policy file \`${path}\` cannot be read`, { cause: error });
   };
 }
 
@@ -116,7 +116,10 @@ function conditionKeys(words: readonly string[]): Record<string, string[]> {
   for (const word of words) {
     const [, key, value] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (key === undefined || value === undefined) {
-      throw new ProgramError('usage', `Invalid --context \`${word}\`: write KEY=VALUE, such as aws:SourceIp=192.0.2.7`);
+      throw new ProgramError(
+        'BadArgument',
+        `Invalid --context \`${word}\`: write KEY=VALUE, such as aws:SourceIp=192.0.2.7`,
+      );
     }
     found.set(key, [...(found.get(key) ?? []), value]);
   }

@@ -26,7 +26,7 @@ export async function changeAttachments(
 ): Promise<void> {
   const { user, group } = options;
   if ((user === undefined) === (group === undefined)) {
-    throw new ProgramError('usage', 'Say whose policies: either `--user NAME` or `--group NAME`');
+    throw new ProgramError('BadArgument', 'Say whose policies: either `--user NAME` or `--group NAME`');
   }
   const admin = await adminOf(context, alias);
   const holder = user === undefined ? { group } : { user };
@@ -158,7 +158,7 @@ export async function changeClaimPolicies(
 ): Promise<void> {
   if (claim === undefined || value === undefined) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       'Say whose policies: --claim NAME and --value VALUE, with --provider CONFIGURATION',
     );
   }

@@ -23,10 +23,10 @@ export async function revokeTokens(
 ): Promise<void> {
   const { all, self, tokenType } = options;
   if ((user === undefined) !== (self === true)) {
-    throw new ProgramError('usage', 'Say whose temporary credentials end: name a user, or give --self');
+    throw new ProgramError('BadArgument', 'Say whose temporary credentials end: name a user, or give --self');
   }
   if ((all === true) === (tokenType !== undefined)) {
-    throw new ProgramError('usage', 'Say which of them end: --all, or --token-type LABEL');
+    throw new ProgramError('BadArgument', 'Say which of them end: --all, or --token-type LABEL');
   }
   const admin = await adminOf(context, alias);
   await admin.send({

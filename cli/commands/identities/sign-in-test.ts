@@ -61,7 +61,7 @@ export async function testOpenId(
   options: SignInOptions,
 ): Promise<void> {
   const ways = [options.tokenFile, options.user, options.device].filter((way) => way !== undefined);
-  if (ways.length > 1) throw new ProgramError('usage', 'Give one of --token-file, --user and --device');
+  if (ways.length > 1) throw new ProgramError('BadArgument', 'Give one of --token-file, --user and --device');
   const admin = await adminOf(context, alias);
   const proof = await proofOf(context, options);
   const ask = (body: object) => question(admin, name, body);
@@ -73,7 +73,7 @@ export async function testOpenId(
     steps.push(...walked);
   }
   if (hasFailed(steps)) {
-    throw new ProgramError('reported', `The provider ${name} does not work`);
+    throw new ProgramError('Reported', `The provider ${name} does not work`);
   }
   if (ways.length === 0) {
     context.output.hint(`\nThe test had no login. Continue with a user: --device, --user NAME or --token-file FILE`);
@@ -94,14 +94,14 @@ async function proofOf(context: Context, { tokenFile, user }: SignInOptions): Pr
   if (user !== undefined) return { user, password: await secret(context, `password of ${user}`, undefined) };
   if (tokenFile === undefined) return {};
   const token = tokenFile === '-' ? await readAll(context.io) : await readFile(tokenFile, 'utf8');
-  if (token.trim() === '') throw new ProgramError('usage', `There is no token in \`${tokenFile}\``);
+  if (token.trim() === '') throw new ProgramError('BadArgument', `There is no token in \`${tokenFile}\``);
   return { token: token.trim() };
 }
 
 /** Shows the code and polls the server until the user has entered it, or it expires. */
 async function byDevice(context: Context, ask: (body: object) => Promise<Answer>): Promise<readonly SignInStep[]> {
   const { device } = await ask({ device: true });
-  if (device === undefined) throw new ProgramError('failed', 'The server began no login by a code');
+  if (device === undefined) throw new ProgramError('Failed', 'The server began no login by a code');
   const { userCode, verificationUri, verificationUriComplete = verificationUri, deviceCode, expiresIn } = device;
   context.output.message(`\nOpen ${printable(verificationUriComplete)}\nand enter the code ${printable(userCode)}\n`, {
     verificationUri,
@@ -118,7 +118,7 @@ async function byDevice(context: Context, ask: (body: object) => Promise<Answer>
     // RFC 8628 (3.5) demands this.
     if (answer.pending.slower) interval += 5;
   }
-  throw new ProgramError('failed', `The code was not entered within ${expiresIn} seconds; start again`);
+  throw new ProgramError('Failed', `The code was not entered within ${expiresIn} seconds; start again`);
 }
 
 /** Makes the server try a sign-in at the LDAP directory without a password, and shows each step. Exits with 1 when one fails. */
@@ -134,7 +134,7 @@ export async function testLdap(context: Context, [alias = '', user]: readonly st
   printSteps(context, 'ldap', steps);
   if (hasFailed(steps)) {
     const what = user === undefined ? 'The directory does not work' : `${user} cannot sign in`;
-    throw new ProgramError('reported', what);
+    throw new ProgramError('Reported', what);
   }
   if (user === undefined) context.output.hint('\nThe test had no user. Continue with the name or DN of one');
 }

@@ -43,7 +43,7 @@ async function newKeys(
     { text: 'Enter the access key: ', secret: false },
     { text: 'Enter the secret key: ', secret: true },
   ]);
-  if (name === '' || answer === '') throw new ProgramError('usage', 'A user has an access key and a secret key');
+  if (name === '' || answer === '') throw new ProgramError('BadArgument', 'A user has an access key and a secret key');
   return { accessKey: name, secretKey: answer };
 }
 
@@ -119,7 +119,7 @@ export async function showUserPolicy(context: Context, [alias = '', name = '']: 
   });
   if (policyName === '') {
     throw new ProgramError(
-      'not-found',
+      'NotFound',
       `The user \`${name}\` has no policy of its own; those of its groups may still count`,
     );
   }

@@ -28,13 +28,13 @@ export async function restore(
 ): Promise<void> {
   const days = Number(options.days ?? '1');
   if (!Number.isInteger(days) || days < 1)
-    throw new ProgramError('usage', `Invalid --days \`${options.days}\`: it is at least 1`);
+    throw new ProgramError('BadArgument', `Invalid --days \`${options.days}\`: it is at least 1`);
   if (options.versionId !== undefined && (options.recursive === true || options.versions === true)) {
-    throw new ProgramError('usage', '--version-id names one version: leave out --recursive and --versions');
+    throw new ProgramError('BadArgument', '--version-id names one version: leave out --recursive and --versions');
   }
   const target = parseRemote(argument, await context.aliases());
   if (target.bucket === '')
-    throw new ProgramError('usage', `Invalid target \`${argument}\`: name an object or a prefix`);
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name an object or a prefix`);
   const client = await context.client(target.alias);
   const rules = new EncryptionRules(options, {});
   const refs: ObjectRef[] = [];

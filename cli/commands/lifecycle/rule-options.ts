@@ -67,7 +67,7 @@ export function newRuleId(): string {
 /**
  * Makes the rule of the flags. `path` is the part of the target after the bucket, an older way to write the prefix.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function newRule(options: RuleOptions, path: string, today: Date): LifecycleRuleFields {
   const values = valuesOf(options, path);
@@ -80,7 +80,7 @@ export function newRule(options: RuleOptions, path: string, today: Date): Lifecy
   return rule;
 }
 
-/** Applies the flags to a rule; what no flag names stays. @throws ProgramError usage */
+/** Applies the flags to a rule; what no flag names stays. @throws ProgramError BadArgument */
 export function editRule(rule: LifecycleRuleFields, options: RuleOptions, path: string): LifecycleRuleFields {
   const values = valuesOf(options, path);
   const status = options.disable === true ? 'Disabled' : options.enable === true ? 'Enabled' : rule.Status;
@@ -328,5 +328,5 @@ function without<Fields extends object>(fields: Fields): { [Name in keyof Fields
 }
 
 function bad(why: string): ProgramError {
-  return new ProgramError('usage', `Invalid lifecycle rule: ${why}`);
+  return new ProgramError('BadArgument', `Invalid lifecycle rule: ${why}`);
 }

@@ -35,13 +35,13 @@ export async function changeRule(
 ): Promise<void> {
   const { id } = options;
   if (id === undefined || id === '')
-    throw new ProgramError('usage', 'Name the rule by --id; `ilm rule ls` shows the IDs');
+    throw new ProgramError('BadArgument', 'Name the rule by --id; `ilm rule ls` shows the IDs');
   const { client, target } = await bucketOf(context, argument);
   const rules = await rulesOf(client, target.bucket);
   const index = rules.findIndex((rule) => rule.ID === id);
   const rule = rules[index];
   if (rule === undefined)
-    throw new ProgramError('not-found', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
+    throw new ProgramError('NotFound', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
   await putLifecycle(client, target.bucket, rules.with(index, editRule(rule, options, target.key)));
   context.output.message(`Lifecycle configuration rule with ID \`${id}\` modified in ${argument}.`, {
     target: argument,
@@ -60,7 +60,7 @@ export async function listRules(
   options: ListOptions,
 ): Promise<void> {
   if (options.expiry === true && options.transition === true) {
-    throw new ProgramError('usage', 'Use --expiry or --transition, not both');
+    throw new ProgramError('BadArgument', 'Use --expiry or --transition, not both');
   }
   const { client, target } = await bucketOf(context, argument);
   const { rules, updatedAt } = await setLifecycle(client, target);
@@ -89,13 +89,13 @@ export async function removeRule(
   [argument = '']: readonly string[],
   { id = '', all = false, force = false }: RemoveOptions,
 ): Promise<void> {
-  if (all !== force) throw new ProgramError('usage', 'Use --all and --force together, to remove all rules');
-  if (!all && id === '') throw new ProgramError('usage', 'Name the rule by --id, or remove all by --all --force');
+  if (all !== force) throw new ProgramError('BadArgument', 'Use --all and --force together, to remove all rules');
+  if (!all && id === '') throw new ProgramError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
   const { client, target } = await bucketOf(context, argument);
   const { rules } = await getLifecycle(client, target.bucket);
   const kept = all ? [] : rules.filter((rule) => rule.ID !== id);
   if (!all && kept.length === rules.length) {
-    throw new ProgramError('not-found', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
+    throw new ProgramError('NotFound', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
   }
   await putLifecycle(client, target.bucket, kept);
   const human = all ? `Rules for \`${argument}\` removed.` : `Rule ID \`${id}\` from target ${argument} removed.`;
@@ -123,20 +123,21 @@ function parseRules(text: string): readonly LifecycleRuleFields[] {
   try {
     document = JSON.parse(text);
   } catch (error) {
-    throw new ProgramError('usage', 'Standard input has no JSON', { cause: error });
+    throw new ProgramError('BadArgument', 'Standard input has no JSON', { cause: error });
   }
   // With --json the export has the rules in a field.
   const { config = document } = (document ?? {}) as { readonly config?: unknown };
   const { Rules: rules } = (config ?? {}) as { readonly Rules?: readonly unknown[] };
   const areRules = Array.isArray(rules) && rules.every((rule) => typeof rule === 'object' && rule !== null);
-  if (!areRules || rules.length === 0) throw new ProgramError('usage', 'Standard input has no rules: {"Rules": [ … ]}');
+  if (!areRules || rules.length === 0)
+    throw new ProgramError('BadArgument', 'Standard input has no rules: {"Rules": [ … ]}');
   return rules.map((rule: Partial<LifecycleRuleFields>) => ({ ...rule, ID: rule.ID ?? '', Status: rule.Status ?? '' }));
 }
 
 async function setLifecycle(client: S3Client, target: RemoteTarget): Promise<BucketLifecycle> {
   const lifecycle = await getLifecycle(client, target.bucket);
   if (lifecycle.rules.length > 0) return lifecycle;
-  throw new ProgramError('not-found', `${target.text} has no lifecycle rules; \`ilm rule add\` adds one`);
+  throw new ProgramError('NotFound', `${target.text} has no lifecycle rules; \`ilm rule add\` adds one`);
 }
 
 /** Without a configuration there are no rules. */
@@ -152,6 +153,6 @@ async function rulesOf(client: S3Client, bucket: string): Promise<readonly Lifec
 async function bucketOf(context: Context, argument: string): Promise<{ client: S3Client; target: RemoteTarget }> {
   const target = parseRemote(argument, await context.aliases());
   if (target.bucket === '')
-    throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
   return { client: await context.client(target.alias), target };
 }

@@ -94,7 +94,7 @@ interface TierStats {
 
 export async function tierInfo(context: Context, [alias = '', name]: readonly string[]): Promise<void> {
   if (name !== undefined && context.output.json) {
-    throw new ProgramError('usage', 'With --json all tiers are shown: leave out the name');
+    throw new ProgramError('BadArgument', 'With --json all tiers are shown: leave out the name');
   }
   const admin = await adminOf(context, alias);
   const tiers = (await admin.json<readonly TierStats[] | null>({ method: 'GET', call: 'tier-stats' })) ?? [];
@@ -115,7 +115,7 @@ export async function removeTier(
 ): Promise<void> {
   if (force && !dangerous) {
     throw new ProgramError(
-      'usage',
+      'Unsafe',
       'Objects of a tier that is removed by force cannot be read any more: add --dangerous if you are sure',
     );
   }
@@ -141,12 +141,15 @@ function fieldsOf({ S3, Azure, GCS, MinIO }: TierConfig): TierFields {
 
 async function configOf(kind: string, name: string, options: TierOptions): Promise<TierConfig> {
   if (!Object.hasOwn(kinds, kind)) {
-    throw new ProgramError('usage', `Unknown kind of tier \`${kind}\`: there are ${Object.keys(kinds).join(', ')}`);
+    throw new ProgramError(
+      'BadArgument',
+      `Unknown kind of tier \`${kind}\`: there are ${Object.keys(kinds).join(', ')}`,
+    );
   }
-  if (name === '') throw new ProgramError('usage', 'A tier needs a name');
+  if (name === '') throw new ProgramError('BadArgument', 'A tier needs a name');
   const place = { Bucket: options.bucket, Prefix: options.prefix, Region: options.region };
   const fields = { ...place, ...(await accessOf(kind as keyof typeof kinds, options)) };
-  if (!options.bucket) throw new ProgramError('usage', `A tier of the kind ${kind} needs --bucket`);
+  if (!options.bucket) throw new ProgramError('BadArgument', `A tier of the kind ${kind} needs --bucket`);
   return { Version: 'v1', Type: kind, Name: name, [kinds[kind as keyof typeof kinds]]: fields };
 }
 
@@ -155,19 +158,19 @@ async function accessOf(kind: keyof typeof kinds, options: TierOptions): Promise
     case 'minio': {
       const { accessKey, secretKey, endpoint } = options;
       if (!accessKey || !secretKey)
-        throw new ProgramError('usage', 'A tier of the kind minio needs --access-key and --secret-key');
-      if (!endpoint) throw new ProgramError('usage', 'A tier of the kind minio needs --endpoint');
+        throw new ProgramError('BadArgument', 'A tier of the kind minio needs --access-key and --secret-key');
+      if (!endpoint) throw new ProgramError('BadArgument', 'A tier of the kind minio needs --endpoint');
       return { Endpoint: endpoint, AccessKey: accessKey, SecretKey: secretKey };
     }
     case 's3':
       return s3Access(options);
     case 'azure': {
       const { accountName, accountKey } = options;
-      if (!accountName) throw new ProgramError('usage', 'A tier of the kind azure needs --account-name');
+      if (!accountName) throw new ProgramError('BadArgument', 'A tier of the kind azure needs --account-name');
       const principal = principalOf(options);
       if (!accountKey && Object.values(principal).some((value) => !value)) {
         throw new ProgramError(
-          'usage',
+          'BadArgument',
           'A tier of the kind azure needs --account-key, or --az-sp-tenant-id, --az-sp-client-id and --az-sp-client-secret',
         );
       }
@@ -215,7 +218,7 @@ function s3Access(options: TierOptions): TierFields {
 }
 
 function badS3(why: string): ProgramError {
-  return new ProgramError('usage', `A tier of the kind s3 ${why}`);
+  return new ProgramError('BadArgument', `A tier of the kind s3 ${why}`);
 }
 
 async function credentialsOf(options: TierOptions): Promise<TierFields> {
@@ -227,7 +230,7 @@ async function credentialsOf(options: TierOptions): Promise<TierFields> {
   if (Object.values(principal).some((value) => value !== undefined)) return { awsrole: false, azSP: principal };
   if (options.credentialsFile === undefined) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       'Give the new keys: --access-key and --secret-key, --use-aws-role, --account-key, --az-sp-… or --credentials-file',
     );
   }
@@ -239,6 +242,7 @@ function principalOf({ azSpTenantId, azSpClientId, azSpClientSecret }: TierOptio
 }
 
 async function credentialsFileOf({ credentialsFile }: TierOptions): Promise<Buffer> {
-  if (credentialsFile === undefined) throw new ProgramError('usage', 'A tier of the kind gcs needs --credentials-file');
+  if (credentialsFile === undefined)
+    throw new ProgramError('BadArgument', 'A tier of the kind gcs needs --credentials-file');
   return readFile(credentialsFile);
 }

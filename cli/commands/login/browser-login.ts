@@ -59,7 +59,7 @@ export async function tokensByBrowser(
     }
   } catch (error) {
     if (bounded.aborted && !signal.aborted) {
-      throw new ProgramError('failed', `Nobody signed in within ${loginMs / 60_000} minutes; begin again`);
+      throw new ProgramError('Failed', `Nobody signed in within ${loginMs / 60_000} minutes; begin again`);
     }
     throw explain(provider, error);
   } finally {

@@ -12,7 +12,7 @@ export async function printCredentials(context: Context, [given = '']: readonly 
   const found = findAlias(await context.aliases(), name);
   const { accessKey, secretKey, sessionToken, login } = (await context.client(found)).alias;
   if (accessKey === '') {
-    throw new ProgramError('configuration', `The alias \`${name}\` has no keys: \`coffer login ${name}\` gets some`);
+    throw new ProgramError('BadAlias', `The alias \`${name}\` has no keys: \`coffer login ${name}\` gets some`);
   }
   const document = {
     Version: 1,

@@ -53,7 +53,7 @@ export async function logout(context: Context, [given = '']: readonly string[]):
   checkAliasName(name);
   const stored = await readLogin(context.folder, name);
   if (!(await removeLogin(context.folder, name))) {
-    throw new ProgramError('not-found', `Nobody is signed in at \`${name}\``);
+    throw new ProgramError('NotFound', `Nobody is signed in at \`${name}\``);
   }
   if (stored?.refreshToken !== undefined) {
     try {
@@ -86,7 +86,7 @@ async function aliasFor(
   const aliases = await readAliases(context.folder);
   if (aliases.has(name) || !(await context.aliases()).has(name)) return findAlias(aliases, name);
   throw new ProgramError(
-    'configuration',
+    'BadAlias',
     `The alias \`${name}\` is in the environment, which a login does not change: use \`coffer login ALIAS URL\` with another name`,
   );
 }
@@ -94,7 +94,7 @@ async function aliasFor(
 function explainMissing(error: unknown): never {
   if (!(error instanceof ResponseError) || error.status >= 500) throw error;
   throw new ProgramError(
-    'failed',
+    'Failed',
     'The server does not say by which identity provider its users sign in: it is no Coffer, or an older one',
     { cause: error },
   );
@@ -104,21 +104,24 @@ function chooseProvider(alias: string, providers: readonly NamedProvider[], want
   const names = providers.map(({ name }) => `\`${printable(name)}\``).join(', ');
   if (providers.length === 0) {
     throw new ProgramError(
-      'failed',
+      'Failed',
       'The server has no identity provider: an administrator adds one with `coffer idp openid add`',
     );
   }
   if (wanted === undefined && providers.length > 1) {
-    throw new ProgramError('usage', `The server has several identity providers: choose one of ${names} by --provider`);
+    throw new ProgramError(
+      'BadArgument',
+      `The server has several identity providers: choose one of ${names} by --provider`,
+    );
   }
   const found = wanted === undefined ? providers[0] : providers.find(({ name }) => name === wanted);
   if (found === undefined) {
-    throw new ProgramError('usage', `The server has no identity provider \`${wanted}\`: there are ${names}`);
+    throw new ProgramError('BadArgument', `The server has no identity provider \`${wanted}\`: there are ${names}`);
   }
   const { clientId, displayName: _, ...provider } = found;
   if (clientId !== undefined) return { ...provider, clientId };
   throw new ProgramError(
-    'failed',
+    'Failed',
     `The identity provider \`${printable(found.name)}\` has no client for the command line: an administrator makes a public one there, and names it with ` +
       `\`coffer idp openid update ${alias} ${printable(found.name)} cli_client_id=CLIENT\``,
   );
@@ -128,7 +131,7 @@ async function signIn(context: Context, session: ProviderSession, options: Login
   const { io, output, signal } = context;
   const canDevice = session.metadata.document['device_authorization_endpoint'] !== undefined;
   if (options.device === true && !canDevice) {
-    throw new ProgramError('failed', 'The identity provider offers no login by a code: leave --device out');
+    throw new ProgramError('Failed', 'The identity provider offers no login by a code: leave --device out');
   }
   const browser = options.browser !== false && hasBrowser(process.platform, io.env);
   if (options.device === true || (!browser && options.browser !== false && canDevice)) {

@@ -120,16 +120,16 @@ export function explain(provider: LoginProvider, error: unknown): unknown {
   if (error instanceof ProgramError) return error;
   if (error instanceof OpenIdError) {
     return new ProgramError(
-      'failed',
+      'Failed',
       `The identity provider of the server cannot be used: ${error.message.replace(/\.$/, '')}`,
     );
   }
   if (!(error instanceof ResponseBodyError) && !(error instanceof AuthorizationResponseError)) {
-    return new ProgramError('failed', `The identity provider at ${provider.configUrl} gave no token`, { cause: error });
+    return new ProgramError('Failed', `The identity provider at ${provider.configUrl} gave no token`, { cause: error });
   }
   const said = [error.error, error.error_description].filter(Boolean).join(': ').slice(0, 400);
   const hint = hints[error.error] ?? `The client is \`${provider.clientId}\``;
-  return new ProgramError('failed', `The identity provider refused the login: ${printable(said)}. ${hint}`);
+  return new ProgramError('Failed', `The identity provider refused the login: ${printable(said)}. ${hint}`);
 }
 
 const hints: Readonly<Record<string, string>> = {

@@ -51,7 +51,7 @@ async function renew(context: Context, alias: Alias, signal: AbortSignal): Promi
 
 function ended(name: string, cause?: unknown): ProgramError {
   return new ProgramError(
-    'failed',
+    'Failed',
     `The login of \`${name}\` has expired: sign in again with \`coffer login ${name}\``,
     {
       cause,

@@ -24,7 +24,7 @@ export function webIdentityCredentials(context: Context, alias: Alias, identity:
 
 async function exchange(context: Context, alias: Alias, { endpoint, tokenFile, roleArn, sessionName }: WebIdentity) {
   const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
-    throw new ProgramError('configuration', `Unable to read the token \`${tokenFile}\``, { cause: error });
+    throw new ProgramError('BadConfig', `Unable to read the token \`${tokenFile}\``, { cause: error });
   });
   const { path, api } = alias;
   const client = await context.client({ url: endpoint, path, api, accessKey: '', secretKey: '' });

@@ -32,24 +32,24 @@ export function targetChanges(options: TargetOptions): readonly string[] {
     .map(([name]) => name);
 }
 
-/** Returns the remote bucket with the fields of the admin API. @throws ProgramError usage; the message has no secret */
+/** Returns the remote bucket with the fields of the admin API. @throws ProgramError BadArgument; the message has no secret */
 export async function remoteTarget(
   context: Context,
   options: TargetOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { remoteBucket, path = 'auto', bandwidth, healthcheckSeconds = '60' } = options;
   if (remoteBucket === undefined || remoteBucket === '')
-    throw new ProgramError('usage', 'Name the other bucket by --remote-bucket');
+    throw new ProgramError('BadArgument', 'Name the other bucket by --remote-bucket');
   if (!['auto', 'on', 'off'].includes(path))
-    throw new ProgramError('usage', `Invalid --path \`${path}\`: it is auto, on or off`);
+    throw new ProgramError('BadArgument', `Invalid --path \`${path}\`: it is auto, on or off`);
   if (!/^\d{1,6}$/.test(healthcheckSeconds))
-    throw new ProgramError('usage', 'Invalid --healthcheck-seconds: a number of seconds');
+    throw new ProgramError('BadArgument', 'Invalid --healthcheck-seconds: a number of seconds');
   const place = await placeOf(context, remoteBucket);
   if (remoteBucket.includes('://') && place.secretKey !== '')
     warnOfArguments(context, 'secret key', 'write ALIAS/BUCKET, with an alias for the other server');
   const issue = bucketNameError(place.bucket);
   if (issue !== undefined)
-    throw new ProgramError('usage', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${issue}`);
+    throw new ProgramError('BadArgument', `Invalid bucket \`${place.bucket}\` of --remote-bucket: it ${issue}`);
   return {
     endpoint: place.url.host,
     credentials: { accessKey: place.accessKey, secretKey: place.secretKey },
@@ -82,7 +82,7 @@ async function placeOf(context: Context, text: string): Promise<Place> {
   }
   if (/^https?:\/\//.test(text))
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       '--remote-bucket has no keys: write ALIAS/BUCKET, with an alias for the other server',
     );
   const [name = '', bucket = ''] = text.split('/');

@@ -69,19 +69,19 @@ export async function updateReplication(
   const { client, target } = await bucketOf(context, argument);
   const config = await configOf(client, target.bucket);
   const { id } = options;
-  if (id === undefined) throw new ProgramError('usage', 'Name the rule by --id; `replicate ls` shows the IDs');
+  if (id === undefined) throw new ProgramError('BadArgument', 'Name the rule by --id; `replicate ls` shows the IDs');
   const rule = config.Rules.find((one) => one.ID === id);
   const changes = targetChanges(options);
   if (options.remoteBucket === undefined && changes.length > 0) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       '--sync, --bandwidth, --proxy, --healthcheck-seconds and --path need --remote-bucket',
     );
   }
   const admin = await adminOf(context, target.aliasName);
   await admin.json({ method: 'GET', call: 'list-remote-targets', query: { bucket: target.bucket, type: '' } });
   if (rule === undefined)
-    throw new ProgramError('not-found', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
+    throw new ProgramError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
   if (options.remoteBucket !== undefined) {
     const query = {
       bucket: target.bucket,
@@ -110,7 +110,7 @@ export async function updateReplication(
 
 function checkPriority(config: ReplicationConfig, priority: number, id: string | undefined): void {
   if (!config.Rules.some((rule) => rule.Priority === priority && rule.ID !== id)) return;
-  throw new ProgramError('usage', `Another rule has the priority ${priority}: give another by --priority`);
+  throw new ProgramError('BadArgument', `Another rule has the priority ${priority}: give another by --priority`);
 }
 
 export async function listReplication(
@@ -121,7 +121,7 @@ export async function listReplication(
   const { client, target } = await bucketOf(context, argument);
   const { Rules } = await configOf(client, target.bucket);
   if (Rules.length === 0)
-    throw new ProgramError('not-found', `${argument} is not replicated; \`replicate add\` adds a rule`);
+    throw new ProgramError('NotFound', `${argument} is not replicated; \`replicate add\` adds a rule`);
   const rules = Rules.filter((rule) => status === '' || rule.Status.toLowerCase() === status.toLowerCase());
   const rows = rules.map((rule) => [
     rule.ID,
@@ -153,8 +153,8 @@ export async function removeReplication(
   [argument = '']: readonly string[],
   { id = '', all = false, force = false }: RemoveOptions,
 ): Promise<void> {
-  if (all !== force) throw new ProgramError('usage', 'Use --all and --force together, to remove all rules');
-  if (!all && id === '') throw new ProgramError('usage', 'Name the rule by --id, or remove all by --all --force');
+  if (all !== force) throw new ProgramError('BadArgument', 'Use --all and --force together, to remove all rules');
+  if (!all && id === '') throw new ProgramError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
   const { client, target } = await bucketOf(context, argument);
   const { Rules, Role } = await configOf(client, target.bucket);
   if (Rules.length === 0 && !all) {
@@ -165,8 +165,8 @@ export async function removeReplication(
   else {
     const rule = Rules.find((one) => one.ID === id);
     if (rule === undefined)
-      throw new ProgramError('not-found', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
-    if (Rules.length === 1) throw new ProgramError('usage', 'This is the only rule: remove it by --all --force');
+      throw new ProgramError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
+    if (Rules.length === 1) throw new ProgramError('BadArgument', 'This is the only rule: remove it by --all --force');
     await putReplication(client, target.bucket, { Role, Rules: Rules.filter((one) => one !== rule) });
     const admin = await adminOf(context, target.aliasName);
     const query = { bucket: target.bucket, arn: rule.Destination.Bucket };
@@ -196,7 +196,7 @@ export async function importReplication(context: Context, [argument = '']: reado
     const document = JSON.parse(await readAll(context.io)) as { readonly config?: object };
     config = document.config ?? document;
   } catch (error) {
-    throw new ProgramError('usage', 'Standard input has no JSON', { cause: error });
+    throw new ProgramError('BadArgument', 'Standard input has no JSON', { cause: error });
   }
   await putReplication(client, target.bucket, { Rules: config.Rules ?? [], Role: config.Role ?? '' });
   context.output.message(`Replication configuration successfully set on ${argument}.`, {
@@ -223,6 +223,6 @@ export async function bucketOf(
 ): Promise<{ client: S3Client; target: RemoteTarget }> {
   const target = parseRemote(argument, await context.aliases());
   if (target.bucket === '')
-    throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
   return { client: await context.client(target.alias), target };
 }

@@ -40,7 +40,10 @@ export async function startResync(
   { remoteBucket, olderThan }: { readonly remoteBucket?: string; readonly olderThan?: string },
 ): Promise<void> {
   if (!remoteBucket)
-    throw new ProgramError('usage', 'Name the ARN of the other bucket by --remote-bucket; `replicate ls` shows it');
+    throw new ProgramError(
+      'BadArgument',
+      'Name the ARN of the other bucket by --remote-bucket; `replicate ls` shows it',
+    );
   const hours = olderThan === undefined || olderThan === '' ? undefined : hoursOf(olderThan);
   const { client, target } = await bucketOf(context, argument);
   const query = {
@@ -63,7 +66,7 @@ function hoursOf(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,5})([dwy])$/.exec(text) ?? [];
   const hours = Number(count) * ({ d: 24, w: 168, y: 8_760 }[unit] ?? 0);
   if (hours > 0) return hours;
-  throw new ProgramError('usage', `Invalid --older-than \`${text}\`: write days, weeks or years, such as 7d`);
+  throw new ProgramError('BadArgument', `Invalid --older-than \`${text}\`: write days, weeks or years, such as 7d`);
 }
 
 export async function resyncStatus(

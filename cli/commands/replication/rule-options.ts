@@ -15,7 +15,7 @@ export interface ReplicationRuleOptions {
 const parts = ['delete-marker', 'delete', 'existing-objects', 'metadata-sync', 'replica-metadata-sync'];
 const defaultParts = 'delete-marker,delete,existing-objects,metadata-sync';
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function newReplicationRule(options: ReplicationRuleOptions, prefix: string): ReplicationRule {
   const replicated = partsOf(options.replicate ?? defaultParts);
   if (replicated.length === 0) throw badParts(options.replicate ?? '');
@@ -29,7 +29,7 @@ export function newReplicationRule(options: ReplicationRuleOptions, prefix: stri
   };
 }
 
-/** Applies the flags; what no flag names stays. @throws ProgramError usage */
+/** Applies the flags; what no flag names stays. @throws ProgramError BadArgument */
 export function editReplicationRule(
   rule: ReplicationRule,
   options: ReplicationRuleOptions,
@@ -37,7 +37,7 @@ export function editReplicationRule(
 ): ReplicationRule {
   const { state } = options;
   if (state !== undefined && !/^(enable|disable)$/i.test(state)) {
-    throw new ProgramError('usage', `Invalid --state \`${state}\`: it is enable or disable`);
+    throw new ProgramError('BadArgument', `Invalid --state \`${state}\`: it is enable or disable`);
   }
   const before = rule.Filter.And.Tags ?? (rule.Filter.Tag.Key === undefined ? [] : [rule.Filter.Tag]);
   const tags = options.tags === undefined ? before : tagsOf(options.tags);
@@ -61,7 +61,7 @@ function partsOf(text: string): readonly string[] {
 }
 
 function badParts(text: string): ProgramError {
-  return new ProgramError('usage', `Invalid --replicate \`${text}\`: there are ${parts.slice(0, 4).join(', ')}`);
+  return new ProgramError('BadArgument', `Invalid --replicate \`${text}\`: there are ${parts.slice(0, 4).join(', ')}`);
 }
 
 /** A new rule replicates changes of metadata also without the flag. */
@@ -92,12 +92,12 @@ function tagsOf(text = ''): readonly ReplicationTag[] {
   return text.split('&').map((tag) => {
     const [key = '', value, ...rest] = tag.split('=');
     if (key !== '' && value !== undefined && rest.length === 0) return { Key: key, Value: value };
-    throw new ProgramError('usage', `Invalid --tags \`${text}\`: write KEY=VALUE&KEY=VALUE`);
+    throw new ProgramError('BadArgument', `Invalid --tags \`${text}\`: write KEY=VALUE&KEY=VALUE`);
   });
 }
 
 function priorityOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
-  throw new ProgramError('usage', `Invalid --priority \`${text}\`: it is a whole number`);
+  throw new ProgramError('BadArgument', `Invalid --priority \`${text}\`: it is a whole number`);
 }

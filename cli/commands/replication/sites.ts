@@ -15,7 +15,7 @@ export async function addSites(
   aliases: readonly string[],
   { replicateIlmExpiry = false }: { readonly replicateIlmExpiry?: boolean },
 ): Promise<void> {
-  if (aliases.length < 2) throw new ProgramError('usage', 'Name at least two servers');
+  if (aliases.length < 2) throw new ProgramError('BadArgument', 'Name at least two servers');
   const known = await context.aliases();
   const sites = aliases.map((name) => {
     const { alias, aliasName } = parseRemote(name.replace(/\/+$/, ''), known);
@@ -57,7 +57,10 @@ export async function siteStatus(
   const kinds = ['buckets', 'policies', 'users', 'groups', 'ilmExpiryRules'] as const;
   const several = kinds.filter((kind) => options[kind] === true);
   if (single.length > 1 || (single.length > 0 && several.length > 0)) {
-    throw new ProgramError('usage', 'Ask for one bucket, policy, user, group or rule, or for kinds of them, not both');
+    throw new ProgramError(
+      'BadArgument',
+      'Ask for one bucket, policy, user, group or rule, or for kinds of them, not both',
+    );
   }
   const isAll = options.all === true || (single.length === 0 && several.length === 0);
   const [one] = single;
@@ -86,10 +89,10 @@ export async function removeSites(
   [alias = '', ...sites]: readonly string[],
   { all = false, force = false }: { readonly all?: boolean; readonly force?: boolean },
 ): Promise<void> {
-  if (all === sites.length > 0) throw new ProgramError('usage', 'Name the sites to remove, or use --all');
+  if (all === sites.length > 0) throw new ProgramError('BadArgument', 'Name the sites to remove, or use --all');
   if (!force)
     throw new ProgramError(
-      'usage',
+      'Unsafe',
       'A site that is removed gets nothing more of the others: add --force if you are sure',
     );
   const admin = await adminOf(context, alias);
@@ -130,7 +133,7 @@ export async function updateSite(
   print(context, await call(admin, 'PUT', 'edit', query, body, true), 'The site is updated.');
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 function checkUpdate(options: UpdateOptions): void {
   const { deploymentId, endpoint, mode, sync, bucketBandwidth } = options;
   const { disableIlmExpiryReplication: disable = false, enableIlmExpiryReplication: enable = false } = options;
@@ -147,7 +150,7 @@ function checkUpdate(options: UpdateOptions): void {
     [mode !== undefined && sync !== undefined, '--sync is the older name of --mode: leave it out'],
   ];
   const issue = problems.find(([isThere]) => isThere);
-  if (issue !== undefined) throw new ProgramError('usage', issue[1]);
+  if (issue !== undefined) throw new ProgramError('BadArgument', issue[1]);
 }
 
 const syncStates: Readonly<Record<string, string>> = {
@@ -162,7 +165,7 @@ function syncState({ mode, sync }: UpdateOptions): string {
   if (text === undefined) return '';
   const state = syncStates[text.toLowerCase()];
   if (state !== undefined) return state;
-  throw new ProgramError('usage', `Invalid --mode \`${text}\`: it is sync or async`);
+  throw new ProgramError('BadArgument', `Invalid --mode \`${text}\`: it is sync or async`);
 }
 
 function bandwidthOf(text: string | undefined): Fields {
@@ -195,7 +198,7 @@ async function peerOf(context: Context, alias: string, peerAlias: string): Promi
   const { deploymentID } = await peerAdmin.json<{ readonly deploymentID?: string }>({ method: 'GET', call: 'info' });
   const sites = (info['sites'] ?? []) as readonly Fields[];
   const peer = sites.find((site) => site['deploymentID'] === deploymentID);
-  if (peer === undefined) throw new ProgramError('not-found', `\`${peerAlias}\` is no site of \`${alias}\``);
+  if (peer === undefined) throw new ProgramError('NotFound', `\`${peerAlias}\` is no site of \`${alias}\``);
   return peer;
 }
 

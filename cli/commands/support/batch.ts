@@ -22,7 +22,7 @@ export async function generateJob(context: Context, [alias = '', kind = '']: rea
     : undefined;
   if (template === undefined) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `Unknown kind of job \`${kind}\`: there are ${Object.keys(batchTemplates).join(', ')}`,
     );
   }

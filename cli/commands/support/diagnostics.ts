@@ -22,7 +22,7 @@ export async function diagnose(
 ): Promise<void> {
   const { anonymize = 'standard' } = options;
   if (anonymize !== 'standard' && anonymize !== 'strict') {
-    throw new ProgramError('usage', `Invalid --anonymize \`${anonymize}\`: it is standard or strict`);
+    throw new ProgramError('BadArgument', `Invalid --anonymize \`${anonymize}\`: it is standard or strict`);
   }
   const query = { deadline: '1h0m0s', anonymize, ...Object.fromEntries(healthParts.map((part) => [part, 'true'])) };
   const request: AdminRequest = { method: 'GET', call: 'healthinfo', query };
@@ -57,10 +57,13 @@ export async function profile(
   const { duration = '10', type = 'cpu,mem,block,mutex,goroutines' } = options;
   const unknown = type.split(',').find((kind) => !profileKinds.includes(kind));
   if (unknown !== undefined) {
-    throw new ProgramError('usage', `Unknown type of profile \`${unknown}\`: there are ${profileKinds.join(', ')}`);
+    throw new ProgramError(
+      'BadArgument',
+      `Unknown type of profile \`${unknown}\`: there are ${profileKinds.join(', ')}`,
+    );
   }
   if (!/^[1-9]\d{0,3}$/.test(duration))
-    throw new ProgramError('usage', `Invalid --duration \`${duration}\`: a number of seconds`);
+    throw new ProgramError('BadArgument', `Invalid --duration \`${duration}\`: a number of seconds`);
   const query = { profilerType: type, duration: `${duration}s` };
   await save(context, alias, { method: 'POST', call: 'profile', query }, options.output ?? 'profile.zip');
 }
@@ -77,11 +80,11 @@ export async function inspect(
 ): Promise<void> {
   const { aliasName, bucket, key } = parseRemote(argument, await context.aliases());
   if (bucket === '' || key === '')
-    throw new ProgramError('usage', `Invalid target \`${argument}\`: write ALIAS/BUCKET/PATH`);
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: write ALIAS/BUCKET/PATH`);
   const admin = await adminOf(context, aliasName);
   const request: AdminRequest = { method: 'GET', call: 'inspect-data', query: { volume: bucket, file: key } };
   const { bytes } = await admin.bytes(request);
-  if (bytes[0] !== withKey) throw new ProgramError('failed', 'The answer is of a format that this client cannot read');
+  if (bytes[0] !== withKey) throw new ProgramError('Failed', 'The answer is of a format that this client cannot read');
   const zip = decryptFile(bytes.subarray(1, 1 + keyBytes), bytes.subarray(1 + keyBytes));
   await written(context, options.output ?? `inspect-${bucket}.zip`, Readable.from([zip]));
 }
@@ -119,7 +122,10 @@ const perfCalls = {
 export async function perf(context: Context, args: readonly string[], options: PerfOptions): Promise<void> {
   const [kind, alias] = args.length === 2 ? args : [undefined, args[0]];
   if (args.length > 2 || alias === undefined || (kind !== undefined && !Object.hasOwn(perfCalls, kind))) {
-    throw new ProgramError('usage', `Write [KIND] ALIAS, where KIND is one of ${Object.keys(perfCalls).join(', ')}`);
+    throw new ProgramError(
+      'BadArgument',
+      `Write [KIND] ALIAS, where KIND is one of ${Object.keys(perfCalls).join(', ')}`,
+    );
   }
   const admin = await adminOf(context, alias);
   const { duration = '10s', concurrent = '32', size = '64MiB' } = options;

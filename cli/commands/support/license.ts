@@ -23,7 +23,7 @@ export async function licenseInfo(context: Context, [alias = '']: readonly strin
 export async function refuseRegistration(_: Context, [alias = '']: readonly string[]): Promise<void> {
   await Promise.resolve();
   throw new ProgramError(
-    'usage',
+    'BadArgument',
     `\`${alias}\` is not registered anywhere: Coffer needs no registration, and this client registers no MinIO`,
   );
 }

@@ -24,12 +24,12 @@ const maxBytes = 128 * 1_024 * 1_024;
 /**
  * Verifies the Ed25519 signature of a manifest, and reads it. `key` is the public key in base64 (SPKI), `signature` is base64.
  *
- * @throws ProgramError configuration for the key, untrusted for everything else
+ * @throws ProgramError BadConfig for the key, Untrusted for everything else
  */
 export function readRelease(manifest: Buffer, signature: string, key: string): Release {
   if (!isSigned(manifest, signature, key)) {
     throw new ProgramError(
-      'untrusted',
+      'Untrusted',
       'The signature of the release does not match the public key; nothing was changed',
     );
   }
@@ -37,16 +37,16 @@ export function readRelease(manifest: Buffer, signature: string, key: string): R
   try {
     release = (JSON.parse(manifest.toString('utf8')) ?? {}) as Partial<Release>;
   } catch (error) {
-    throw new ProgramError('untrusted', 'The manifest of the release is not valid JSON', { cause: error });
+    throw new ProgramError('Untrusted', 'The manifest of the release is not valid JSON', { cause: error });
   }
   const { version, files } = release;
   if (typeof version !== 'string' || !isVersion(version) || !Array.isArray(files) || files.length > maxFiles) {
-    throw new ProgramError('untrusted', 'The manifest of the release has no version, no files, or too many');
+    throw new ProgramError('Untrusted', 'The manifest of the release has no version, no files, or too many');
   }
   for (const file of files) checkFile(file);
   const total = files.reduce((sum, { size }) => sum + size, 0);
   if (total > maxBytes || !files.some(({ path }) => path === entryPath)) {
-    throw new ProgramError('untrusted', `The release is larger than ${maxBytes} bytes, or has no ${entryPath}`);
+    throw new ProgramError('Untrusted', `The release is larger than ${maxBytes} bytes, or has no ${entryPath}`);
   }
   return { version, files };
 }
@@ -56,17 +56,13 @@ function isSigned(manifest: Buffer, signature: string, key: string): boolean {
   try {
     publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' });
   } catch (error) {
-    throw new ProgramError(
-      'configuration',
-      'COFFER_UPDATE_KEY is no public key: it is an Ed25519 key (SPKI) in base64',
-      {
-        cause: error,
-      },
-    );
+    throw new ProgramError('BadConfig', 'COFFER_UPDATE_KEY is no public key: it is an Ed25519 key (SPKI) in base64', {
+      cause: error,
+    });
   }
   if (publicKey.asymmetricKeyType !== 'ed25519') {
     throw new ProgramError(
-      'configuration',
+      'BadConfig',
       `COFFER_UPDATE_KEY is a key of the type ${publicKey.asymmetricKeyType}, not ed25519`,
     );
   }
@@ -83,7 +79,7 @@ function checkFile(file: unknown): asserts file is ReleaseFile {
     /^[0-9a-f]{64}$/.test(sha256) &&
     Number.isSafeInteger(size) &&
     (size ?? -1) >= 0;
-  if (!good) throw new ProgramError('untrusted', `The manifest of the release has a bad file: ${JSON.stringify(file)}`);
+  if (!good) throw new ProgramError('Untrusted', `The manifest of the release has a bad file: ${JSON.stringify(file)}`);
 }
 
 function isVersion(text: string): boolean {

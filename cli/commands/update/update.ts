@@ -28,7 +28,7 @@ export async function update(context: Context, [given]: readonly string[]): Prom
     const [address, key] = [given ?? env['COFFER_UPDATE_URL'] ?? '', env['COFFER_UPDATE_KEY'] ?? ''];
     if (address === '' || key === '') {
       throw new ProgramError(
-        'configuration',
+        'BadConfig',
         'Nobody says where releases are: set COFFER_UPDATE_URL to their address and COFFER_UPDATE_KEY to their public key',
       );
     }
@@ -49,20 +49,20 @@ export async function update(context: Context, [given]: readonly string[]): Prom
   } catch (error) {
     throw failure(error);
   }
-  throw new ProgramError('reported', 'The client was updated', { exitCode: 1 });
+  throw new ProgramError('Reported', 'The client was updated', { exitCode: 1 });
 }
 
 /** Repeats an error with the exit code of a failed update. */
 function failure(error: unknown): ProgramError {
   if (error instanceof ProgramError)
     return new ProgramError(error.code, error.message, { cause: error.cause, exitCode: 255 });
-  return new ProgramError('failed', 'Unable to update', { cause: error, exitCode: 255 });
+  return new ProgramError('Failed', 'Unable to update', { cause: error, exitCode: 255 });
 }
 
 /**
  * Returns the folder of the npm package that a module of it is in.
  *
- * @throws ProgramError failed in a checkout or an image
+ * @throws ProgramError Failed in a checkout or an image
  */
 export async function packageFolder(moduleUrl: string): Promise<string> {
   const folder = dirname(dirname(fileURLToPath(moduleUrl)));
@@ -70,7 +70,7 @@ export async function packageFolder(moduleUrl: string): Promise<string> {
   const { bin } = JSON.parse(document) as { readonly bin?: { readonly coffer?: string } };
   if (!moduleUrl.endsWith('.ts') && bin?.coffer === entryPath) return folder;
   throw new ProgramError(
-    'failed',
+    'Failed',
     'This client was not installed as a package: update the checkout by git, or the image by a newer one',
   );
 }
@@ -82,16 +82,16 @@ async function versionOf(folder: string): Promise<string> {
 function downloadFrom(address: string, signal: AbortSignal): Download {
   const base = address.endsWith('/') ? address : `${address}/`;
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
-    throw new ProgramError('usage', `Invalid address \`${address}\`: write https://HOST/FOLDER`);
+    throw new ProgramError('BadArgument', `Invalid address \`${address}\`: write https://HOST/FOLDER`);
   }
   const fetch = createProviderFetch({ timeoutMs: downloadMs, maxBytes: maxFileBytes });
   return async (path) => {
     const url = new URL(path, base).href;
     const response = await fetch(url, { signal }).catch((error: unknown) => {
-      throw new ProgramError('failed', `Unable to read ${url}`, { cause: error });
+      throw new ProgramError('Failed', `Unable to read ${url}`, { cause: error });
     });
     if (response.status !== 200)
-      throw new ProgramError('failed', `Unable to read ${url}: the answer is ${response.status}`);
+      throw new ProgramError('Failed', `Unable to read ${url}: the answer is ${response.status}`);
     return Buffer.from(await response.arrayBuffer());
   };
 }
@@ -115,7 +115,7 @@ export async function install(folder: string, { files }: Release, download: Down
       await writeFileAtomically(target, bytes, { mode: path === entryPath ? 0o755 : 0o644 });
     }
   } catch (error) {
-    throw new ProgramError('failed', `Unable to write in \`${folder}\`: update as the user who installed the client`, {
+    throw new ProgramError('Failed', `Unable to write in \`${folder}\`: update as the user who installed the client`, {
       cause: error,
     });
   }
@@ -128,7 +128,7 @@ async function verified({ path, sha256, size }: ReleaseFile, download: Download)
   const found = createHash('sha256').update(bytes).digest('hex');
   if (bytes.length === size && found === sha256) return bytes;
   throw new ProgramError(
-    'untrusted',
+    'Untrusted',
     `The file ${path} of the release does not match its checksum; nothing was changed`,
   );
 }

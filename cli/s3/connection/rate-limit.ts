@@ -64,12 +64,12 @@ const rate = /^(\d{1,9}(?:\.\d{1,3})?)\s*([kmgt]?)(i?)b?(?:\/s)?$/i;
 /**
  * Parses `10MiB`, `10M` or `1.5GiB/s`. As for other clients the units are of 1,000 without an `i`, and of 1,024 with it.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function parseRate(option: string, text: string): number {
   const [, count, unit = '', binary = ''] = rate.exec(text.trim()) ?? [];
   const power = ['', 'k', 'm', 'g', 't'].indexOf(unit.toLowerCase());
   const bytes = Number(count) * (binary === '' ? 1_000 : 1_024) ** power;
   if (count !== undefined && bytes >= 1 && (unit !== '' || binary === '')) return bytes;
-  throw new ProgramError('usage', `Invalid ${option} \`${text}\`: write bytes per second, such as 10MiB`);
+  throw new ProgramError('BadArgument', `Invalid ${option} \`${text}\`: write bytes per second, such as 10MiB`);
 }

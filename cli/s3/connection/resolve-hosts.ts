@@ -12,13 +12,13 @@ export interface Resolution {
 /**
  * Parses `HOST[:PORT]=IP`.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function parseResolution(text: string): Resolution {
   const [, host, port, address = ''] = /^([^:=]+)(?::(\d{1,5}))?=(.+)$/.exec(text) ?? [];
   if (host === undefined || isIP(address) === 0) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `Invalid --resolve \`${text}\`: write HOST[:PORT]=IP, such as s3.example.com:9000=10.0.0.1`,
     );
   }
@@ -49,10 +49,10 @@ export function lookupFor(resolutions: readonly Resolution[], port: number): Loo
 /**
  * Parses `NAME: VALUE` of `--custom-header`.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function parseHeader(text: string): readonly [name: string, value: string] {
   const [, name = '', value = ''] = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+):\s*([\x20-\x7e]*)$/.exec(text) ?? [];
   if (name !== '') return [name.toLowerCase(), value.trim()];
-  throw new ProgramError('usage', `Invalid --custom-header \`${text}\`: write NAME:VALUE`);
+  throw new ProgramError('BadArgument', `Invalid --custom-header \`${text}\`: write NAME:VALUE`);
 }

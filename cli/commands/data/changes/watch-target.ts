@@ -60,7 +60,7 @@ async function watchServer(context: Context, target: RemoteTarget, queue: Change
     await Promise.race([listening, sleep(headerMs, undefined, { signal: context.signal })]);
   } catch (error) {
     if (!(error instanceof ResponseError) || error.status !== 501) throw error;
-    throw new ProgramError('failed', `The server of \`${target.text}\` does not tell of changes, which --watch needs`, {
+    throw new ProgramError('Failed', `The server of \`${target.text}\` does not tell of changes, which --watch needs`, {
       cause: error,
     });
   }

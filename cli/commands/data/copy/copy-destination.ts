@@ -27,13 +27,13 @@ export function keyUnder(prefix: string, name: string): string {
 /**
  * Returns the path for a key below a local folder. It refuses a key that would leave the folder, or that is no valid path.
  *
- * @throws ProgramError usage
+ * @throws ProgramError Unsafe
  */
 export function pathUnder(folder: string, name: string, platform: NodeJS.Platform = process.platform): string {
   const segments = name.replace(/\/$/, '').split('/');
   if (!segments.every((segment) => isFileName(segment, platform))) {
     throw new ProgramError(
-      'usage',
+      'Unsafe',
       `The key \`${name}\` cannot become a path under \`${folder}\`: copy it alone, to a name you choose`,
     );
   }
@@ -49,12 +49,12 @@ export interface CopyDestination {
 /** A target is a folder when it ends with a slash, is a folder already, or several sources are copied. */
 export async function chooseDestination(target: Target, several: boolean): Promise<CopyDestination> {
   if (target.kind === 'remote') {
-    if (target.bucket === '') throw new ProgramError('usage', `Invalid target \`${target.text}\`: name a bucket`);
+    if (target.bucket === '') throw new ProgramError('BadArgument', `Invalid target \`${target.text}\`: name a bucket`);
     return { target, folder: several || target.key === '' || target.key.endsWith('/') };
   }
   const existing = await stat(target.path).catch(() => undefined);
   if (several && existing !== undefined && !existing.isDirectory()) {
-    throw new ProgramError('usage', `\`${target.path}\` is not a folder: several copies need one`);
+    throw new ProgramError('BadArgument', `\`${target.path}\` is not a folder: several copies need one`);
   }
   return { target, folder: several || target.path.endsWith('/') || existing?.isDirectory() === true };
 }
@@ -63,7 +63,7 @@ export type CopyLocation =
   | { readonly kind: 'local'; readonly path: string; readonly display: string }
   | { readonly kind: 'remote'; readonly bucket: string; readonly key: string; readonly display: string };
 
-/** @throws ProgramError usage, S3Error for an invalid key */
+/** @throws ProgramError Unsafe, S3Error for an invalid key */
 export function locationOf({ target, folder }: CopyDestination, name: string): CopyLocation {
   if (target.kind === 'local') {
     const path = folder ? pathUnder(target.path, name) : target.path;

@@ -122,7 +122,7 @@ async function toServer(
   location: CopyLocation & { readonly kind: 'remote' },
   options: CopyOptions,
 ): Promise<void> {
-  if (target.kind !== 'remote') throw new ProgramError('usage', `\`${location.display}\` is not on a server`);
+  if (target.kind !== 'remote') throw new ProgramError('BadArgument', `\`${location.display}\` is not on a server`);
   const { alias } = target;
   const to: Destination = {
     ...options,

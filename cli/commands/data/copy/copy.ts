@@ -27,7 +27,7 @@ export async function copy(context: Context, args: readonly string[], options: C
   });
 }
 
-/** Several copies need a folder, as in other clients. @throws ProgramError usage */
+/** Several copies need a folder, as in other clients. @throws ProgramError BadArgument */
 async function requireFolder(context: Context, target: Target): Promise<void> {
   if (target.kind === 'local' || target.key === '' || target.key.endsWith('/')) return;
   const { alias, bucket, key } = target;
@@ -38,7 +38,7 @@ async function requireFolder(context: Context, target: Target): Promise<void> {
   });
   if (isThere) return;
   throw new ProgramError(
-    'usage',
+    'BadArgument',
     `\`${target.text}\` is no folder, and several copies need one: write \`${target.text}/\``,
   );
 }
@@ -72,7 +72,7 @@ async function moveOne(
 ): Promise<void> {
   const isFound = source.kind === 'file' || source.kind === 'object' || source.kind === 'stream';
   if (isFound && (await sameLocation(source, destination))) {
-    const error = new ProgramError('usage', `\`${source.display}\` is its own target`);
+    const error = new ProgramError('Unsafe', `\`${source.display}\` is its own target`);
     transfer.failures.report(error, 'Unable to move');
     return;
   }
@@ -86,7 +86,7 @@ async function moveOne(
 function sourcesAndTarget(args: readonly string[]): { readonly sources: readonly string[]; readonly last: string } {
   const last = args.at(-1);
   if (last !== undefined && args.length > 1) return { sources: args.slice(0, -1), last };
-  throw new ProgramError('usage', 'Name at least one source and a target');
+  throw new ProgramError('BadArgument', 'Name at least one source and a target');
 }
 
 async function copyAll(

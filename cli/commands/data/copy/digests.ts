@@ -13,7 +13,7 @@ export interface WantedDigests {
 /** The values of `--checksum`. */
 const offered: readonly ChecksumAlgorithm[] = ['CRC64NVME', 'CRC32', 'CRC32C', 'SHA1', 'SHA256'];
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function parseChecksum(text: string | undefined): WantedDigests {
   if (text === undefined) return { md5: false };
   const name = text.toUpperCase();
@@ -21,7 +21,7 @@ export function parseChecksum(text: string | undefined): WantedDigests {
   if (name === 'MD5') return { md5: true };
   const checksum = offered.find((one) => one === name);
   if (checksum !== undefined) return { md5: false, checksum };
-  throw new ProgramError('usage', `Invalid --checksum \`${text}\`: it is MD5 or one of ${offered.join(', ')}`);
+  throw new ProgramError('BadArgument', `Invalid --checksum \`${text}\`: it is MD5 or one of ${offered.join(', ')}`);
 }
 
 /** The digests of a body, in base64. */

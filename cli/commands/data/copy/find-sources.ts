@@ -61,7 +61,7 @@ export async function* findSources(
     return;
   }
   if (options.versionId !== undefined || options.rewind !== undefined) {
-    throw new ProgramError('usage', `\`${argument}\` is a path of this machine: files have no versions`);
+    throw new ProgramError('BadArgument', `\`${argument}\` is a path of this machine: files have no versions`);
   }
   yield* findFiles(argument, recursive);
 }
@@ -117,7 +117,7 @@ async function* findObjects(
   options: SourceOptions,
 ): AsyncGenerator<FoundSource, void, undefined> {
   const { bucket, key, text } = target;
-  if (bucket === '') throw new ProgramError('usage', `Invalid source \`${text}\`: name a bucket`);
+  if (bucket === '') throw new ProgramError('BadArgument', `Invalid source \`${text}\`: name a bucket`);
   if (options.recursive === true) {
     let any = false;
     for await (const found of under(client, target, options)) {
@@ -125,7 +125,7 @@ async function* findObjects(
       yield found;
     }
     if (any || key === '') return;
-    if (key.endsWith('/')) throw new ProgramError('not-found', `\`${text}\` does not exist`);
+    if (key.endsWith('/')) throw new ProgramError('NotFound', `\`${text}\` does not exist`);
   } else if (key === '' || key.endsWith('/')) {
     throw folderNeedsRecursive(text);
   }
@@ -163,10 +163,10 @@ async function oneObject(client: S3Client, target: RemoteTarget, options: Source
   } catch (error) {
     if (!isNotFound(error)) throw error;
     if (await isFolder(client, bucket, `${key}/`)) throw folderNeedsRecursive(text);
-    throw new ProgramError('not-found', `Object \`${text}\` does not exist`);
+    throw new ProgramError('NotFound', `Object \`${text}\` does not exist`);
   }
 }
 
 function folderNeedsRecursive(text: string): ProgramError {
-  return new ProgramError('usage', `\`${text}\` is a folder: use --recursive to copy what is in it`);
+  return new ProgramError('BadArgument', `\`${text}\` is a folder: use --recursive to copy what is in it`);
 }

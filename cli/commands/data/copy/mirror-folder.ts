@@ -72,7 +72,7 @@ export async function mirrorFolder(
 ): Promise<void> {
   const { context, options, transfer } = mirroring;
   if (source.kind === 'local' && !(await statOf(source.path)).isDirectory()) {
-    throw new ProgramError('usage', `\`${source.path}\` is a file: \`coffer cp\` copies it`);
+    throw new ProgramError('BadArgument', `\`${source.path}\` is a file: \`coffer cp\` copies it`);
   }
   refuseOverlap(source, target);
   const exists = await prepareTarget(mirroring, target, newBucket);
@@ -110,7 +110,7 @@ function refuseOverlap(source: Target, target: Target): void {
         target.bucket === source.bucket &&
         target.key.startsWith(source.key) &&
         target.key !== source.key;
-  if (inside) throw new ProgramError('usage', 'The target is within the source');
+  if (inside) throw new ProgramError('BadArgument', 'The target is within the source');
 }
 
 async function copyPair(
@@ -130,7 +130,7 @@ async function copyPair(
       const text = `\`${printable(second.display)}\` ${change}: use --overwrite to replace it`;
       // Other clients do not compare times, so that this is no failure.
       if (change === 'is older than its source') context.output.warn(text);
-      else transfer.failures.report(new ProgramError('usage', text), 'Unable to mirror');
+      else transfer.failures.report(new ProgramError('Unsafe', text), 'Unable to mirror');
       return;
     }
   }
@@ -203,7 +203,7 @@ export async function prepareTarget(
       () => false,
     );
   }
-  if (target.bucket === '') throw new ProgramError('usage', `Invalid target \`${target.text}\`: name a bucket`);
+  if (target.bucket === '') throw new ProgramError('BadArgument', `Invalid target \`${target.text}\`: name a bucket`);
   const client = await context.client(target.alias);
   try {
     await headBucket(client, target.bucket);
@@ -213,7 +213,7 @@ export async function prepareTarget(
     if (newBucket === 'refused') {
       const name = `${target.aliasName}/${target.bucket}`;
       const cause = new ResponseError('NoSuchBucket', 'The specified bucket does not exist', { status: 404 });
-      throw new ProgramError('not-found', `Unable to mirror to \`${name}\`; \`coffer mb ${name}\` makes it`, { cause });
+      throw new ProgramError('NotFound', `Unable to mirror to \`${name}\`; \`coffer mb ${name}\` makes it`, { cause });
     }
     if (options.dryRun !== true) await createBucket(client, target.bucket, { region: options.region });
     return false;

@@ -30,7 +30,7 @@ export function metricsText({ copied, failed, removed, transferred, restarts }: 
 /**
  * Serves the counts at `/metrics`. An address without a host is one of this machine alone.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export async function serveMetrics(
   address: string,
@@ -38,7 +38,7 @@ export async function serveMetrics(
 ): Promise<{ readonly close: () => void }> {
   const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
   if (port === '' || Number(port) > 65_535) {
-    throw new ProgramError('usage', `Invalid --monitoring-address \`${address}\`: write HOST:PORT`);
+    throw new ProgramError('BadArgument', `Invalid --monitoring-address \`${address}\`: write HOST:PORT`);
   }
   // An import statement would load another HTTP client too.
   const { createServer } = createRequire(import.meta.url)('node:http') as typeof NodeHttp;

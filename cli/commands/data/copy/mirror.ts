@@ -17,7 +17,7 @@ import { Transfer } from './transfer.ts';
 export async function mirror(context: Context, args: readonly string[], given: MirrorOptions): Promise<void> {
   const aliases = await context.aliases();
   const [source, target] = args.map((argument) => asFolder(parseTarget(argument, aliases)));
-  if (source === undefined || target === undefined) throw new ProgramError('usage', 'Name a source and a target');
+  if (source === undefined || target === undefined) throw new ProgramError('BadArgument', 'Name a source and a target');
   const isWatching = given.watch === true || given.activeActive === true;
   // A change at the source replaces the object of the target.
   const options = { ...given, watch: isWatching, overwrite: given.overwrite === true || isWatching };
@@ -42,7 +42,7 @@ export async function mirror(context: Context, args: readonly string[], given: M
   if (options.summary === true) printSummary(mirroring);
   transfer.finish({ always: true });
   if (mirroring.unread > 0)
-    throw new ProgramError('reported', `${mirroring.unread} folders or files could not be read`);
+    throw new ProgramError('Reported', `${mirroring.unread} folders or files could not be read`);
 }
 
 async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () => void } | undefined> {
@@ -58,10 +58,10 @@ async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () =
 
 function checkOptions({ activeActive, watch, dryRun }: MirrorOptions, source: Target, target: Target): void {
   if (watch === true && dryRun === true) {
-    throw new ProgramError('usage', '--dry-run shows one comparison: leave out --watch and --active-active');
+    throw new ProgramError('BadArgument', '--dry-run shows one comparison: leave out --watch and --active-active');
   }
   if (activeActive === true && (source.kind === 'local' || target.kind === 'local')) {
-    throw new ProgramError('usage', '--active-active is between two servers, each of which mirrors to the other');
+    throw new ProgramError('BadArgument', '--active-active is between two servers, each of which mirrors to the other');
   }
 }
 

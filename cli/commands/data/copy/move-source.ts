@@ -27,7 +27,7 @@ export async function sameLocation(source: FoundSource, destination: CopyDestina
 /** Removes what was copied. In a bucket with versions it adds a delete marker. */
 export async function removeSource(context: Context, source: FoundSource): Promise<void> {
   if (source.kind === 'stream')
-    throw new ProgramError('usage', `\`${source.display}\` is a stream, which cannot be removed`);
+    throw new ProgramError('BadArgument', `\`${source.display}\` is a stream, which cannot be removed`);
   if (source.kind === 'file') await rm(source.path);
   else {
     const { alias, bucket } = source.target;

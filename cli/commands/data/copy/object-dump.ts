@@ -21,7 +21,7 @@ export async function objectDump(context: Context, args: readonly string[]): Pro
   const aliases = await context.aliases();
   const [source, target] = [parseTarget(operands.if, aliases), parseTarget(operands.of, aliases)];
   if (source.kind === target.kind) {
-    throw new ProgramError('usage', 'One of if= and of= is a path of this machine, the other ALIAS/BUCKET/KEY');
+    throw new ProgramError('BadArgument', 'One of if= and of= is a path of this machine, the other ALIAS/BUCKET/KEY');
   }
   const whole = await sourceOf(context, source, operands.if);
   const range = rangeOf(whole, operands);
@@ -61,14 +61,15 @@ function parseOperands(args: readonly string[]): Operands {
     const [, name = '', value = ''] = /^(if|of|size|parts|skip)=(.+)$/s.exec(argument) ?? [];
     if (name === '' || given.has(name)) {
       throw new ProgramError(
-        'usage',
+        'BadArgument',
         `Invalid operand \`${argument}\`: they are if=, of=, size=, parts= and skip=, each once`,
       );
     }
     given.set(name, value);
   }
   const [from, to, size] = ['if', 'of', 'size'].map((name) => given.get(name));
-  if (from === undefined || to === undefined) throw new ProgramError('usage', 'The operands if= and of= are needed');
+  if (from === undefined || to === undefined)
+    throw new ProgramError('BadArgument', 'The operands if= and of= are needed');
   return {
     if: from,
     of: to,
@@ -81,7 +82,7 @@ function parseOperands(args: readonly string[]): Operands {
 function count(name: string, text: string | undefined, least: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new ProgramError('usage', `Invalid operand \`${name}=${text}\`: it is a whole number from ${least}`);
+  throw new ProgramError('BadArgument', `Invalid operand \`${name}=${text}\`: it is a whole number from ${least}`);
 }
 
 async function sourceOf(context: Context, target: Target, text: string): Promise<ByteSource> {
@@ -112,7 +113,10 @@ function rangeOf(whole: ByteSource, { size, parts, skip }: Operands): Range {
 
 async function toServer(context: Context, operands: Operands, { source, partSize, parts }: Range): Promise<void> {
   if (parts > 1 && partSize < minPartSize) {
-    throw new ProgramError('usage', `A part of ${partSize} bytes is too small: each but the last has at least 5MiB`);
+    throw new ProgramError(
+      'BadArgument',
+      `A part of ${partSize} bytes is too small: each but the last has at least 5MiB`,
+    );
   }
   const { alias, bucket, key } = parseObject(operands.of, await context.aliases());
   await upload(

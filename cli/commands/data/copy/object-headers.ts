@@ -80,7 +80,7 @@ export function storedHeaders(headers: IncomingHttpHeaders): Record<string, stri
 /**
  * Parses `--attr 'Cache-Control=no-cache;colour=blue'`. Names that S3 stores become headers, the others metadata.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function parseAttributes(text: string): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -89,10 +89,13 @@ export function parseAttributes(text: string): Record<string, string> {
     const name = attribute.slice(0, Math.max(equals, 0)).trim().toLowerCase();
     const value = attribute.slice(equals + 1).trim();
     if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) {
-      throw new ProgramError('usage', `Invalid attribute \`${attribute}\`: write NAME=VALUE;NAME=VALUE`);
+      throw new ProgramError('BadArgument', `Invalid attribute \`${attribute}\`: write NAME=VALUE;NAME=VALUE`);
     }
     if (!/^[\x20-\x7e]*$/.test(value)) {
-      throw new ProgramError('usage', `Invalid value of the attribute \`${name}\`: only printable ASCII can be sent`);
+      throw new ProgramError(
+        'BadArgument',
+        `Invalid value of the attribute \`${name}\`: only printable ASCII can be sent`,
+      );
     }
     const known = storedHeaderNames.includes(name) || name === 'x-amz-storage-class' || name.startsWith('x-amz-meta-');
     headers[known ? name : `x-amz-meta-${name}`] = value;

@@ -17,7 +17,7 @@ export async function get(context: Context, args: readonly string[], options: Co
   const aliases = await context.aliases();
   parseObject(source, aliases);
   if (parseTarget(target, aliases).kind === 'remote') {
-    throw new ProgramError('usage', `\`${target}\` is on a server: \`coffer cp\` copies between servers`);
+    throw new ProgramError('BadArgument', `\`${target}\` is on a server: \`coffer cp\` copies between servers`);
   }
   await copy(context, args, options);
 }
@@ -33,10 +33,10 @@ export async function put(context: Context, args: readonly string[], options: Pu
   const [source = '', target = ''] = args;
   const aliases = await context.aliases();
   if (parseTarget(source, aliases).kind === 'remote') {
-    throw new ProgramError('usage', `\`${source}\` is on a server: \`coffer cp\` copies between servers`);
+    throw new ProgramError('BadArgument', `\`${source}\` is on a server: \`coffer cp\` copies between servers`);
   }
   if (parseTarget(target, aliases).kind === 'local') {
-    throw new ProgramError('usage', `\`${target}\` is not on a server: name ALIAS/BUCKET/KEY`);
+    throw new ProgramError('BadArgument', `\`${target}\` is not on a server: name ALIAS/BUCKET/KEY`);
   }
   await copy(context, args, { ...options, maxWorkers: options.parallel });
 }
@@ -57,7 +57,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
   }
   const target = parseTarget(argument, await context.aliases());
   if (target.kind === 'remote' && (target.key === '' || target.key.endsWith('/'))) {
-    throw new ProgramError('usage', `Invalid target \`${argument}\`: name an object, ALIAS/BUCKET/KEY`);
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name an object, ALIAS/BUCKET/KEY`);
   }
   const { large: workers } = workersOf({ maxWorkers: options.concurrent ?? '2' });
   const source = {

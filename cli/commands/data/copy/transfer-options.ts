@@ -44,7 +44,7 @@ export interface GivenHeaders {
   readonly tagging: string | undefined;
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function givenHeaders(options: TransferOptions, now: Date): GivenHeaders {
   const { attr = '', storageClass, tags } = options;
   const tagging = tags === undefined ? undefined : taggingOf(tags);
@@ -64,11 +64,11 @@ function taggingOf(text: string): string {
 function lockHeaders(options: TransferOptions, now: Date): ObjectHeaders {
   const { retentionMode, retentionDuration, legalHold } = options;
   if ((retentionMode === undefined) !== (retentionDuration === undefined)) {
-    throw new ProgramError('usage', '--retention-mode and --retention-duration need each other');
+    throw new ProgramError('BadArgument', '--retention-mode and --retention-duration need each other');
   }
   const hold = legalHold?.toUpperCase();
   if (hold !== undefined && hold !== 'ON' && hold !== 'OFF') {
-    throw new ProgramError('usage', `Invalid --legal-hold \`${legalHold}\`: it is on or off`);
+    throw new ProgramError('BadArgument', `Invalid --legal-hold \`${legalHold}\`: it is on or off`);
   }
   return {
     ...(retentionMode !== undefined && { 'x-amz-object-lock-mode': parseMode(retentionMode) }),
@@ -94,7 +94,7 @@ export interface Workers {
   readonly large: number;
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function workersOf({ maxWorkers }: TransferOptions, env: NodeJS.ProcessEnv = {}): Workers {
   const threads = env['MC_UPLOAD_MULTIPART_THREADS'] ?? '';
   if (maxWorkers === undefined)
@@ -106,5 +106,5 @@ export function workersOf({ maxWorkers }: TransferOptions, env: NodeJS.ProcessEn
 function numberOf(name: string, text: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= 1 && number <= 256) return number;
-  throw new ProgramError('usage', `Invalid ${name} \`${text}\`: it is a number from 1 to 256`);
+  throw new ProgramError('BadArgument', `Invalid ${name} \`${text}\`: it is a number from 1 to 256`);
 }

@@ -166,7 +166,7 @@ export class Transfer {
     this.#progress.stop();
   }
 
-  /** Prints the sums. @throws ProgramError reported if a copy failed */
+  /** Prints the sums. @throws ProgramError Reported if a copy failed */
   finish({ always = false }: { readonly always?: boolean } = {}): void {
     const { done, total, seconds } = this.#progress;
     const speed = seconds > 0 ? done / seconds : 0;
@@ -176,6 +176,6 @@ export class Transfer {
       this.#context.output.message(this.#progress.visible ? '' : sums, fields);
     }
     const { count } = this.failures;
-    if (count > 0) throw new ProgramError('reported', `${count} of ${this.#found} copies failed`);
+    if (count > 0) throw new ProgramError('Reported', `${count} of ${this.#found} copies failed`);
   }
 }

@@ -41,7 +41,7 @@ function parsePartSize(name: string, text: string | undefined): number | undefin
   const binary = text.replace(/([kmg])b?$/i, '$1i');
   const size = /^[\d.]+[kmg]?i?b?$/i.test(binary) ? parseSize(name, binary) : Number.NaN;
   if (size >= minPartSize && size <= maxPartSize) return size;
-  throw new ProgramError('usage', `Invalid ${name} \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`);
+  throw new ProgramError('BadArgument', `Invalid ${name} \`${text}\`: it is a size from 5MiB to 5GiB, such as 16MiB`);
 }
 
 /** The limit of S3 for one copy request. */

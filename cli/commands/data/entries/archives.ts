@@ -16,7 +16,7 @@ export interface ZipOptions {
 export function readArchives<T extends Target>(context: Context, target: T, { zip }: ZipOptions): T {
   if (zip !== true) return target;
   if (target.kind === 'local') {
-    throw new ProgramError('usage', `\`${target.path}\` is a path of this machine: --zip is for servers`);
+    throw new ProgramError('BadArgument', `\`${target.path}\` is a path of this machine: --zip is for servers`);
   }
   context.addReadHeaders({ 'x-minio-extract': 'true' });
   return target;

@@ -27,7 +27,10 @@ export async function* entryPages(
     return;
   }
   if (listing.versions === true || listing.rewind !== undefined || listing.incomplete === true) {
-    throw new ProgramError('usage', `\`${target.path}\` is a path of this machine: files have no versions or uploads`);
+    throw new ProgramError(
+      'BadArgument',
+      `\`${target.path}\` is a path of this machine: files have no versions or uploads`,
+    );
   }
   yield* localEntryPages(target.path, listing.recursive);
 }
@@ -36,7 +39,7 @@ export async function* entryPages(
  * Checks that there is something at a place: a file or folder, an object, or objects below the key. A listing reports a bucket that does not
  * exist. For a command that compares, an empty place would mean that everything was removed.
  *
- * @throws ProgramError not-found
+ * @throws ProgramError NotFound
  */
 export async function requirePlace(
   context: Context,
@@ -50,7 +53,7 @@ export async function requirePlace(
   if (target.key === '') return;
   const client = await context.client(target.alias);
   if ((await placeKind(client, target, { ...listing, recursive: false })) !== 'none') return;
-  throw new ProgramError('not-found', `\`${target.text}\` does not exist`);
+  throw new ProgramError('NotFound', `\`${target.text}\` does not exist`);
 }
 
 /** Parses `--rewind`. */
@@ -58,11 +61,14 @@ export function rewindOf({ rewind }: VersionOptions): Date | undefined {
   return rewind === undefined ? undefined : parseRewind(rewind, new Date());
 }
 
-/** @throws ProgramError usage for flags that exclude each other */
+/** @throws ProgramError BadArgument for flags that exclude each other */
 export function checkVersionOptions({ versions, rewind, versionId }: VersionOptions, recursive: boolean): void {
   if (versionId === undefined) return;
   if (versions === true || rewind !== undefined || recursive) {
-    throw new ProgramError('usage', '--version-id names one version: leave out --versions, --rewind and --recursive');
+    throw new ProgramError(
+      'BadArgument',
+      '--version-id names one version: leave out --versions, --rewind and --recursive',
+    );
   }
 }
 

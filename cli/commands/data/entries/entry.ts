@@ -61,9 +61,9 @@ export class Failures {
     this.#context.output.error(error, 'error', doing);
   }
 
-  /** @throws ProgramError reported, so that the exit code is 1 */
+  /** @throws ProgramError Reported, so that the exit code is 1 */
   throwIfAny(): void {
-    if (this.#count > 0) throw new ProgramError('reported', `${this.#count} failures`);
+    if (this.#count > 0) throw new ProgramError('Reported', `${this.#count} failures`);
   }
 }
 

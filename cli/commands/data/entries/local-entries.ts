@@ -28,11 +28,11 @@ export async function* localEntryPages(
   else yield [fileEntry(path, basename(path), found)];
 }
 
-/** @throws ProgramError not-found, which says that the first name is no alias */
+/** @throws ProgramError NotFound, which says that the first name is no alias */
 export async function statOf(path: string): Promise<Stats> {
   return stat(path).catch((error: unknown) => {
     const hint = path.includes('/') ? ` (and \`${path.split('/', 1)[0]}\` is no alias)` : '';
-    throw new ProgramError('not-found', `Unable to read \`${path}\`${hint}`, { cause: error });
+    throw new ProgramError('NotFound', `Unable to read \`${path}\`${hint}`, { cause: error });
   });
 }
 

@@ -13,7 +13,7 @@ export interface SelectOptions extends VersionOptions {
  * Yields the objects that a target and its flags name: one object or version, the versions of an object, or with `recursive` those below a
  * prefix. Delete markers are left out: they have no tags, retention or legal hold.
  *
- * @throws ProgramError not-found if a single object has no version to choose
+ * @throws ProgramError NotFound if a single object has no version to choose
  */
 export async function* selectObjects(
   client: S3Client,
@@ -39,7 +39,7 @@ export async function* selectObjects(
   }
   if (!any && !recursive) {
     throw new ProgramError(
-      'not-found',
+      'NotFound',
       `\`${target.text}\` has no version${rewind === undefined ? '' : ' at that time'}`,
     );
   }

@@ -6,14 +6,14 @@ const units = { y: 31_536_000, w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 } as
 /**
  * Parses a duration such as `7d10h31s` and returns milliseconds.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function parseDuration(option: string, text: string): number {
   if (/^(\d{1,9}[ywdhms])+$/.test(text)) {
     const parts = text.match(/\d+[ywdhms]/g) ?? [];
     return parts.reduce((sum, part) => sum + Number.parseInt(part, 10) * unitOf(part) * 1_000, 0);
   }
-  throw new ProgramError('usage', `Invalid ${option} \`${text}\`: write a duration such as 7d10h31s`);
+  throw new ProgramError('BadArgument', `Invalid ${option} \`${text}\`: write a duration such as 7d10h31s`);
 }
 
 function unitOf(part: string): number {
@@ -26,7 +26,7 @@ const date = /^(\d{4})[.-](\d{2})[.-](\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2}))?)?$/
  * Parses `--rewind`: a duration before `now`, or a date such as `2020.01.01` or `2020.01.01T11:30` in the time zone of the machine, or a
  * date of ISO 8601 with its time zone.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function parseRewind(text: string, now: Date): Date {
   if (/^(\d{1,9}[ywdhms])+$/.test(text)) return new Date(now.getTime() - parseDuration('--rewind', text));
@@ -41,7 +41,7 @@ export function parseRewind(text: string, now: Date): Date {
     return given;
   }
   throw new ProgramError(
-    'usage',
+    'BadArgument',
     `Invalid --rewind \`${text}\`: write a date such as 2020.01.01 or 2020.01.01T11:30, or a duration such as 7d10h`,
   );
 }

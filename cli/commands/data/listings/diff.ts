@@ -41,7 +41,7 @@ function differenceOf({ first, second }: Pair): keyof typeof differences | undef
   return first.size === second.size ? undefined : 'size';
 }
 
-/** @throws ProgramError usage for a file or object, since nothing would be compared */
+/** @throws ProgramError BadArgument for a file or object, since nothing would be compared */
 async function requireFolder(context: Context, target: Target): Promise<void> {
   await requirePlace(context, target);
   const isFolder =
@@ -51,7 +51,7 @@ async function requireFolder(context: Context, target: Target): Promise<void> {
         (await placeKind(await context.client(target.alias), target, { recursive: false })) !== 'object';
   if (isFolder) return;
   const text = target.kind === 'local' ? target.path : target.text;
-  throw new ProgramError('usage', `\`${text}\` is no folder: \`diff\` compares what is in folders`);
+  throw new ProgramError('BadArgument', `\`${text}\` is no folder: \`diff\` compares what is in folders`);
 }
 
 function below(context: Context, target: Target, failures: Failures): AsyncIterable<readonly Entry[]> {

@@ -76,7 +76,7 @@ function depthOf({ depth, recursive }: UsageOptions): number {
   if (depth === undefined) return recursive === true ? Infinity : 1;
   const value = Number(depth);
   if (Number.isInteger(value) && value >= 0) return value === 0 ? Infinity : value;
-  throw new ProgramError('usage', `Invalid --depth \`${depth}\`: it is a whole number`);
+  throw new ProgramError('BadArgument', `Invalid --depth \`${depth}\`: it is a whole number`);
 }
 
 function nameOf(target: Target): string {

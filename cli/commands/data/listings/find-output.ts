@@ -38,13 +38,16 @@ function valueOf(name: string, entry: Entry, url: () => string): string {
  * Splits a command into words at spaces. Quotes and backslashes keep a word together. The words are split before names are put into them, so
  * that a name is never more than one word.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function splitWords(command: string): readonly string[] {
   const word = /(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/gs;
   const words = command.match(word) ?? [];
   if (words.length === 0 || command.replaceAll(word, '').trim() !== '') {
-    throw new ProgramError('usage', `Invalid --exec \`${command}\`: a quote is not closed, or there is no command`);
+    throw new ProgramError(
+      'BadArgument',
+      `Invalid --exec \`${command}\`: a quote is not closed, or there is no command`,
+    );
   }
   return words.map(withoutQuotes);
 }
@@ -56,7 +59,7 @@ function withoutQuotes(word: string): string {
   );
 }
 
-/** Runs a command and prints its output. @throws ProgramError failed if its exit code is not 0 */
+/** Runs a command and prints its output. @throws ProgramError Failed if its exit code is not 0 */
 export async function runCommand({ io, signal }: Context, words: readonly string[]): Promise<void> {
   const [program = '', ...args] = words;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, env: process.env });
@@ -64,7 +67,7 @@ export async function runCommand({ io, signal }: Context, words: readonly string
   const [code, killed] = (await once(child, 'close')) as [number | null, string | null];
   await Promise.all(outputs);
   if (code === 0) return;
-  throw new ProgramError('failed', `\`${words.join(' ')}\` ended with ${code === null ? killed : `exit code ${code}`}`);
+  throw new ProgramError('Failed', `\`${words.join(' ')}\` ended with ${code === null ? killed : `exit code ${code}`}`);
 }
 
 async function copyTo(from: AsyncIterable<Buffer>, to: NodeJS.WritableStream): Promise<void> {

@@ -20,7 +20,7 @@ export type EntryTest = (entry: Entry) => boolean;
  * Returns the test of all flags together. `*` and `?` match any character, also `/`. `--name` is compared with the last part of the name,
  * and with each folder as it is.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function findTest(options: FindTestOptions, now: Date): EntryTest {
   const { name, path, regex, ignore, larger, smaller, maxdepth } = options;
@@ -56,7 +56,7 @@ export function findTest(options: FindTestOptions, now: Date): EntryTest {
   if (maxdepth !== undefined) {
     const depth = Number(maxdepth);
     if (!Number.isInteger(depth) || depth < 0) {
-      throw new ProgramError('usage', `Invalid --maxdepth \`${maxdepth}\`: it is a whole number`);
+      throw new ProgramError('BadArgument', `Invalid --maxdepth \`${maxdepth}\`: it is a whole number`);
     }
     if (depth > 0) tests.push((entry) => entry.name.split('/').length <= depth);
   }
@@ -74,7 +74,7 @@ function parseRegex(option: string, text: string): RegExp {
   try {
     return new RegExp(ignoresCase ? text.slice(4) : text, ignoresCase ? 'iu' : 'u');
   } catch (error) {
-    throw new ProgramError('usage', `Invalid ${option} \`${text}\``, { cause: error });
+    throw new ProgramError('BadArgument', `Invalid ${option} \`${text}\``, { cause: error });
   }
 }
 
@@ -84,11 +84,11 @@ export interface FieldTest {
   readonly value: RegExp;
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function parseFieldTests(option: string, texts: readonly string[]): readonly FieldTest[] {
   return texts.map((text) => {
     const equals = text.indexOf('=');
-    if (equals < 1) throw new ProgramError('usage', `Invalid ${option} \`${text}\`: write KEY=REGEX`);
+    if (equals < 1) throw new ProgramError('BadArgument', `Invalid ${option} \`${text}\`: write KEY=REGEX`);
     return { key: text.slice(0, equals), value: parseRegex(option, text.slice(equals + 1)) };
   });
 }

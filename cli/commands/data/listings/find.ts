@@ -72,7 +72,7 @@ async function* newEntries(
       const entry = await entryAt(context, place, name);
       if (entry !== undefined) yield [entry];
     }
-    throw new ProgramError('failed', 'Too much changed at once: begin again');
+    throw new ProgramError('Failed', 'Too much changed at once: begin again');
   } finally {
     close();
   }
@@ -106,7 +106,7 @@ async function fieldTest(
   const tags = parseFieldTests('--tags', options.tags ?? []);
   const metadata = parseFieldTests('--metadata', options.metadata ?? []);
   if (tags.length + metadata.length === 0) return undefined;
-  if (target.kind === 'local') throw new ProgramError('usage', 'Files have no tags or metadata');
+  if (target.kind === 'local') throw new ProgramError('BadArgument', 'Files have no tags or metadata');
   const client = await context.client(target.alias);
   return async ({ bucket, key, version }) => {
     const ref = { bucket, key, versionId: version?.id };
@@ -133,7 +133,7 @@ async function print({ output }: Context, target: Target, entry: Entry, template
 }
 
 function urlOf(target: Target, { bucket, key, version }: Entry): string {
-  if (target.kind === 'local') throw new ProgramError('usage', '`{url}` needs objects of a server');
+  if (target.kind === 'local') throw new ProgramError('BadArgument', '`{url}` needs objects of a server');
   const ref = { bucket, key, versionId: version?.id };
   return presignedUrl(target.alias, ref, { now: new Date(), expires: urlExpires, region: undefined }).href;
 }

@@ -73,5 +73,5 @@ function depthOf(text: string | undefined): number {
   const depth = Number(text ?? -1);
   if (depth === -1) return Infinity;
   if (Number.isInteger(depth) && depth > 0) return depth;
-  throw new ProgramError('usage', `Invalid --depth \`${text}\`: it is a number above 0`);
+  throw new ProgramError('BadArgument', `Invalid --depth \`${text}\`: it is a number above 0`);
 }

@@ -40,7 +40,7 @@ export async function setAnonymousJson(context: Context, args: readonly string[]
   const [file = '', argument = ''] = args;
   const target = await targetOf(context, argument);
   const document = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
-  if (parseJson(document) === undefined) throw new ProgramError('usage', `\`${file}\` is not valid JSON`);
+  if (parseJson(document) === undefined) throw new ProgramError('BadArgument', `\`${file}\` is not valid JSON`);
   await writePolicy(context, target, document);
   context.output.message(`Access permission for \`${printable(argument)}\` is set from \`${printable(file)}\``, {
     operation: 'set-json',
@@ -130,12 +130,12 @@ function parsePermission(text: string): Permission {
   // `none` is an older name of `private`.
   const name = text === 'none' ? 'private' : text;
   if (Object.hasOwn(permissions, name)) return name as Permission;
-  throw new ProgramError('usage', `Invalid permission \`${text}\`: it is private, public, download or upload`);
+  throw new ProgramError('BadArgument', `Invalid permission \`${text}\`: it is private, public, download or upload`);
 }
 
 async function targetOf(context: Context, argument: string): Promise<RemoteTarget> {
   const target = parseRemote(argument, await context.aliases());
-  if (target.bucket === '') throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket`);
+  if (target.bucket === '') throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket`);
   return target;
 }
 

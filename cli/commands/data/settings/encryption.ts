@@ -28,7 +28,7 @@ export async function showEncryption(context: Context, [argument = '']: readonly
   if (rule === undefined) {
     const code = 'ServerSideEncryptionConfigurationNotFoundError';
     const cause = new ResponseError(code, 'The bucket has no default encryption', { status: 404 });
-    throw new ProgramError('not-found', `Auto encryption is not enabled for ${argument}`, { cause });
+    throw new ProgramError('NotFound', `Auto encryption is not enabled for ${argument}`, { cause });
   }
   if (rule.scheme === 'none') {
     context.output.message(`Auto encryption is not enabled for ${argument}${also}`, { ...fields, ...blocked });
@@ -59,16 +59,16 @@ function parseRule(scheme: string, rest: readonly string[]): { rule: DefaultRule
   switch (scheme.toLowerCase()) {
     case 'sse-s3':
       if (first !== undefined && second === undefined) return { rule: { scheme: 'SSE-S3' }, argument: first };
-      throw new ProgramError('usage', 'Write `encrypt set sse-s3 ALIAS/BUCKET`');
+      throw new ProgramError('BadArgument', 'Write `encrypt set sse-s3 ALIAS/BUCKET`');
     case 'sse-kms':
       if (first !== undefined && second !== undefined) {
         return { rule: { scheme: 'SSE-KMS', keyName: first }, argument: second };
       }
       // The default key of the server.
       if (first !== undefined) return { rule: { scheme: 'SSE-KMS' }, argument: first };
-      throw new ProgramError('usage', 'Write `encrypt set sse-kms [KEY] ALIAS/BUCKET`');
+      throw new ProgramError('BadArgument', 'Write `encrypt set sse-kms [KEY] ALIAS/BUCKET`');
     default:
-      throw new ProgramError('usage', `Unknown encryption \`${scheme}\`: it is sse-s3 or sse-kms`);
+      throw new ProgramError('BadArgument', `Unknown encryption \`${scheme}\`: it is sse-s3 or sse-kms`);
   }
 }
 

@@ -19,7 +19,7 @@ export async function setQuota(
   [argument = '']: readonly string[],
   { size }: { readonly size?: string },
 ): Promise<void> {
-  if (size === undefined) throw new ProgramError('usage', 'Name the size by --size, such as 64GiB');
+  if (size === undefined) throw new ProgramError('BadArgument', 'Name the size by --size, such as 64GiB');
   const { admin, bucket } = await bucketOf(context, argument);
   const quota = parseSize('--size', size);
   const body = { quota, size: 0, rate: 0, requests: 0, quotatype: 'hard' };

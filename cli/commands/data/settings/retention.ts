@@ -113,7 +113,7 @@ async function changeDefault(context: Context, op: string, argument: string, rul
 async function showDefault(context: Context, argument: string): Promise<void> {
   const target = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
   const rule = await getObjectLock(await context.client(target.alias), target.bucket);
-  if (rule === undefined) throw new ProgramError('not-found', `Bucket \`${argument}\` has no object lock`);
+  if (rule === undefined) throw new ProgramError('NotFound', `Bucket \`${argument}\` has no object lock`);
   printDefault(context, 'info', target, rule);
 }
 
@@ -131,21 +131,21 @@ export async function parseLocked(context: Context, argument: string, options: S
   if (options.recursive !== true) return parseObject(argument, aliases);
   const target = parseRemote(argument, aliases);
   if (target.bucket !== '') return target;
-  throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket`);
+  throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket`);
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function parseMode(text: string): RetentionMode {
   const mode = text.toUpperCase();
   if (mode === 'GOVERNANCE' || mode === 'COMPLIANCE') return mode;
-  throw new ProgramError('usage', `Invalid retention mode \`${text}\`: it is governance or compliance`);
+  throw new ProgramError('BadArgument', `Invalid retention mode \`${text}\`: it is governance or compliance`);
 }
 
-/** @throws ProgramError usage */
+/** @throws ProgramError BadArgument */
 export function parseValidity(text: string): Validity {
   const [, count, unit] = /^(\d{1,6})([dy])$/i.exec(text) ?? [];
   if (count === undefined || unit === undefined || Number(count) === 0) {
-    throw new ProgramError('usage', `Invalid validity \`${text}\`: write days or years, such as 30d or 1y`);
+    throw new ProgramError('BadArgument', `Invalid validity \`${text}\`: write days or years, such as 30d or 1y`);
   }
   return { unit: unit.toLowerCase() === 'd' ? 'days' : 'years', count: Number(count) };
 }

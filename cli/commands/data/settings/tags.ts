@@ -16,17 +16,20 @@ interface SetOptions extends SelectOptions {
 /**
  * Parses `KEY=VALUE&KEY=VALUE`, percent-encoded where the texts need it.
  *
- * @throws ProgramError usage
+ * @throws ProgramError BadArgument
  */
 export function parseTags(text: string): Tags {
   const tags = new Map<string, string>();
   for (const [key, value] of new URLSearchParams(text)) {
     if (key === '' || tags.has(key)) {
-      throw new ProgramError('usage', `Invalid tags \`${text}\`: each key is given once, as in KEY=VALUE&KEY=VALUE`);
+      throw new ProgramError(
+        'BadArgument',
+        `Invalid tags \`${text}\`: each key is given once, as in KEY=VALUE&KEY=VALUE`,
+      );
     }
     tags.set(key, value);
   }
-  if (tags.size === 0) throw new ProgramError('usage', 'Invalid tags: write KEY=VALUE&KEY=VALUE');
+  if (tags.size === 0) throw new ProgramError('BadArgument', 'Invalid tags: write KEY=VALUE&KEY=VALUE');
   return Object.fromEntries(tags);
 }
 
@@ -58,10 +61,7 @@ export async function listTags(context: Context, args: readonly string[], option
     const tags = await getTags(client, ref);
     const none = Object.keys(tags).length === 0;
     if (none && !several && ref.key === '') {
-      throw new ProgramError(
-        'not-found',
-        `No tags found for ${withVersion(target, ref)}: \`coffer tag set\` sets them`,
-      );
+      throw new ProgramError('NotFound', `No tags found for ${withVersion(target, ref)}: \`coffer tag set\` sets them`);
     }
     const human = `${withVersion(target, ref)}\n${none ? '  no tags' : indented(textFields(tags))}`;
     const fields = { url: urlOf(target, ref.key), versionID: ref.versionId ?? '' };
@@ -87,11 +87,12 @@ async function each(
 
 async function targetOf(context: Context, argument: string, options: SelectOptions): Promise<RemoteTarget> {
   const target = parseRemote(argument, await context.aliases());
-  if (target.bucket === '') throw new ProgramError('usage', `Invalid target \`${argument}\`: name a bucket or object`);
+  if (target.bucket === '')
+    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket or object`);
   const ofVersions = options.versions === true || options.versionId !== undefined || options.rewind !== undefined;
   if (target.key === '' && options.recursive !== true && ofVersions) {
     throw new ProgramError(
-      'usage',
+      'BadArgument',
       `\`${argument}\` is a bucket, which has no versions: name an object, or use --recursive`,
     );
   }

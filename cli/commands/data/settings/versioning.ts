@@ -17,7 +17,7 @@ export async function enableVersioning(
 ): Promise<void> {
   const prefixes = (excludedPrefixes ?? '').split(',').filter((prefix) => prefix !== '');
   if (excludedPrefixes !== undefined && prefixes.length === 0) {
-    throw new ProgramError('usage', 'Invalid --excluded-prefixes: write PREFIX,PREFIX');
+    throw new ProgramError('BadArgument', 'Invalid --excluded-prefixes: write PREFIX,PREFIX');
   }
   await change(context, argument, 'enable', {
     status: 'Enabled',
