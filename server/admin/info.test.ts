@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LdapError, type LdapErrorCode } from '../federation/ldap/ldap-user.ts';
+import { type DirectoryErrorCode, IdentityError } from '../auth/identity-error.ts';
 import { directoryState } from './info.ts';
 
 describe('directoryState', () => {
@@ -11,12 +11,12 @@ describe('directoryState', () => {
     expect(await directoryState({ find: () => Promise.resolve(undefined) })).toBe('online');
   });
 
-  it.each<[LdapErrorCode, string]>([
-    ['not-configured', 'disabled'],
-    ['unavailable', 'offline'],
-    ['ambiguous', 'online'],
+  it.each<[DirectoryErrorCode, string]>([
+    ['no-directory', 'disabled'],
+    ['directory-unavailable', 'offline'],
+    ['ambiguous-user', 'online'],
   ])('takes a directory that is %s for %s', async (code, state) => {
-    expect(await directoryState({ find: () => Promise.reject(new LdapError(code, 'a test')) })).toBe(state);
+    expect(await directoryState({ find: () => Promise.reject(new IdentityError(code, 'a test')) })).toBe(state);
   });
 
   it('is offline where no answer comes', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LdapError } from '../federation/ldap/ldap-user.ts';
+import { isDirectoryError } from '../auth/identity-error.ts';
 import type { AdminServices, OtherServer } from '../administration/services.ts';
 import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
@@ -33,9 +33,9 @@ export async function directoryState(
 }
 
 function stateAfter(error: unknown): DirectoryState {
-  if (!(error instanceof LdapError)) return 'offline';
-  if (error.code === 'not-configured') return 'disabled';
-  return error.code === 'unavailable' ? 'offline' : 'online';
+  if (!isDirectoryError(error)) return 'offline';
+  if (error.code === 'no-directory') return 'disabled';
+  return error.code === 'directory-unavailable' ? 'offline' : 'online';
 }
 
 interface InfoSources {

@@ -74,6 +74,10 @@ const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
   'no-such-history': 'XMinioAdminNoSuchConfigTarget',
   'no-such-subsystem': 'XMinioAdminNoSuchConfigTarget',
   busy: 'SlowDown',
+  'sign-in-refused': 'XCofferRefused',
+  'ambiguous-user': 'XCofferRefused',
+  'directory-unavailable': 'XCofferRefused',
+  'no-directory': 'XCofferRefused',
 };
 
 /** Returns the error of the admin API for an error of identities, configurations or policies; undefined for others. */

@@ -1,3 +1,16 @@
+/** The codes of a failed call of the LDAP directory. */
+const directoryErrorCodes = [
+  /** The name or the password is wrong, or the account is locked. The message does not say which. */
+  'sign-in-refused',
+  /** The filter finds several users. */
+  'ambiguous-user',
+  /** The directory does not answer, or answers unexpectedly. */
+  'directory-unavailable',
+  'no-directory',
+] as const;
+
+export type DirectoryErrorCode = (typeof directoryErrorCodes)[number];
+
 /** Stable codes of errors about identities and configurations of providers. The admin API translates them to its own codes. */
 export type IdentityErrorCode =
   | 'no-such-user'
@@ -23,9 +36,13 @@ export type IdentityErrorCode =
   | 'unusable-provider'
   | 'no-such-history'
   | 'no-such-subsystem'
-  | 'busy';
+  | 'busy'
+  | DirectoryErrorCode;
 
-/** A rejected change or attempt. `message` says what is wrong, with which value, and what to do. It contains no secret. */
+/**
+ * A rejected change of identities or configurations, or a rejected sign-in. `message` says what is wrong, with which value, and what to do.
+ * It contains no secret. It is not a `RequestError`, since each API that gets it has its own code and status for it.
+ */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: IdentityErrorCode;
@@ -37,4 +54,9 @@ export class IdentityError extends Error {
     this.code = code;
     this.waitSeconds = options?.waitSeconds ?? 0;
   }
+}
+
+/** Reports if a call of the LDAP directory failed. Other errors of identities, such as that of a stored configuration, are none. */
+export function isDirectoryError(error: unknown): error is IdentityError & { readonly code: DirectoryErrorCode } {
+  return error instanceof IdentityError && directoryErrorCodes.some((code) => code === error.code);
 }

@@ -9,7 +9,8 @@ import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
 import { createRevocations, createCheckCounter } from './user-status-records.ts';
 import type { LdapUser } from './ldap/ldap-user.ts';
 import type { LdapUserState } from './ldap/ldap-searches.ts';
-import { LdapError, ldapSubject } from './ldap/ldap-user.ts';
+import { ldapSubject } from './ldap/ldap-user.ts';
+import { IdentityError } from '../auth/identity-error.ts';
 import { createUserStatusCheck, type UserStatusCheck } from './user-status-check.ts';
 import { checkableUser } from './external-users.ts';
 import { createTemporaryCredentials, type TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
@@ -102,7 +103,7 @@ describe('people of a directory', () => {
   it('keep what they have while the directory cannot be asked, which is counted', async () => {
     const { accessKey } = await sign(ann);
     stateOf = () => {
-      throw new LdapError('unavailable', 'no answer');
+      throw new IdentityError('directory-unavailable', 'no answer');
     };
     expect(await check.run()).toMatchObject({ unreachable: [{ provider: 'ldap', people: 1, reason: 'no answer' }] });
     expect(await has(accessKey)).toBe(true);

@@ -2,7 +2,8 @@ import type { UserState } from '../../platform/openid/keycloak-admin.ts';
 import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
-import { LdapError, ldapUser } from './ldap/ldap-user.ts';
+import { ldapUser } from './ldap/ldap-user.ts';
+import { isDirectoryError } from '../auth/identity-error.ts';
 import type { OpenIdProviders } from './openid-providers.ts';
 import { userStatusAt, hasUserStatus } from './openid-user.ts';
 import type { Identities } from '../auth/identities/identities.ts';
@@ -61,7 +62,7 @@ async function askDirectory(directory: Pick<LdapDirectory, 'stateOf'>, subject: 
     if (state.why === 'left-group') return { kind: 'left-group' };
     return { kind: state.why === 'removed' ? 'gone' : 'disabled' };
   } catch (error) {
-    if (error instanceof LdapError) throw new OpenIdError('Unreachable', error.message, { cause: error });
+    if (isDirectoryError(error)) throw new OpenIdError('Unreachable', error.message, { cause: error });
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AccessService } from '../auth/access.ts';
-import { LdapError } from '../federation/ldap/ldap-user.ts';
+import { IdentityError } from '../auth/identity-error.ts';
 import { createAssumeRoleWithLdapIdentity, ldapIdentityAction } from './assume-role-with-ldap-identity.ts';
 import { createStsHandler } from './sts-handler.ts';
 import { form, formRequest, silent, testAccess, told } from '../../test/support/auth/sts.ts';
@@ -21,9 +21,9 @@ beforeEach(async () => {
     async authenticate(name: string, password: string) {
       asked += 1;
       await Promise.resolve();
-      if (name === 'away') throw new LdapError('unavailable', 'The directory cannot be asked now.');
+      if (name === 'away') throw new IdentityError('directory-unavailable', 'The directory cannot be asked now.');
       if (!/^\s*ann\s*$/i.test(name) || password !== 'right')
-        throw new LdapError('refused', 'Not this name and password.');
+        throw new IdentityError('sign-in-refused', 'Not this name and password.');
       return { name, dn, groups: [] };
     },
   };

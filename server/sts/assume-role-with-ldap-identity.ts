@@ -1,6 +1,7 @@
 import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
-import { LdapError, type LdapErrorCode, ldapSubject } from '../federation/ldap/ldap-user.ts';
+import { ldapSubject } from '../federation/ldap/ldap-user.ts';
+import { type DirectoryErrorCode, isDirectoryError } from '../auth/identity-error.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
 import type { AuditContext } from '../http/contract/request.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
@@ -26,7 +27,7 @@ interface LdapIdentityRequest extends SessionRequest {
   readonly from: RequestOrigin;
 }
 
-/** Rejects with `RequestError`; its cause is an `LdapError` if the directory refused the sign-in. */
+/** Rejects with `RequestError`; its cause is an `IdentityError` if the directory refused the sign-in. */
 export type AssumeRoleWithLdapIdentity = (request: LdapIdentityRequest) => Promise<TemporaryCredentials>;
 
 interface LdapIdentityServices extends GrantServices {
@@ -39,11 +40,11 @@ interface LdapIdentityServices extends GrantServices {
 /** Seconds. */
 const defaultDuration = 3_600;
 
-const codes: Readonly<Record<LdapErrorCode, StsErrorCode>> = {
-  refused: 'AccessDenied',
-  ambiguous: 'InvalidParameterValue',
-  unavailable: 'IDPCommunicationError',
-  'not-configured': 'InvalidParameterValue',
+const codes: Readonly<Record<DirectoryErrorCode, StsErrorCode>> = {
+  'sign-in-refused': 'AccessDenied',
+  'ambiguous-user': 'InvalidParameterValue',
+  'directory-unavailable': 'IDPCommunicationError',
+  'no-directory': 'InvalidParameterValue',
 };
 
 /** Credentials for a directory user with name and password. A policy must be attached to the DN or to a group. */
@@ -85,7 +86,7 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
 /** Reports whether the error means wrong credentials. */
 export function isLdapGuess(error: unknown): boolean {
   const cause = isStsError(error) ? error.cause : undefined;
-  return cause instanceof LdapError && (cause.code === 'refused' || cause.code === 'ambiguous');
+  return isDirectoryError(cause) && (cause.code === 'sign-in-refused' || cause.code === 'ambiguous-user');
 }
 
 /** Normalizes a name like directories do, which ignore case, blanks and invisible characters. */
@@ -108,7 +109,7 @@ async function admitted(
   try {
     return ldapSubject(await directory.authenticate(name, password));
   } catch (error) {
-    if (!(error instanceof LdapError)) throw error;
+    if (!isDirectoryError(error)) throw error;
     throw stsError(codes[error.code], error.message, { cause: error });
   }
 }

@@ -8,7 +8,7 @@ import type { OpenIdProviderSettings } from '../../platform/settings/server-sett
 import type { Credentials } from '../../protocol/sigv4/signature.ts';
 import { type AccessService, createCallerVerifier } from '../../server/auth/access.ts';
 import type { IncomingRequest } from '../../server/http/contract/request.ts';
-import { LdapError } from '../../server/federation/ldap/ldap-user.ts';
+import { IdentityError } from '../../server/auth/identity-error.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../../server/federation/openid-providers.ts';
 import { RequestAudit } from '../../server/http/contract/request-audit.ts';
 import { auditEntry, type AuditEntry } from '../../server/observability/audit/audit-entry.ts';
@@ -115,7 +115,9 @@ const directory = {
   authenticate: (name: string, given: string) =>
     name === bert.name && given === password
       ? Promise.resolve(bert)
-      : Promise.reject(new LdapError('refused', 'The directory does not let you in: name or password is wrong.')),
+      : Promise.reject(
+          new IdentityError('sign-in-refused', 'The directory does not let you in: name or password is wrong.'),
+        ),
 };
 
 const plugin = {

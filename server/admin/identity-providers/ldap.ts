@@ -1,6 +1,7 @@
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
 import type { LdapDirectory } from '../../federation/ldap/ldap-directory.ts';
-import { type LdapUser, LdapError, ldapSubject } from '../../federation/ldap/ldap-user.ts';
+import { type LdapUser, ldapSubject } from '../../federation/ldap/ldap-user.ts';
+import { isDirectoryError } from '../../auth/identity-error.ts';
 import type { AttachmentTarget } from '../../auth/identities/subject.ts';
 import { adminPath, sealedJsonBody, nowOf, type AdminAnswer, type AdminCall, type Route, sealed } from '../call.ts';
 import { ldapPolicyEntities } from '../../administration/policy-entities.ts';
@@ -73,7 +74,7 @@ async function known(call: AdminCall, nameOrDn: string): Promise<LdapUser> {
   try {
     user = await directoryOf(call).find(nameOrDn);
   } catch (error) {
-    if (!(error instanceof LdapError)) throw error;
+    if (!isDirectoryError(error)) throw error;
     throw adminError('XCofferRefused', error.message, { cause: error });
   }
   if (user !== undefined) return user;

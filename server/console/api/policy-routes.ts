@@ -20,7 +20,7 @@ import type { Administration } from '../services.ts';
 import { type Authorizer, readForm, mayAttach } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
-import { LdapError } from '../../federation/ldap/ldap-user.ts';
+import { isDirectoryError } from '../../auth/identity-error.ts';
 import type { AttachmentTarget } from '../../auth/identities/subject.ts';
 import { consoleError } from './console-error.ts';
 
@@ -187,7 +187,7 @@ async function attachable({ directory }: Administration, holder: PolicyHolder): 
     const person = await directory.find(holder.name);
     if (person !== undefined) return { kind: 'ldap-user', name: person.dn };
   } catch (error) {
-    if (!(error instanceof LdapError)) throw error;
+    if (!isDirectoryError(error)) throw error;
     throw consoleError('BadRequest', error.message, { cause: error, field: 'name' });
   }
   throw consoleError('NotFound', `The directory has no user with the name or DN ${JSON.stringify(holder.name)}.`, {

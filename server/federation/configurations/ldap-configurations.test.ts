@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 import { configuredDirectory } from '../ldap/configured-directory.ts';
 import type { LdapDirectory } from '../ldap/ldap-directory.ts';
-import { LdapError, ldapUserPolicies, type LdapUserPolicies } from '../ldap/ldap-user.ts';
+import { ldapUserPolicies, type LdapUserPolicies } from '../ldap/ldap-user.ts';
+import { IdentityError } from '../../auth/identity-error.ts';
 import { testIdentities } from '../../../test/support/auth/identities.ts';
 import type { IdentityProviderConfigurations, SaveMode } from './provider-configurations.ts';
 import { ldapConfigurations, storedDirectory } from './ldap-configurations.ts';
@@ -44,7 +45,7 @@ function open(fixed?: LdapSettings): IdentityProviderConfigurations {
     rights,
     probe: async ({ host }) => {
       probed.push(host);
-      if (broken) throw new LdapError('unavailable', 'The directory cannot be asked now.');
+      if (broken) throw new IdentityError('directory-unavailable', 'The directory cannot be asked now.');
     },
   });
 }
@@ -118,13 +119,13 @@ const asked = async (directory: LdapDirectory) => (await directory.find('ann'))?
 describe('the directory that is asked', () => {
   it('is the one that is configured at each question', async () => {
     const directory = configuredDirectory({ stored: storedDirectory(stored), open: named });
-    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'not-configured' });
+    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'no-directory' });
     await save(needed);
     expect(await asked(directory)).toBe('ldap.example.org');
     await save({ server_addr: 'other' }, 'update');
     expect(await asked(directory)).toBe('other');
     await save({ enable: 'off' }, 'update');
-    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'not-configured' });
+    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'no-directory' });
   });
 
   it('is that of the environment where it has one', async () => {

@@ -1,8 +1,8 @@
-import { IdentityError } from '../../auth/identity-error.ts';
+import { IdentityError, isDirectoryError } from '../../auth/identity-error.ts';
 import { type LdapSettings, ldapFromKeys, ldapKeys, ldapKeysOf } from '../../../platform/settings/identity-settings.ts';
 import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
 import { openLdapDirectory, type StoredDirectory } from '../ldap/configured-directory.ts';
-import { type LdapUserPolicies, LdapError } from '../ldap/ldap-user.ts';
+import { type LdapUserPolicies } from '../ldap/ldap-user.ts';
 import {
   redacted,
   type ConfigurationDetails,
@@ -26,7 +26,7 @@ interface LdapConfigurationsOptions {
   readonly environment?: LdapSettings | undefined;
   /** The sign-in test shows the policies of a user. */
   readonly rights: LdapUserPolicies;
-  /** Rejects with `LdapError` if the directory cannot be used. */
+  /** Rejects with `IdentityError` if the directory cannot be used. */
   readonly probe?: (directory: LdapSettings) => Promise<void>;
 }
 
@@ -143,7 +143,7 @@ async function usable(directory: LdapSettings, probe: (directory: LdapSettings) 
   try {
     await probe(directory);
   } catch (error) {
-    if (!(error instanceof LdapError)) throw error;
+    if (!isDirectoryError(error)) throw error;
     throw new IdentityError('unusable-provider', error.message, { cause: error });
   }
 }

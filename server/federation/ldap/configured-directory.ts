@@ -1,6 +1,6 @@
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 import type { LdapDirectory } from './ldap-directory.ts';
-import { LdapError } from './ldap-user.ts';
+import { IdentityError } from '../../auth/identity-error.ts';
 
 /** The directory configuration that administrators store. */
 export interface StoredDirectory {
@@ -24,7 +24,7 @@ export interface ConfiguredDirectory extends LdapDirectory {
 
 /**
  * Returns a directory that follows its configuration: each call uses the current one, whichever thread or server changed it. Without a
- * configuration each call rejects with the `LdapError` not-configured.
+ * configuration each call rejects with the `IdentityError` no-directory.
  */
 export function configuredDirectory(options: ConfiguredDirectoryOptions): ConfiguredDirectory {
   const { environment, stored, open = openLdapDirectory } = options;
@@ -43,8 +43,8 @@ export function configuredDirectory(options: ConfiguredDirectoryOptions): Config
   async function current(): Promise<LdapDirectory> {
     const directory = await configured();
     if (directory !== undefined) return directory;
-    throw new LdapError(
-      'not-configured',
+    throw new IdentityError(
+      'no-directory',
       'No directory is configured: set SVC_IDENTITY_LDAP_SERVER_ADDR, or use "mc idp ldap add".',
     );
   }

@@ -14,9 +14,10 @@ import {
   groupsOf,
   normalized,
 } from './ldap-searches.ts';
-import { LdapError, type LdapUser } from './ldap-user.ts';
+import { type LdapUser } from './ldap-user.ts';
+import { IdentityError, isDirectoryError } from '../../auth/identity-error.ts';
 
-/** A directory. Each call asks it; calls reject with an `LdapError`. */
+/** A directory. Each call asks it; calls reject with an `IdentityError`. */
 export interface LdapDirectory {
   /** Returns the user with this name and password. */
   authenticate(name: string, password: string): Promise<LdapUser>;
@@ -55,7 +56,7 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
         });
       });
     } catch (error) {
-      throw asLdapError(error, settings, ended.aborted ? timeoutMs : undefined);
+      throw asDirectoryError(error, settings, ended.aborted ? timeoutMs : undefined);
     }
   }
 
@@ -118,13 +119,15 @@ function isName(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= maxNameBytes && name.isWellFormed() && !name.includes('\0');
 }
 
-function wrongCredentials(cause?: unknown): LdapError {
-  return new LdapError('refused', 'The directory does not know this name with this password.', { cause });
+function wrongCredentials(cause?: unknown): IdentityError {
+  return new IdentityError('sign-in-refused', 'The directory does not know this name with this password.', { cause });
 }
 
-function asLdapError(error: unknown, { host, port }: LdapSettings, overMs: number | undefined): unknown {
-  if (error instanceof LdapError) return error;
+function asDirectoryError(error: unknown, { host, port }: LdapSettings, overMs: number | undefined): unknown {
+  if (isDirectoryError(error)) return error;
   const why =
     overMs === undefined ? (error instanceof Error ? error.message : String(error)) : `no answer in ${overMs} ms`;
-  return new LdapError('unavailable', `The directory ${host}:${port} cannot be asked now: ${why}`, { cause: error });
+  return new IdentityError('directory-unavailable', `The directory ${host}:${port} cannot be asked now: ${why}`, {
+    cause: error,
+  });
 }

@@ -1,7 +1,7 @@
 import { type Entry, type Client, ResultCodeError } from 'ldapts';
 import type { LdapSearch } from '../../../platform/settings/identity-settings.ts';
 import { normalizeDn } from './distinguished-name.ts';
-import { LdapError } from './ldap-user.ts';
+import { IdentityError } from '../../auth/identity-error.ts';
 
 /** The user that a search is for. */
 interface SearchedUser {
@@ -129,7 +129,10 @@ export async function entryAt(client: Client, dn: string, filter = '(objectClass
 export function normalized(dn: string): string {
   const name = normalizeDn(dn);
   if (name !== undefined && Buffer.byteLength(name) <= maxDnBytes) return name;
-  throw new LdapError('unavailable', `The directory answers with a DN that cannot be taken: ${dn.slice(0, 128)}.`);
+  throw new IdentityError(
+    'directory-unavailable',
+    `The directory answers with a DN that cannot be taken: ${dn.slice(0, 128)}.`,
+  );
 }
 
 /** Returns the LDAP result code; undefined for other errors. */
@@ -137,11 +140,14 @@ export function codeOf(error: unknown): number | undefined {
   return error instanceof ResultCodeError ? error.code : undefined;
 }
 
-function ambiguous(name: string): LdapError {
+function ambiguous(name: string): IdentityError {
   const message = `The directory has several users called ${JSON.stringify(name)}; USER_DN_SEARCH_FILTER must find one.`;
-  return new LdapError('ambiguous', message);
+  return new IdentityError('ambiguous-user', message);
 }
 
-function tooManyGroups(name: string): LdapError {
-  return new LdapError('unavailable', `The directory names more than ${maxGroups} groups of ${JSON.stringify(name)}.`);
+function tooManyGroups(name: string): IdentityError {
+  return new IdentityError(
+    'directory-unavailable',
+    `The directory names more than ${maxGroups} groups of ${JSON.stringify(name)}.`,
+  );
 }

@@ -1,22 +1,6 @@
 import type { FederatedSubject } from '../../auth/identities/subject.ts';
 import type { IdentityReader } from '../../auth/identities/identities.ts';
 
-/**
- * The reason of a failed sign-in. `refused`: wrong name or password, or a locked account; `ambiguous`: the filter finds several users;
- * `unavailable`: the directory does not answer, or answers unexpectedly; `not-configured`: there is no directory.
- */
-export type LdapErrorCode = 'refused' | 'ambiguous' | 'unavailable' | 'not-configured';
-
-/** The caller sees `message`. It has no password and does not distinguish a wrong name from a wrong password. */
-export class LdapError extends Error {
-  override readonly name = 'LdapError';
-  readonly code: LdapErrorCode;
-  constructor(code: LdapErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /** The subject of a directory user. Policies attached to its DN and groups are read at each request. */
 export function ldapSubject({ name, dn, groups }: LdapUser): FederatedSubject {
   return {

@@ -4,7 +4,7 @@ import type { SignInStep } from '../sign-in-test.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
 import type { LdapUser } from './ldap-user.ts';
-import { LdapError } from './ldap-user.ts';
+import { IdentityError } from '../../auth/identity-error.ts';
 import { isDisabled, codeOf, entryAt, findEntry, groupsOf, normalized } from './ldap-searches.ts';
 
 /** The name to search if the caller names no user. The search must work and find nothing. */
@@ -76,7 +76,9 @@ async function bindLookupAccount(client: Client, { lookup }: LdapSettings): Prom
     await client.bind(lookup.dn, lookup.password);
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
-    throw new LdapError('refused', `The directory refuses ${lookup.dn}: ${error.message}`, { cause: error });
+    throw new IdentityError('sign-in-refused', `The directory refuses ${lookup.dn}: ${error.message}`, {
+      cause: error,
+    });
   }
   return [['ok', `The directory lets ${lookup.dn} in.`], undefined];
 }
@@ -97,10 +99,11 @@ async function findUser(
   const entry = await (dn === undefined ? findEntry(client, users, nameOrDn) : entryAt(client, dn));
   if (entry === undefined) {
     const where = dn === undefined ? describeSearch(users) : 'The directory';
-    throw new LdapError('refused', `${where} has no user ${JSON.stringify(nameOrDn.slice(0, 256))}.`);
+    throw new IdentityError('sign-in-refused', `${where} has no user ${JSON.stringify(nameOrDn.slice(0, 256))}.`);
   }
   const found = { name: dn === undefined ? nameOrDn : firstValue(dn), dn: normalized(entry.dn) };
-  if (isDisabled(entry)) throw new LdapError('refused', `${found.dn} is disabled in the directory: refused.`);
+  if (isDisabled(entry))
+    throw new IdentityError('sign-in-refused', `${found.dn} is disabled in the directory: refused.`);
   return [['ok', `${found.name} is ${found.dn}.`], found];
 }
 
@@ -133,7 +136,7 @@ async function searchBelow(base: string, search: () => Promise<unknown>): Promis
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
     const hint = codeOf(error) === noSuchObject ? ' It is not there, or the lookup account may not see it.' : '';
-    throw new LdapError('unavailable', `${base}: ${error.message}${hint}`, { cause: error });
+    throw new IdentityError('directory-unavailable', `${base}: ${error.message}${hint}`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LdapError } from '../../../federation/ldap/ldap-user.ts';
+import { IdentityError } from '../../../auth/identity-error.ts';
 import { type FinishedRequest, RequestEvents } from '../../../http/contract/request.ts';
 import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
 import { TestBrowser, TestConsole, type TestConsoleOptions } from '../../../../test/support/console/test-console.ts';
@@ -14,9 +14,11 @@ const staff = 'cn=staff,ou=groups,dc=example,dc=org';
 
 const people: NonNullable<TestConsoleOptions['directory']> = {
   authenticate(name, password) {
-    if (name === 'twin') throw new LdapError('ambiguous', 'The directory has several users called "twin".');
-    if (name === 'away') throw new LdapError('unavailable', 'The directory ldap.internal:389 cannot be asked now.');
-    if (name !== 'ann' || password !== 'ann-password') throw new LdapError('refused', 'Not this name and password.');
+    if (name === 'twin') throw new IdentityError('ambiguous-user', 'The directory has several users called "twin".');
+    if (name === 'away')
+      throw new IdentityError('directory-unavailable', 'The directory ldap.internal:389 cannot be asked now.');
+    if (name !== 'ann' || password !== 'ann-password')
+      throw new IdentityError('sign-in-refused', 'Not this name and password.');
     return Promise.resolve({ name, dn, groups: [staff] });
   },
 };
@@ -134,7 +136,7 @@ describe('the sign-in by a directory', () => {
       directory: {
         authenticate(name) {
           asked.push(name);
-          throw new LdapError('refused', '');
+          throw new IdentityError('sign-in-refused', '');
         },
       },
     });
