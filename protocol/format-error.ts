@@ -1,4 +1,7 @@
-/** A text or a payload that does not have the form of its protocol. */
+/**
+ * A text or a payload that does not have the form of its protocol. It has no code and is no code of another class: parsers know neither the
+ * program nor the call that they work for.
+ */
 export class FormatError extends Error {
   override readonly name = 'FormatError';
 }

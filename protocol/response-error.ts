@@ -1,6 +1,6 @@
 /**
  * Another program answered a call with an error, or did not answer. The client, the operator's calls of tenants, the calls between sites and
- * the transfers of the console share it.
+ * the transfers and the page of the console share it. It is not a `RequestError`, which is an error of this program.
  */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError';

@@ -59,7 +59,7 @@ type KeyErrorCode =
   /** A key of the configuration can neither be validated nor created. */
   | 'not-ensured';
 
-/** An error of a key or its store. */
+/** An error of a key or its store. It is not a `RequestError`: each call decides what its caller may see of it. */
 export class KeyError extends Error {
   override readonly name = 'KeyError';
   readonly code: KeyErrorCode;

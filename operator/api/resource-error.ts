@@ -27,7 +27,10 @@ export type ResourceErrorCode =
   | 'ServiceAccountsNotAccepted'
   | 'TierDiffers';
 
-/** A resource cannot be made as its spec says. The code becomes the reason of a condition; the message says what to do. */
+/**
+ * A resource cannot be made as its spec says. The code becomes the reason of a condition; the message says what to do. It is not a
+ * `KubeError`, which a retry may solve: here the user must act.
+ */
 export class ResourceError extends Error {
   override readonly name = 'ResourceError';
   readonly code: ResourceErrorCode;

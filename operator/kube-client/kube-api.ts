@@ -95,7 +95,10 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
 }
 
-/** The API server answered with an error Status, or did not answer. */
+/**
+ * The API server answered with an error Status, or did not answer. It is not a `ResponseError`: the operator calls tenants too, and a
+ * failed tenant must not count as a failed API server.
+ */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
   /** HTTP status; undefined when there was no answer. */

@@ -16,7 +16,8 @@ interface NoAnswer {
 
 /**
  * A call of the key service failed, or a data key cannot be used. The message of a call is the service's own, or says why no response
- * came.
+ * came. It is not a `ResponseError`: storage of objects decides by it whether a key is missing or the service is away, and the failure of
+ * another program must never look like that.
  */
 export class KeyServiceError extends Error {
   override readonly name = 'KeyServiceError';

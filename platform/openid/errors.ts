@@ -15,7 +15,10 @@ type OpenIdErrorCode =
   | 'RedirectRefused'
   | 'AdminRefused';
 
-/** A provider cannot be used. `message` is one sentence for the administrator: what is wrong, with which value, and what to do. */
+/**
+ * A provider cannot be used. `message` is one sentence for the administrator: what is wrong, with which value, and what to do. It is not an
+ * `IdentityError`, since the client and the operator use providers without the server.
+ */
 export class OpenIdError extends Error {
   override readonly name = 'OpenIdError';
   readonly code: OpenIdErrorCode;
@@ -45,7 +48,10 @@ type TokenErrorCode =
   | 'UserinfoRefused'
   | 'PersonDisabled';
 
-/** A token is refused. `message` is for its sender: it names claims and settings, never the token or a secret. */
+/**
+ * A token is refused. `message` is for its sender: it names claims and settings, never the token or a secret. It is not an `OpenIdError`:
+ * a refused user loses access, while an unreachable provider may leave it.
+ */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly code: TokenErrorCode;

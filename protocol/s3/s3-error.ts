@@ -173,7 +173,10 @@ export type S3ErrorCode = keyof typeof s3ErrorCodes;
 /** The code on the wire, if it is no identifier or differs from our name. */
 const wireCodes: Partial<Record<S3ErrorCode, string>> = { KMSNotFound: 'KMS.NotFoundException' };
 
-/** An error of the S3 protocol. The caller sees `message`: it names the value, and never a secret. */
+/**
+ * An error of the S3 protocol. The caller sees `message`: it names the value, and never a secret. It is not a `RequestError`, since the code
+ * alone fixes its status, and its details become elements of the XML document.
+ */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly code: S3ErrorCode;

@@ -1,4 +1,7 @@
-/** An operation on the stores or their keys that is refused. The message is for administrators. */
+/**
+ * An operation on the stores or their keys that is refused. The message is for administrators. It is not a `StoreError`, which says that a
+ * store failed: here the stores work, and a rule refuses.
+ */
 export class MaintenanceError extends Error {
   override readonly name = 'MaintenanceError';
   readonly code:

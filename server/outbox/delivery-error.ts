@@ -1,6 +1,7 @@
 /**
  * A failure of the target of events, of replicas or of audit entries. `rejected`: it refuses this event, version or entry, and may take others. `unavailable`: a
- * repetition may succeed. `impossible`: no repetition can.
+ * repetition may succeed. `impossible`: no repetition can. It is not a `ResponseError`: its code says what the queue does next, for targets
+ * of every protocol.
  */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';

@@ -60,7 +60,10 @@ type StoreErrorCode =
   | UnavailableCode
   | SealedRecordsErrorCode;
 
-/** An error of a store for which its caller has a rule. `isStoreUnavailable` selects those of a store that cannot serve now. */
+/**
+ * An error of a store for which its caller has a rule. `isStoreUnavailable` selects those of a store that cannot serve now. It is not an
+ * `S3Error`, since jobs and commands use the stores too, and no caller may see a path or a record.
+ */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
