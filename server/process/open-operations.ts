@@ -117,7 +117,7 @@ async function healthFacts(
     providers: services.providers.list.map(({ displayName, status }) =>
       status.kind === 'ready'
         ? { name: displayName }
-        : { name: displayName, problem: status.issue?.message ?? 'it has not answered yet.' },
+        : { name: displayName, issue: status.issue?.message ?? 'it has not answered yet.' },
     ),
     directory,
     notifications,

@@ -71,8 +71,8 @@ export class BucketItems implements ItemSource {
   }
 
   async write({ kind, name }: ItemKey, value: unknown): Promise<void> {
-    const problem = bucketNameError(name);
-    if (problem !== undefined) throw new S3Error('InvalidBucketName', `The bucket name ${name} ${problem}.`);
+    const issue = bucketNameError(name);
+    if (issue !== undefined) throw new S3Error('InvalidBucketName', `The bucket name ${name} ${issue}.`);
     if (kind === 'bucket') return this.#create(name, bucketValue.parse(value));
     const text = z.string().parse(value);
     const part = partOf(kind);

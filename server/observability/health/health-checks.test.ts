@@ -36,7 +36,7 @@ describe('the health of the service', () => {
     ['space', 'off', { space: undefined }],
     ['key-service', 'bad', { keyService: 'offline' }],
     ['key-service', 'off', { keyService: 'disabled' }],
-    ['providers', 'bad', { providers: [{ name: 'Keycloak', problem: 'no answer' }] }],
+    ['providers', 'bad', { providers: [{ name: 'Keycloak', issue: 'no answer' }] }],
     ['providers', 'bad', { directory: 'offline' }],
     ['providers', 'off', { providers: [] }],
     ['targets', 'off', { notifications: [] }],

@@ -9,7 +9,7 @@ export interface HealthFacts {
   /** Objects that are damaged and not served. */
   readonly quarantined: number;
   readonly keyService: 'online' | 'offline' | 'disabled';
-  readonly providers: readonly { readonly name: string; readonly problem?: string }[];
+  readonly providers: readonly { readonly name: string; readonly issue?: string }[];
   readonly directory: 'online' | 'offline' | 'disabled';
   readonly notifications: readonly {
     readonly target: string;
@@ -123,7 +123,7 @@ function keyService({ keyService: state }: HealthFacts): HealthCheck {
 }
 
 function providers({ providers: all, directory }: HealthFacts): HealthCheck {
-  const broken = all.flatMap(({ name, problem: issue }) => (issue === undefined ? [] : [`${name}: ${issue}`]));
+  const broken = all.flatMap(({ name, issue }) => (issue === undefined ? [] : [`${name}: ${issue}`]));
   if (directory === 'offline') broken.push('The directory does not answer.');
   const count = all.length + (directory === 'disabled' ? 0 : 1);
   if (broken.length > 0) return { part: 'providers', state: 'bad', words: broken.join(' ') };

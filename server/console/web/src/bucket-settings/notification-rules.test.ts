@@ -4,7 +4,7 @@ import {
   describeNotification,
   emptyNotification,
   notificationDocument,
-  notificationProblem,
+  notificationIssue,
 } from './notification-rules.ts';
 import { loadPageTexts } from '../texts/texts.ts';
 
@@ -43,7 +43,7 @@ describe('describeNotification', () => {
 });
 
 it('needs a target and an event', () => {
-  expect(notificationProblem(rule)).toBeUndefined();
-  expect(notificationProblem({ ...rule, arn: ' ' })).toContain('target');
-  expect(notificationProblem({ ...rule, events: [] })).toContain('event');
+  expect(notificationIssue(rule)).toBeUndefined();
+  expect(notificationIssue({ ...rule, arn: ' ' })).toContain('target');
+  expect(notificationIssue({ ...rule, events: [] })).toContain('event');
 });

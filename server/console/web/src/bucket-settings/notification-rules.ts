@@ -48,7 +48,7 @@ export function targetName(arn: string): string {
 }
 
 /** Returns the reason why a rule cannot be saved; undefined if it can. */
-export function notificationProblem({ arn, events }: NotificationRule): string | undefined {
+export function notificationIssue({ arn, events }: NotificationRule): string | undefined {
   if (arn.trim() === '') return t.bucketSettings.chooseTheTargetThatIsTold;
   return events.length === 0 ? t.bucketSettings.chooseAtLeastOneEvent : undefined;
 }

@@ -10,7 +10,7 @@ import {
   emptyNotification,
   eventWords,
   notificationDocument,
-  notificationProblem,
+  notificationIssue,
   targetName,
   type NotificationRule,
 } from './notification-rules.ts';
@@ -155,7 +155,7 @@ interface NotificationDialogProps extends EditorProps<NotificationRule> {
 
 function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProps) {
   const [edited, setEdited] = useDraft('notification.rule', rule);
-  const problem = notificationProblem(edited);
+  const issue = notificationIssue(edited);
   const words = eventWords();
   const known = Object.entries(words).map(([value, label]) => ({
     value,
@@ -167,7 +167,7 @@ function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProp
       title={t.bucketSettings.aNotification}
       submit={t.bucketSettings.saveNotification}
       edited={edited}
-      problem={problem}
+      issue={issue}
       {...editor}
     >
       <Autocomplete
@@ -202,7 +202,7 @@ function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProp
         value={edited.suffix}
         onChange={(event) => setEdited({ ...edited, suffix: event.currentTarget.value })}
       />
-      {problem === undefined && (
+      {issue === undefined && (
         <Text size="sm" c="dimmed" aria-live="polite">
           {describeNotification(edited)}
         </Text>

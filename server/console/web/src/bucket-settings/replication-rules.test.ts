@@ -6,7 +6,7 @@ import {
   endpointOf,
   freePriority,
   replicationDocument,
-  replicationProblem,
+  replicationIssue,
 } from './replication-rules.ts';
 import { loadPageTexts } from '../texts/texts.ts';
 
@@ -56,8 +56,8 @@ it.each([
   [{}, [{ ...rule, priority: 1 }], 'Another rule has this priority.'],
   [{ priority: 1.5 }, [], 'The priority is a whole number from 0 on.'],
   [{ otherFilter: '<Filter/>' }, [], 'A rule with tags cannot send delete markers.'],
-])('of %j beside %j says what is wrong', (change, others, problem) => {
-  expect(replicationProblem({ ...rule, ...change }, others)).toBe(problem);
+])('of %j beside %j says what is wrong', (change, others, issue) => {
+  expect(replicationIssue({ ...rule, ...change }, others)).toBe(issue);
 });
 
 it('finds a free priority', () => {

@@ -50,7 +50,7 @@ export function describeReplication(rule: ReplicationRule, place: (arn: string) 
 }
 
 /** Returns the reason why a rule cannot be saved; undefined if it can. */
-export function replicationProblem(rule: ReplicationRule, others: readonly ReplicationRule[]): string | undefined {
+export function replicationIssue(rule: ReplicationRule, others: readonly ReplicationRule[]): string | undefined {
   if (rule.target === '') return t.replication.chooseATargetAddOneFirstIf;
   if (!Number.isInteger(rule.priority) || rule.priority < 0) return t.replication.thePriorityIsAWholeNumberFrom;
   if (others.some(({ priority }) => priority === rule.priority)) return t.replication.anotherRuleHasThisPriority;

@@ -5,7 +5,7 @@ import {
   describeReplication,
   emptyReplication,
   freePriority,
-  replicationProblem,
+  replicationIssue,
   type ReplicationRule,
 } from './replication-rules.ts';
 import { useRemoteTargets, useReplication, useSetReplication } from './replication-queries.ts';
@@ -97,7 +97,7 @@ interface ReplicationDialogProps extends EditorProps<ReplicationRule> {
 
 function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDialogProps) {
   const [edited, setEdited] = useDraft('replication.rule', rule);
-  const problem = replicationProblem(edited, others);
+  const issue = replicationIssue(edited, others);
   const isKnown = edited.target === '' || targets.some(({ value }) => value === edited.target);
   const box = (field: 'deleteMarkers' | 'deletes' | 'existingObjects', label: string, description: string) => (
     <Checkbox
@@ -112,7 +112,7 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
       title={t.replication.aReplication}
       submit={t.replication.saveReplication}
       edited={edited}
-      problem={problem}
+      issue={issue}
       {...editor}
     >
       <Select

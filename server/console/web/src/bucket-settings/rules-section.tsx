@@ -119,21 +119,19 @@ interface RuleDialogProps<Rule> extends EditorProps<Rule> {
   readonly submit: string;
   readonly edited: Rule;
   /** The reason why the rule cannot be saved; undefined if it can. */
-  readonly problem: string | undefined;
+  readonly issue: string | undefined;
   readonly children: ReactNode;
 }
 
 /** A dialog for one rule. It shows the problem of the rule after the first attempt to save it. */
 export function RuleDialog<Rule>(props: RuleDialogProps<Rule>) {
-  const { edited, problem, onSave, error, ...dialog } = props;
+  const { edited, issue, onSave, error, ...dialog } = props;
   const [tried, setTried] = useState(false);
 
   function submit(): void {
     setTried(true);
-    if (problem === undefined) onSave(edited);
+    if (issue === undefined) onSave(edited);
   }
 
-  return (
-    <FormDialog {...dialog} error={tried && problem !== undefined ? new Error(problem) : error} onSubmit={submit} />
-  );
+  return <FormDialog {...dialog} error={tried && issue !== undefined ? new Error(issue) : error} onSubmit={submit} />;
 }

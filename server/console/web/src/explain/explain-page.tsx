@@ -37,17 +37,17 @@ export function ExplainPage() {
   const [action, setAction] = useDraft('action', 's3:GetObject');
   const [resource, setResource] = useDraft('resource', '');
   const [context, setContext] = useDraft('context', '');
-  const [problem, setProblem] = useState<{ readonly field: 'claims' | 'context'; readonly message: string }>();
+  const [issue, setIssue] = useState<{ readonly field: 'claims' | 'context'; readonly message: string }>();
   const providers = useSignInOptions().data?.providers ?? [];
   const chosen = provider ?? providers[0]?.id ?? '';
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    setProblem(undefined);
+    setIssue(undefined);
     const keys = parseContext(context);
-    if (keys.kind === 'wrong') return setProblem({ field: 'context', message: keys.message });
+    if (keys.kind === 'wrong') return setIssue({ field: 'context', message: keys.message });
     const who = whoOf(kind, name, chosen, claims);
-    if (who === undefined) return setProblem({ field: 'claims', message: t.explain.thisIsNoJsonObject });
+    if (who === undefined) return setIssue({ field: 'claims', message: t.explain.thisIsNoJsonObject });
     return explain.mutate({ who, action, resource, context: keys.values });
   }
 
@@ -104,7 +104,7 @@ export function ExplainPage() {
                 classNames={{ input: 'mono' }}
                 value={claims}
                 onChange={(event) => setClaims(event.currentTarget.value)}
-                error={problem?.field === 'claims' ? problem.message : fieldError(explain.error, 'claims', 'who')}
+                error={issue?.field === 'claims' ? issue.message : fieldError(explain.error, 'claims', 'who')}
               />
             </>
           )}
@@ -135,7 +135,7 @@ export function ExplainPage() {
             classNames={{ input: 'mono' }}
             value={context}
             onChange={(event) => setContext(event.currentTarget.value)}
-            error={problem?.field === 'context' ? problem.message : undefined}
+            error={issue?.field === 'context' ? issue.message : undefined}
           />
           <FormError error={explain.error} fields={['provider', 'claims', 'who']} />
           <Group>

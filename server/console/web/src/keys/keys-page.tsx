@@ -149,9 +149,9 @@ function KeyList({ defaultKey, several }: KeyListProps) {
   function check(name: string): void {
     test.mutate(name, {
       onSuccess: (answer) => {
-        const problem = answer['encryption-error'] ?? answer['decryption-error'];
-        if (problem === undefined) notifyDone(say(t.keys.encryptsAndDecrypts, { name }));
-        else notifyFailure(say(t.keys.cannotBeUsed, { name }), new Error(problem));
+        const issue = answer['encryption-error'] ?? answer['decryption-error'];
+        if (issue === undefined) notifyDone(say(t.keys.encryptsAndDecrypts, { name }));
+        else notifyFailure(say(t.keys.cannotBeUsed, { name }), new Error(issue));
       },
       onError: (error) => notifyFailure(say(t.keys.wasNotTested, { name }), error),
     });

@@ -43,12 +43,12 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
     ...(rename !== undefined && { rename }),
     replace,
   };
-  const problem = transferIssue(form);
+  const issue = transferIssue(form);
   const what = count === 1 ? shorten(oldName) : say(t.objects.entries, { count });
 
   function start(): void {
     setTried(true);
-    if (problem !== undefined) return;
+    if (issue !== undefined) return;
     begin.mutate(form, {
       onSuccess: () => {
         onClose();
@@ -62,7 +62,7 @@ export function MoveDialog({ kind, bucket, prefix, selection, onDone, onClose }:
       title={`${verbs[kind]} ${what}`}
       submit={verbs[kind]}
       pending={begin.isPending}
-      error={tried && problem !== undefined ? new Error(problem) : begin.error}
+      error={tried && issue !== undefined ? new Error(issue) : begin.error}
       onSubmit={start}
       onClose={onClose}
     >

@@ -9,10 +9,10 @@ export function problemsByKey(error: Error | null, keys: readonly string[]): Pro
   if (error === null) return { byKey: new Map(), other: undefined };
   const byKey = new Map<string, string>();
   const others: string[] = [];
-  for (const problem of error.message.split(/; (?=[a-z_]+ )/)) {
-    const key = keys.find((one) => problem.startsWith(`${one} `));
-    if (key === undefined || problem.startsWith(`${key} and `)) others.push(problem);
-    else byKey.set(key, problem);
+  for (const issue of error.message.split(/; (?=[a-z_]+ )/)) {
+    const key = keys.find((one) => issue.startsWith(`${one} `));
+    if (key === undefined || issue.startsWith(`${key} and `)) others.push(issue);
+    else byKey.set(key, issue);
   }
   if (byKey.size === 0) return { byKey, other: error };
   return { byKey, other: others.length === 0 ? undefined : new Error(others.join('; ')) };

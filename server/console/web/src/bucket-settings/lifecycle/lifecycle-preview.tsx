@@ -12,13 +12,13 @@ interface PreviewProps {
   readonly bucket: string;
   readonly rule: Rule;
   /** Why the rule cannot be asked about; undefined if it can. */
-  readonly problem: string | undefined;
+  readonly issue: string | undefined;
 }
 
 /** A button that asks the server what a rule would remove. */
-export function LifecyclePreviewBox({ bucket, rule, problem }: PreviewProps) {
+export function LifecyclePreviewBox({ bucket, rule, issue }: PreviewProps) {
   const preview = useLifecyclePreview(bucket);
-  const document = problem === undefined ? lifecycleDocument([rule.enabled ? rule : on(rule)]) : undefined;
+  const document = issue === undefined ? lifecycleDocument([rule.enabled ? rule : on(rule)]) : undefined;
   const isCurrent = preview.variables === document;
   return (
     <Stack gap="xs">

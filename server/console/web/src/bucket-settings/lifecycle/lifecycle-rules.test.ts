@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseLifecycle } from '../../../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
-import { describeRule, emptyRule, lifecycleDocument, ruleProblem } from './lifecycle-rules.ts';
+import { describeRule, emptyRule, lifecycleDocument, ruleIssue } from './lifecycle-rules.ts';
 import { loadPageTexts } from '../../texts/texts.ts';
 
 beforeAll(loadPageTexts);
@@ -54,7 +54,7 @@ it('describes a rule in sentences', () => {
   ]);
 });
 
-describe('ruleProblem', () => {
+describe('ruleIssue', () => {
   it.each([
     [whole, undefined],
     [emptyRule, 'Choose at least one thing that the rule does.'],
@@ -73,7 +73,7 @@ describe('ruleProblem', () => {
       { ...emptyRule, expireDays: 1, removeLoneMarkers: true },
       'A rule cannot both expire objects and remove delete markers: make two rules.',
     ],
-  ])('of %j', (rule, problem) => {
-    expect(ruleProblem(rule)).toBe(problem);
+  ])('of %j', (rule, issue) => {
+    expect(ruleIssue(rule)).toBe(issue);
   });
 });

@@ -85,12 +85,12 @@ export function describeRule(rule: Rule): readonly string[] {
 }
 
 /** Returns the error of a rule; undefined if it can be saved. */
-export function ruleProblem(rule: SimpleRule): string | undefined {
+export function ruleIssue(rule: SimpleRule): string | undefined {
   const { expireDays, noncurrentDays, keepVersions, abortDays, removeLoneMarkers } = rule;
   const counts = [expireDays, noncurrentDays, keepVersions, abortDays].filter((count) => count !== undefined);
   if (counts.some((count) => !Number.isInteger(count) || count < 1))
     return t.lifecycle.daysAndCountsAreWholeNumbersFrom;
-  const wrongMove = moveProblem(rule);
+  const wrongMove = moveIssue(rule);
   if (wrongMove !== undefined) return wrongMove;
   if (expireDays !== undefined && removeLoneMarkers) {
     return t.lifecycle.aRuleCannotBothExpireObjectsAnd;
@@ -102,7 +102,7 @@ export function ruleProblem(rule: SimpleRule): string | undefined {
   return undefined;
 }
 
-function moveProblem({ moveDays, moveTier, oldMoveDays, oldMoveTier, expireDays, noncurrentDays }: SimpleRule) {
+function moveIssue({ moveDays, moveTier, oldMoveDays, oldMoveTier, expireDays, noncurrentDays }: SimpleRule) {
   const moves = [
     [moveDays, moveTier, expireDays],
     [oldMoveDays, oldMoveTier, noncurrentDays],

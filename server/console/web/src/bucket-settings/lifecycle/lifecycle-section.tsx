@@ -2,7 +2,7 @@ import { ActionIcon, Badge, Checkbox, Group, Stack, Switch, Text, TextInput } fr
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { TierFields } from './tier-fields.tsx';
 import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
-import { describeRule, emptyRule, ruleProblem, type Rule, type SimpleRule } from './lifecycle-rules.ts';
+import { describeRule, emptyRule, ruleIssue, type Rule, type SimpleRule } from './lifecycle-rules.ts';
 import { RuleDialog, RulesSection } from '../rules-section.tsx';
 import type { EditorProps } from '../setting-section.tsx';
 import { useLifecycle, useSetLifecycle } from '../settings-queries.ts';
@@ -108,14 +108,14 @@ const numbers = [
 
 function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProps) {
   const [edited, setEdited] = useDraft('lifecycle.rule', rule);
-  const problem = ruleProblem(edited);
+  const issue = ruleIssue(edited);
 
   return (
     <RuleDialog
       title={isNew ? t.lifecycle.addALifecycleRule : t.lifecycle.editTheLifecycleRule}
       submit={t.lifecycle.saveRule}
       edited={edited}
-      problem={problem}
+      issue={issue}
       {...editor}
     >
       <TextInput
@@ -163,12 +163,12 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
         checked={edited.enabled}
         onChange={(event) => setEdited({ ...edited, enabled: event.currentTarget.checked })}
       />
-      {problem === undefined && (
+      {issue === undefined && (
         <Text size="sm" c="dimmed" aria-live="polite">
           {describeRule(edited).join(' ')}
         </Text>
       )}
-      <LifecyclePreviewBox bucket={bucket} rule={edited} problem={problem} />
+      <LifecyclePreviewBox bucket={bucket} rule={edited} issue={issue} />
     </RuleDialog>
   );
 }
