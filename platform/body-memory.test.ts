@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { BufferPool, BodyMemory, freeNow, sharedBodyMemory } from './body-memory.ts';
 import * as fc from 'fast-check';
 
-const pool = () => new BufferPool({ large: 1_000, mostLarge: 2, small: 100, keptSmall: 1 });
+const pool = () => new BufferPool({ large: 1_000, maxLarge: 2, small: 100, keptSmall: 1 });
 
 describe('a buffer pool', () => {
   it.each([

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 interface BufferPoolSizes {
   readonly large: number;
   /** The maximum number of large buffers that are borrowed at a time. The pool keeps as many. */
-  readonly mostLarge: number;
+  readonly maxLarge: number;
   readonly small: number;
   /** The number of small buffers that the pool keeps. Callers may borrow any number of them. */
   readonly keptSmall: number;
@@ -34,8 +34,8 @@ export class BufferPool {
 
   /** Borrows a buffer for up to `bytes` bytes. It may be shorter or longer, and holds old content. */
   take(bytes: number): Buffer {
-    const { large, mostLarge, small } = this.#sizes;
-    const isLarge = bytes > small && this.#largeLent < mostLarge;
+    const { large, maxLarge, small } = this.#sizes;
+    const isLarge = bytes > small && this.#largeLent < maxLarge;
     if (isLarge) this.#largeLent += 1;
     const buffer = (isLarge ? this.#large : this.#small).pop() ?? Buffer.allocUnsafeSlow(isLarge ? large : small);
     this.#lent.add(buffer);
@@ -66,7 +66,7 @@ const TAGS = 4 * KiB;
  */
 export const bodyBuffers = new BufferPool({
   large: 512 * KiB + TAGS,
-  mostLarge: 8,
+  maxLarge: 8,
   small: 256 * KiB + TAGS,
   keptSmall: 16,
 });

@@ -66,12 +66,12 @@ type DeviceToken =
 export async function passwordToken(
   metadata: Endpoints,
   client: TokenClient,
-  person: { readonly user: string; readonly password: string },
+  credentials: { readonly user: string; readonly password: string },
 ): Promise<string> {
   const answer = await ask(metadata.tokenEndpoint, metadata, client, {
     grant_type: 'password',
-    username: person.user,
-    password: person.password,
+    username: credentials.user,
+    password: credentials.password,
     scope: client.scopes.join(' '),
   });
   return tokenIn(metadata.tokenEndpoint, answer);

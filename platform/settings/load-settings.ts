@@ -94,7 +94,7 @@ export function loadSettings({
     autoEncryption: server.onOff('KMS_AUTO_ENCRYPTION'),
     customerKeysWithoutTls: server.onOff('KMS_SSE_C_WITHOUT_TLS'),
     openid,
-    personCheck: {
+    userStatusCheck: {
       intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
       unreachable: server.text('IDENTITY_OPENID_CHECK_UNREACHABLE') === 'refuse' ? 'refuse' : 'keep',
     },

@@ -112,7 +112,7 @@ export interface ServerSettings {
   /** Keys of clients are allowed over plain HTTP too. */
   readonly customerKeysWithoutTls: boolean;
   readonly openid: readonly OpenIdProviderSettings[];
-  readonly personCheck: UserStatusCheckSettings;
+  readonly userStatusCheck: UserStatusCheckSettings;
   /** Each field is absent if it is not configured. */
   readonly ldap?: LdapSettings;
   readonly clientCertificates?: ClientCertificateSettings;

@@ -343,7 +343,7 @@ function malformedAnswer(errorCode: string | undefined, requestId: string): stri
 }
 
 /** Milliseconds. Uploads may take hours, so only silence ends them. A head must arrive soon. */
-const limits = { headers: 60_000, silence: 120_000, keepAlive: 75_000 } as const;
+const limits = { headers: 60_000, idle: 120_000, keepAlive: 75_000 } as const;
 
 /** The largest head of a request in bytes. A presigned URL with the longest key and a session token fits, and so do 2 KiB of metadata. */
 const maxHeaderSize = 32 * 1024;
@@ -390,7 +390,7 @@ export function createS3Server(options: {
   server.on('checkContinue', onRequest(true));
   // The server ignores any other expectation.
   server.on('checkExpectation', onRequest(false));
-  server.setTimeout(limits.silence);
+  server.setTimeout(limits.idle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const busy = connections.lastResponse(socket as Socket);
     const isBusy = busy !== undefined && !busy.writableFinished;

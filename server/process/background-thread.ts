@@ -48,7 +48,7 @@ const consoleReasons: Readonly<Record<WaitsFor, string>> = {
  */
 export async function startBackground(options: ThreadOptions, log: Logger, send: SendMessage): Promise<Role> {
   const { settings } = options;
-  const services = await openServices(options, { main: log, providers: log, people: log });
+  const services = await openServices(options, { main: log, providers: log, userStatus: log });
   const stopped = new AbortController();
   let console: Promise<RequestListener> | undefined;
   let consoleTasks: Promise<() => Promise<void>> | undefined;
@@ -156,10 +156,10 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
         case 'serve':
           periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks, reads);
           userChecks = runUserChecks(
-            services.people.userStatusCheck,
+            services.federation.userStatusCheck,
             replicas.lease,
             log,
-            settings.personCheck.intervalMs,
+            settings.userStatusCheck.intervalMs,
             tasks,
           );
           eventDelivery = runEventDelivery(services, replicas.lease, log, {

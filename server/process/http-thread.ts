@@ -57,7 +57,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
   const silent = log.child({}, { level: 'silent' });
   const bufferSlots = options.hashing && bufferSlotsAt(options.hashing, () => send({ kind: 'hashing-needed' }));
   const tracing = await openRequestTracing(process.env, first ? log : quiet);
-  const logs = { main: first ? log : quiet, providers: silent, people: log };
+  const logs = { main: first ? log : quiet, providers: silent, userStatus: log };
   const services = await openServices(options, logs, { bufferSlots, tracing });
   const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', ...starting };
@@ -287,7 +287,7 @@ function metricSources(
     buckets: async () => (await objects.listBuckets()).length,
     integrity: () => integrityOf(stores.records),
     usage: () => createUsageReader(stores.records).last(),
-    people: () => readCheckCounts(sealed),
+    userStatusChecks: () => readCheckCounts(sealed),
     notifications: () => notificationQueues(stores.records, settings.notify),
     replication: () => replicationSums(stores.records, new RemoteTargets(sealed)),
     backgroundTasks: () => readBackgroundTasks(stores.records),

@@ -31,7 +31,7 @@ interface IdentityServicesOptions {
   readonly access: AccessService;
   /** Milliseconds that records may be cached; 0 if no other server changes them. */
   readonly staleMs: number;
-  readonly logs: { readonly providers: Logger; readonly people: Logger };
+  readonly logs: { readonly providers: Logger; readonly userStatus: Logger };
   readonly clock: () => Date;
 }
 
@@ -49,8 +49,8 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     identities: access.identities,
     revocations: createRevocations(sealed),
     counter: createCheckCounter(sealed, clock),
-    unreachable: settings.personCheck.unreachable,
-    log: logs.people,
+    unreachable: settings.userStatusCheck.unreachable,
+    log: logs.userStatus,
   });
   const openid = openIdConfigurations({
     stored: configurations,

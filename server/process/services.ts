@@ -80,7 +80,7 @@ export interface Services {
   readonly providers: OpenIdProviders;
   /** The directory of the current configuration. */
   readonly directory: ConfiguredDirectory;
-  readonly people: Pick<IdentityServices, 'userStatusCheck' | 'identityProviders' | 'configurations'>;
+  readonly federation: Pick<IdentityServices, 'userStatusCheck' | 'identityProviders' | 'configurations'>;
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   readonly assumeRoleWithLdapIdentity: AssumeRoleWithLdapIdentity;
   close(): Promise<void>;
@@ -95,7 +95,7 @@ const sealingGracePeriodMs = 1_000;
 
 export async function openServices(
   options: ThreadOptions,
-  logs: { main: Logger; providers: Logger; people: Logger },
+  logs: { main: Logger; providers: Logger; userStatus: Logger },
   more: { readonly bufferSlots?: BufferSlots | undefined; readonly tracing?: RequestTracing | undefined } = {},
 ): Promise<Services> {
   const { settings } = options;
@@ -117,7 +117,7 @@ export async function openServices(
   const events = new ThreadEvents({ records, random: randomBytes, log: logs.main });
   const identities = openIdentities({ records: sealed, rootUser: settings.root.user, staleMs, clock });
   const policies = policiesOf(identities);
-  const { access, providers, directory, ...people } = openIdentityServices({
+  const { access, providers, directory, ...federation } = openIdentityServices({
     settings,
     sealed,
     access: createAccess({
@@ -178,7 +178,7 @@ export async function openServices(
     authenticate: createAuthenticator(authentication),
     authenticateForm: createFormAuthenticator(authentication),
     providers,
-    people,
+    federation,
     directory,
     assumeRoleWithWebIdentity: traced(
       more.tracing,

@@ -22,7 +22,7 @@ import { SiteRules } from '../sites/site-rules.ts';
 import { SiteStates } from '../sites/site-state.ts';
 import type { Services } from './services.ts';
 
-type SiteServices = Pick<Services, 'stores' | 'sealed' | 'objects' | 'access' | 'people'>;
+type SiteServices = Pick<Services, 'stores' | 'sealed' | 'objects' | 'access' | 'federation'>;
 
 interface SiteOptions {
   readonly region: string;
@@ -37,7 +37,7 @@ const gracePeriodMs = 1_000;
 
 /** The replication of sites, for the admin API of a thread. */
 export function openSites(services: SiteServices, { region, self }: SiteOptions): Sites {
-  const { sealed, stores, objects, access, people } = services;
+  const { sealed, stores, objects, access, federation } = services;
   const { call } = peerCaller();
   const targets = new RemoteTargets(sealed);
   const administration = new SiteAdministration({
@@ -49,7 +49,7 @@ export function openSites(services: SiteServices, { region, self }: SiteOptions)
       coffer: packageJson.version,
       deploymentId: self,
       buckets: (await objects.listBuckets()).length,
-      identityProviders: await providerSettings(people.identityProviders),
+      identityProviders: await providerSettings(federation.identityProviders),
     }),
     removeRules: () => new SiteRules({ targets, objects, clock: Date.now }).removeAll(),
     clock: Date.now,

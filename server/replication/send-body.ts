@@ -127,7 +127,7 @@ async function missingDigest(
   const hash = createHash('md5');
   const bytes = read();
   if (Buffer.isBuffer(bytes)) hash.update(bytes);
-  else for await (const piece of keptChunks(bytes)) hash.update(piece);
+  else for await (const chunk of keptChunks(bytes)) hash.update(chunk);
   return { 'content-md5': hash.digest('base64') };
 }
 

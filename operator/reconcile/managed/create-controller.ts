@@ -17,7 +17,7 @@ function sorted(value: unknown): unknown {
 }
 
 /** Milliseconds until the next try: soon for a problem that may end by itself, later for one that needs the user. */
-const retryAfter = { passing: 15_000, person: 120_000 } as const;
+const retryAfter = { passing: 15_000, user: 120_000 } as const;
 
 const passingStatus = new Set([408, 409, 429]);
 const credentialCodes = new Set(['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch']);
@@ -74,7 +74,7 @@ export function describeFailure(error: unknown, tenant: string, doing: string): 
     const message = `the tenant "${tenant}" cannot be reached: ${error.message}`;
     return passing('TenantUnreachable', message);
   }
-  if (error instanceof ResourceError && !isConflict(error)) return forPerson(error.code, error.message);
+  if (error instanceof ResourceError && !isConflict(error)) return forUser(error.code, error.message);
   if (!(error instanceof ResponseError)) throw error;
   if (credentialCodes.has(error.code)) {
     const message = `the tenant "${tenant}" refuses its root credentials (${error.code}): it has not taken up those of its Secret yet, or they were changed in it by hand`;
@@ -87,7 +87,7 @@ export function describeFailure(error: unknown, tenant: string, doing: string): 
   if (reason === undefined && isPassing(error.status)) {
     return passing('TenantUnavailable', message);
   }
-  return forPerson(reason ?? 'RefusedByTenant', message);
+  return forUser(reason ?? 'RefusedByTenant', message);
 }
 
 /** Answers the conditions of a failed reconcile. */
@@ -101,8 +101,8 @@ function isPassing(status = 0): boolean {
   return (status >= 500 || passingStatus.has(status)) && status !== 501;
 }
 
-function forPerson(reason: string, message: string): Failure {
-  return { reason, message, passes: false, afterMs: retryAfter.person };
+function forUser(reason: string, message: string): Failure {
+  return { reason, message, passes: false, afterMs: retryAfter.user };
 }
 
 function passing(reason: string, message: string): Failure {

@@ -184,8 +184,8 @@ async function attachable({ directory }: Administration, holder: PolicyHolder): 
     });
   }
   try {
-    const person = await directory.find(holder.name);
-    if (person !== undefined) return { kind: 'ldap-user', name: person.dn };
+    const user = await directory.find(holder.name);
+    if (user !== undefined) return { kind: 'ldap-user', name: user.dn };
   } catch (error) {
     if (!isDirectoryError(error)) throw error;
     throw consoleError('BadRequest', error.message, { cause: error, field: 'name' });

@@ -204,11 +204,11 @@ function claimedAccessKey({ headers, rawQuery }: FinishedRequest['request']): { 
 function identityOf(principal: Principal): AuditIdentity {
   if (principal.kind === 'anonymous') return { kind: 'anonymous' };
   const subject = subjectOf(principal);
-  const person =
+  const externalUser =
     subject?.kind === 'federated'
       ? { provider: subject.provider, source: subject.source, policies: subject.policies }
       : undefined;
-  return { kind: principal.kind, name: displayNameOf(principal), ...person };
+  return { kind: principal.kind, name: displayNameOf(principal), ...externalUser };
 }
 
 function broughtBy(bearer: RecordedBearer | undefined): Pick<AuditEntry, 'bearer'> {

@@ -86,7 +86,7 @@ export interface MetricSources {
   /** Resolves to undefined before the first count of objects. */
   readonly usage?: () => Promise<Usage | undefined>;
   /** Resolves to undefined where no identity provider was ever asked about its users. */
-  readonly people?: () => Promise<UserStatusChecks | undefined>;
+  readonly userStatusChecks?: () => Promise<UserStatusChecks | undefined>;
   /** Rejects while the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
@@ -173,7 +173,7 @@ export interface MetricValues {
   readonly buckets: number | undefined;
   readonly integrity?: Integrity | undefined;
   readonly usage?: Usage | undefined;
-  readonly people?: UserStatusChecks | undefined;
+  readonly userStatusChecks?: UserStatusChecks | undefined;
   readonly backgroundTasks?: readonly BackgroundTask[] | undefined;
   /** Undefined where there is no key service. */
   readonly keyServiceOnline: boolean | undefined;
@@ -193,20 +193,30 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
   const ifHealthy = <T>(read: (() => Promise<T>) | undefined) =>
     healthy && read !== undefined ? inTime(read()) : undefined;
   const { leads, live } = sources.replicas();
-  const [space, buckets, integrity, usage, people, backgroundTasks, notifications, replication, keyService, process] =
-    await Promise.all([
-      inTime(sources.space()),
-      ifHealthy(sources.buckets),
-      ifHealthy(sources.integrity),
-      // One row for each bucket: read only for the groups that show it.
-      ifHealthy(group === 'cluster' || group === 'bucket' ? sources.usage : undefined),
-      ifHealthy(sources.people),
-      ifHealthy(sources.backgroundTasks),
-      ifHealthy(sources.notifications),
-      ifHealthy(group === 'bucket' ? sources.replication : undefined),
-      checkKeyService && inTime(checkKeyService().then(() => true)),
-      processFacts(),
-    ]);
+  const [
+    space,
+    buckets,
+    integrity,
+    usage,
+    userStatusChecks,
+    backgroundTasks,
+    notifications,
+    replication,
+    keyService,
+    process,
+  ] = await Promise.all([
+    inTime(sources.space()),
+    ifHealthy(sources.buckets),
+    ifHealthy(sources.integrity),
+    // One row for each bucket: read only for the groups that show it.
+    ifHealthy(group === 'cluster' || group === 'bucket' ? sources.usage : undefined),
+    ifHealthy(sources.userStatusChecks),
+    ifHealthy(sources.backgroundTasks),
+    ifHealthy(sources.notifications),
+    ifHealthy(group === 'bucket' ? sources.replication : undefined),
+    checkKeyService && inTime(checkKeyService().then(() => true)),
+    processFacts(),
+  ]);
   return {
     requests: sources.sums(),
     byBucket: sources.byBucket,
@@ -221,7 +231,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     buckets,
     integrity,
     usage,
-    people,
+    userStatusChecks,
     backgroundTasks,
     keyServiceOnline: checkKeyService && keyService === true,
     process,

@@ -90,8 +90,8 @@ describe('the text of the metrics', () => {
     expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
   it('has what identity providers were asked about people, once they were', async () => {
-    const people = { checked: 5, cutOff: 1, unreachable: 2, lastRound: 3_000 };
-    expect(await lines('cluster', { people })).toEqual(
+    const userStatusChecks = { checked: 5, cutOff: 1, unreachable: 2, lastRound: 3_000 };
+    expect(await lines('cluster', { userStatusChecks })).toEqual(
       expect.arrayContaining([
         'coffer_identity_check_people_total{server="coffer-0:9000"} 5',
         'coffer_identity_check_cut_off_total{server="coffer-0:9000"} 1',

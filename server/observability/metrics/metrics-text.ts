@@ -221,12 +221,16 @@ function addBackgroundTasks(registry: Registry, tasks: readonly BackgroundTask[]
 function addCluster(registry: Registry, values: MetricValues): void {
   addBackgroundTasks(registry, values.backgroundTasks ?? []);
   addSegments(registry, values.integrity?.segments);
-  const { healthy, space, buckets, keyServiceOnline, replicas, integrity, people } = values;
+  const { healthy, space, buckets, keyServiceOnline, replicas, integrity, userStatusChecks } = values;
   const scrub = integrity?.scrub;
   addCounters(registry, [
-    ['coffer_identity_check_people_total', 'People that identity providers were asked about', people?.checked],
-    ['coffer_identity_check_cut_off_total', 'People whose access was ended', people?.cutOff],
-    ['coffer_identity_check_unreachable_total', 'Times that a provider could not tell', people?.unreachable],
+    [
+      'coffer_identity_check_people_total',
+      'People that identity providers were asked about',
+      userStatusChecks?.checked,
+    ],
+    ['coffer_identity_check_cut_off_total', 'People whose access was ended', userStatusChecks?.cutOff],
+    ['coffer_identity_check_unreachable_total', 'Times that a provider could not tell', userStatusChecks?.unreachable],
   ]);
   addGauges(registry, [
     ['minio_cluster_health_status', '1 where the server is ready', healthy ? 1 : 0],
@@ -248,7 +252,7 @@ function addCluster(registry: Registry, values: MetricValues): void {
     [
       'coffer_identity_check_round_seconds',
       'When everyone was asked about last, seconds since 1970',
-      inSeconds(people?.lastRound),
+      inSeconds(userStatusChecks?.lastRound),
     ],
     ['coffer_cluster_servers', 'Servers that share the records and are there', replicas],
     [

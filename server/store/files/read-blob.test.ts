@@ -30,7 +30,7 @@ async function file(contents: string) {
   return { fs, counts };
 }
 
-const pool = () => new BufferPool({ large: 8, mostLarge: 1, small: 4, keptSmall: 1 });
+const pool = () => new BufferPool({ large: 8, maxLarge: 1, small: 4, keptSmall: 1 });
 
 async function lent(contents: string, start = 0, end = contents.length) {
   const { fs, counts } = await file(contents);

@@ -9,11 +9,11 @@ export async function maxLifetime(limit: number, allowsAt: (age: number) => Prom
   // A URL of N seconds is used at an age of less than N seconds.
   const works = (seconds: number) => allowsAt(seconds * 1_000 - 1);
   if (await works(limit)) return limit;
-  let [longest, rejected] = [1, limit];
-  while (rejected - longest > 1) {
-    const middle = Math.floor((longest + rejected) / 2);
-    if (await works(middle)) longest = middle;
+  let [max, rejected] = [1, limit];
+  while (rejected - max > 1) {
+    const middle = Math.floor((max + rejected) / 2);
+    if (await works(middle)) max = middle;
     else rejected = middle;
   }
-  return longest;
+  return max;
 }

@@ -40,17 +40,17 @@ export function shareRoutes(services: Services, authorizer: Authorizer): Router 
     const { credentials } = currentSession(response);
     const left = Math.floor((expiryOf(credentials.principal) - now.getTime()) / 1000);
     const limit = Math.max(1, Math.min(maxSeconds, left));
-    const longest = await maxLifetime(limit, (age) =>
+    const max = await maxLifetime(limit, (age) =>
       authorizer.allows(exchange, right.action, resource, linkContext(right, now, age)),
     );
-    const lifetime = Math.min(seconds, longest);
+    const lifetime = Math.min(seconds, max);
     const base = endpointOf(services, request.hostname, isSecure(request, services.settings));
     const url = objectUrl(base, bucket, key, versionId);
     const { region } = services.settings;
     const signed = presignUrl(url, credentials, { region, service: 's3', now, expires: lifetime, method });
     const expires = new Date(now.getTime() + lifetime * 1000).toISOString();
-    const limitedBy = longest < limit ? 'policy' : left < maxSeconds ? 'session' : 'protocol';
-    response.json({ url: signed.href, expires, longest, limitedBy } satisfies ShareAnswer);
+    const limitedBy = max < limit ? 'policy' : left < maxSeconds ? 'session' : 'protocol';
+    response.json({ url: signed.href, expires, longest: max, limitedBy } satisfies ShareAnswer);
   });
   return router;
 }
