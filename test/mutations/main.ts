@@ -14,6 +14,7 @@ import type { Mutant } from './mutants.ts';
 const usage = `usage: npm run mutations [-- OPTIONS]
   --seed N         which mutants are picked, 1
   --count N        how many, 100
+  --first N        the first of them to plant, 1
   --revision REV   the commit that they are planted in, HEAD
   --minutes N      begin no mutant after so many minutes, 600
   --unit           run no tests with sockets and processes: a minute or two for each mutant
@@ -31,6 +32,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '100' },
+    first: { type: 'string', default: '1' },
     revision: { type: 'string', default: 'HEAD' },
     minutes: { type: 'string', default: '600' },
     unit: { type: 'boolean', default: false },
@@ -45,7 +47,8 @@ if (values.help) {
 
 const revision = execFileSync('git', ['rev-parse', '--short', values.revision], { encoding: 'utf8' }).trim();
 const folder = resolve('.coffer/mutations', revision);
-const results = resolve('.coffer/mutations', `${revision}-${values.seed}${values.unit ? '-unit' : ''}.jsonl`);
+const from = values.first === '1' ? '' : `-from-${values.first}`;
+const results = resolve('.coffer/mutations', `${revision}-${values.seed}${values.unit ? '-unit' : ''}${from}.jsonl`);
 if (!existsSync(folder)) {
   mkdirSync(resolve('.coffer/mutations'), { recursive: true });
   execFileSync('git', ['worktree', 'add', '--force', '--detach', folder, revision], { stdio: 'ignore' });
@@ -58,7 +61,7 @@ const files = globSync('{protocol,platform,server,keysvc,operator,cli}/**/*.ts',
   .sort();
 const text = (file: string): string => readFileSync(resolve(folder, file), 'utf8');
 const all = files.flatMap((file) => mutantsOf(file, text(file)));
-const picked = pickMutants(all, Number(values.count), Number(values.seed));
+const picked = pickMutants(all, Number(values.count), Number(values.seed)).slice(Number(values.first) - 1);
 const testsOf = relatedTests(folder);
 const done: Result[] = existsSync(results)
   ? readFileSync(results, 'utf8')
@@ -136,7 +139,7 @@ function reportOf(list: readonly Result[]): string {
   const by = Map.groupBy(list, ({ caught }) => caught ?? 'missed');
   return `# Planted defects
 
-\`npm run mutations -- --seed ${values.seed} --count ${values.count}${values.unit ? ' --unit' : ''}\` on ${revision}, ${new Date().toISOString().slice(0, 10)}: ${list.length} planted, ${list.length - missed.length} caught by ${values.unit ? 'the unit tests' : '`npm test`'}, the type check or the lint.
+\`npm run mutations -- --seed ${values.seed} --count ${values.count}${values.first === '1' ? '' : ` --first ${values.first}`}${values.unit ? ' --unit' : ''}\` on ${revision}, ${new Date().toISOString().slice(0, 10)}: ${list.length} planted, ${list.length - missed.length} caught by ${values.unit ? 'the unit tests' : '`npm test`'}, the type check or the lint.
 
 ${[...by].map(([name, { length }]) => `- ${name}: ${length}`).join('\n')}
 
