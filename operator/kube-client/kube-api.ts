@@ -29,7 +29,15 @@ export interface ResourceType {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /**
+   * False for a type of which the API server sends no bookmarks. It has no watch cache of events: a watch reads etcd, and is silent
+   * until an event comes.
+   */
+  readonly hasBookmarks?: false;
 }
+
+/** Milliseconds without a byte after which a watch counts as dead: the first bookmark may take two minutes. */
+export const watchInactivityMs = 150_000;
 
 export interface KubeObject {
   readonly apiVersion: string;

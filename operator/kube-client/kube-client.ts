@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts';
 import { HttpTransport, type Call } from './http-transport.ts';
 import {
   KubeError,
+  watchInactivityMs,
   type DeleteOptions,
   type KubeApi,
   type KubeList,
@@ -21,7 +22,7 @@ export interface KubeClientOptions {
   readonly userAgent?: string;
   /** Milliseconds for a whole call that is no watch; 30 s by default. */
   readonly timeoutMs?: number;
-  /** Milliseconds without a byte after which a watch is dead; 150 s by default, since the first bookmark may take two minutes. */
+  /** Milliseconds without a byte after which a watch is dead; 150 s by default. */
   readonly watchInactivityMs?: number;
 }
 
@@ -43,7 +44,7 @@ export class KubeClient implements KubeApi {
     this.#fieldManager = options.fieldManager ?? 'coffer-operator';
     this.#http = new HttpTransport(connection, options.userAgent ?? this.#fieldManager);
     this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#watchInactivityMs = options.watchInactivityMs ?? 150_000;
+    this.#watchInactivityMs = options.watchInactivityMs ?? watchInactivityMs;
   }
 
   async get(type: ResourceType, namespace: string | undefined, name: string): Promise<KubeObject | undefined> {

@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Reflector } from './reflector.ts';
-import { KubeError, type KubeApi, type KubeList, type KubeObject, type WatchEvent } from './kube-api.ts';
+import {
+  KubeError,
+  watchInactivityMs,
+  type KubeApi,
+  type KubeList,
+  type KubeObject,
+  type ResourceType,
+  type WatchEvent,
+} from './kube-api.ts';
 import { ResourceCache } from './resource-cache.ts';
 import { resourceTypes } from './resource-types.ts';
 
@@ -25,11 +33,15 @@ function start(
   lists: readonly (() => KubeList)[],
   watches: readonly (() => Iterable<WatchEvent>)[],
   namespaces?: readonly string[],
+  {
+    type = resourceTypes.secret,
+    random = () => 0,
+  }: { readonly type?: ResourceType; readonly random?: () => number } = {},
 ) {
   const listed: ListCall[] = [];
   const watched: WatchCall[] = [];
   const restarts: unknown[] = [];
-  const cache = new ResourceCache(resourceTypes.secret, {
+  const cache = new ResourceCache(type, {
     ...(namespaces === undefined ? {} : { namespaces }),
     failed: (error) => restarts.push(error),
   });
@@ -48,7 +60,7 @@ function start(
     },
     cache,
     fieldSelector: 'type!=helm.sh/release.v1',
-    random: () => 0,
+    random,
     restarted: (error) => restarts.push(error),
     timing: { firstMs: 1, maxMs: 2, pageSize: 2 },
   });
@@ -150,6 +162,34 @@ describe('Reflector', () => {
     const { listed, watched } = start([() => ({ items: [], resourceVersion: '10' })], [() => [], () => [], () => []]);
     await vi.waitFor(() => expect(watched).toHaveLength(4));
     expect(listed).toHaveLength(2);
+  });
+
+  it('asks the server to end a watch of events before it counts as dead', async () => {
+    const { watched } = start([() => ({ items: [], resourceVersion: '10' })], [], undefined, {
+      type: resourceTypes.coreEvent,
+      random: () => 0.999,
+    });
+    await vi.waitFor(() => expect(watched).toHaveLength(1));
+    const [{ timeoutSeconds = Infinity } = {}] = watched;
+    expect(timeoutSeconds * 1_000).toBeLessThan(watchInactivityMs);
+  });
+
+  it('lists again without a report when the version of a quiet watch of events is too old', async () => {
+    const { listed, watched, restarts } = start(
+      [() => ({ items: [], resourceVersion: '10' }), () => ({ items: [], resourceVersion: '20' })],
+      [
+        () => [],
+        () => {
+          throw gone();
+        },
+      ],
+      undefined,
+      { type: resourceTypes.coreEvent },
+    );
+    await vi.waitFor(() => expect(watched).toHaveLength(3));
+    expect(watched[2]?.resourceVersion).toBe('20');
+    expect(listed).toHaveLength(2);
+    expect(restarts).toEqual([]);
   });
 
   it('keeps trying a list that fails', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubeError, type KubeApi, type KubeObject } from './kube-api.ts';
+import { KubeError, watchInactivityMs, type KubeApi, type KubeObject } from './kube-api.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import { backoffMs, type Backoff } from '../../platform/backoff.ts';
 
@@ -10,7 +10,7 @@ interface ReflectorOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly random: () => number;
-  /** Called when a list fails or a watch ends before its time. The reflector tries again. */
+  /** Called when a list fails or a watch ends before its time, which is unusual for the type. The reflector tries again. */
   readonly restarted?: (error: unknown) => void;
   readonly timing?: Partial<ReflectorTiming>;
 }
@@ -60,9 +60,11 @@ export class Reflector {
         await this.#watch(namespace, position);
       } catch (error) {
         if (signal.aborted) return;
-        if (isGone(error)) position.version = undefined;
+        const gone = isGone(error);
+        if (gone) position.version = undefined;
         if (error instanceof KubeError) asked = error.retryAfterMs ?? 0;
-        this.#options.restarted?.(error);
+        // The version of a quiet watch without bookmarks grows too old: the server forgets changes after some minutes.
+        if (!gone || this.#hasBookmarks) this.#options.restarted?.(error);
       }
       // A server that closes the stream at once, even without an error, is asked less and less often.
       failures = performance.now() - began >= this.#timing.steadyMs ? 0 : failures + 1;
@@ -100,8 +102,8 @@ export class Reflector {
     const events = api.watch(cache.type, {
       ...this.#selection(namespace),
       resourceVersion: position.version ?? '',
-      // Between 5 and 10 minutes, so that the watches of all caches do not end together.
-      timeoutSeconds: 300 + Math.floor(random() * 300),
+      // The watches of all caches do not end together.
+      timeoutSeconds: this.#hasBookmarks ? 300 + Math.floor(random() * 300) : shortWatchSeconds(random()),
     });
     for await (const event of events) {
       switch (event.type) {
@@ -123,6 +125,10 @@ export class Reflector {
     }
   }
 
+  get #hasBookmarks(): boolean {
+    return this.#options.cache.type.hasBookmarks ?? true;
+  }
+
   #selection(namespace: string | undefined) {
     const { labelSelector, fieldSelector } = this.#options;
     return {
@@ -132,6 +138,11 @@ export class Reflector {
       signal: this.#stop.signal,
     };
   }
+}
+
+/** Without bookmarks a quiet watch sends nothing until the server ends it. This must come before the client takes it for dead. */
+function shortWatchSeconds(random: number): number {
+  return Math.floor((watchInactivityMs / 1_000) * (0.4 + 0.4 * random));
 }
 
 /** The version at which the next watch continues; undefined means that a list is needed first. */

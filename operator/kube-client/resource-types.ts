@@ -56,9 +56,9 @@ export const resourceTypes = {
   },
   certificate: { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', plural: 'certificates', namespaced: true },
   lease: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases', namespaced: true },
-  event: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events', namespaced: true },
+  event: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events', namespaced: true, hasBookmarks: false },
   /** Events of the older API, which can be selected by the object that they describe. */
-  coreEvent: { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true },
+  coreEvent: { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true, hasBookmarks: false },
   customResourceDefinition: {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

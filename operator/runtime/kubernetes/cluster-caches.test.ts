@@ -1,6 +1,12 @@
-import { expect, it } from 'vitest';
-import type { KubeApi, KubeList, WatchEvent } from '../../kube-client/kube-api.ts';
-import type { ResourceType } from '../../kube-client/kube-api.ts';
+import { expect, it, vi } from 'vitest';
+import {
+  watchInactivityMs,
+  type KubeApi,
+  type KubeList,
+  type ResourceType,
+  type WatchEvent,
+  type WatchOptions,
+} from '../../kube-client/kube-api.ts';
 import { ClusterCaches } from './cluster-caches.ts';
 
 /** One object of each type. Another field manager has written into its spec, as the volume controller does with a claim. */
@@ -41,4 +47,28 @@ it('remembers the fields of others only for types whose spec the operator keeps 
   );
   expect(remembered).not.toContain('persistentVolumeClaims');
   expect(remembered).not.toContain('pods');
+});
+
+it('asks for short watches of events, of which the API server sends no bookmarks', async () => {
+  const seconds = new Map<string, number>();
+  const caches = new ClusterCaches({
+    api: {
+      ...api,
+      watch: (type: ResourceType, options: WatchOptions) => {
+        seconds.set(type.plural, options.timeoutSeconds ?? Infinity);
+        return api.watch(type, options);
+      },
+    } as KubeApi,
+    namespaces: undefined,
+    random: () => 0.999,
+    restarted: () => undefined,
+    failed: (error) => {
+      throw error;
+    },
+  });
+  caches.start();
+  await vi.waitFor(() => expect(seconds.size).toBe(caches.entries().length));
+  await caches.stop();
+  const short = [...seconds].filter(([, timeout]) => timeout * 1_000 < watchInactivityMs);
+  expect(short.map(([plural]) => plural)).toEqual(['events']);
 });

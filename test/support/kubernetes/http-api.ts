@@ -200,7 +200,8 @@ export class HttpApi {
         namespace: path.namespace,
         selects: selectorOf(url),
         since: version === '' || version === '0' ? undefined : Number(version),
-        bookmarks: url.searchParams.get('allowWatchBookmarks') === 'true',
+        // A real server has no watch cache of events, which makes the bookmarks.
+        bookmarks: path.plural !== 'events' && url.searchParams.get('allowWatchBookmarks') === 'true',
         timeoutMs: Number(url.searchParams.get('timeoutSeconds') ?? 1800) * 1000,
       },
       this.#store,

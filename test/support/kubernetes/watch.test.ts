@@ -17,8 +17,13 @@ beforeEach(async () => {
 afterEach(() => double.stop());
 
 /** Reads events until one is as wanted, or the watch ends. */
-async function watch(since: string, enough: (events: readonly Event[]) => boolean, query = ''): Promise<Event[]> {
-  const response = await open(since, query);
+async function watch(
+  since: string,
+  enough: (events: readonly Event[]) => boolean,
+  query = '',
+  plural = 'configmaps',
+): Promise<Event[]> {
+  const response = await open(since, query, null, plural);
   const events: Event[] = [];
   let rest = '';
   const decoder = new TextDecoder();
@@ -32,8 +37,8 @@ async function watch(since: string, enough: (events: readonly Event[]) => boolea
   return events;
 }
 
-function open(since: string, query = '', signal: AbortSignal | null = null): Promise<Response> {
-  const path = `/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=${since}${query}`;
+function open(since: string, query = '', signal: AbortSignal | null = null, plural = 'configmaps'): Promise<Response> {
+  const path = `/api/v1/namespaces/default/${plural}?watch=true&resourceVersion=${since}${query}`;
   return fetch(`${double.url}${path}`, { headers: { authorization: `Bearer ${double.token}` }, signal });
 }
 
@@ -71,6 +76,11 @@ describe('a watch', () => {
     const watching = watch(since, (seen) => seen.some(isLater), '&allowWatchBookmarks=true');
     const { metadata } = double.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'other' } });
     expect((await watching).at(-1)?.object.metadata.resourceVersion).toBe(metadata.resourceVersion);
+  });
+
+  it('sends no bookmarks of events, for which a real server has no watch cache', async () => {
+    const query = '&allowWatchBookmarks=true&timeoutSeconds=0.01';
+    expect(await watch(put('a'), () => false, query, 'events')).toEqual([]);
   });
 
   it('is 410 from a version that is too old', async () => {
