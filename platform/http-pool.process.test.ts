@@ -1,9 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Pool } from 'undici';
+import { exchange, openPool, type PoolRequest } from './http-pool.ts';
 
-const server = createServer((_, response) => response.end('served'));
+const paths: string[] = [];
+let release = () => {};
+const server = createServer(({ url = '' }, response) => {
+  paths.push(url);
+  if (url === '/held') release = () => response.end('held');
+  else response.end('served');
+});
 beforeAll(
   () =>
     new Promise<void>((resolve) => {
@@ -34,4 +42,31 @@ it('leaves the client behind the fetch of its thread as it is', async () => {
     const isReplaced = globalThis[Symbol.for('undici.globalDispatcher.2')] instanceof Agent;
     parentPort.postMessage([await body.text(), await fetched.text(), isReplaced]);`);
   expect(said).toEqual(['served', 'served', false]);
+  paths.length = 0;
+});
+
+it.each([
+  ['late', (get: PoolRequest, pool: Pool) => exchange(pool, get, { maxAnswerBytes: 100, timeoutMs: 1 })],
+  [
+    'ended',
+    (get: PoolRequest, pool: Pool) => {
+      const stop = new AbortController();
+      const ended = exchange(pool, { ...get, signal: stop.signal }, { maxAnswerBytes: 100 });
+      stop.abort();
+      return ended;
+    },
+  ],
+])('does not send a request that is %s while it waits for a connection', async (how, ask) => {
+  const { port } = server.address() as AddressInfo;
+  const pool = await openPool(`http://127.0.0.1:${port}`, { connections: 1 });
+  const get = (path: string): PoolRequest => ({ method: 'GET', path, headers: {} });
+  const first = exchange(pool, get('/held'), { maxAnswerBytes: 100 });
+  await vi.waitFor(() => expect(paths).toContain('/held'));
+  await expect(ask(get(`/${how}`), pool)).rejects.toThrow(how === 'late' ? 'within 1 ms' : 'aborted');
+  const last = exchange(pool, get('/last'), { maxAnswerBytes: 100 });
+  release();
+  expect([(await first).text, (await last).text]).toEqual(['held', 'served']);
+  expect(paths).toEqual(['/held', '/last']);
+  paths.length = 0;
+  await pool.close();
 });

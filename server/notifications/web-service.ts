@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Pool } from 'undici';
-import { openPool } from '../../platform/http-pool.ts';
+import { exchange, openPool, type PoolAnswer } from '../../platform/http-pool.ts';
 import { defaultAuthorities } from '../../platform/tls/default-authorities.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { type TargetValues, textOf } from './target.ts';
@@ -11,7 +11,7 @@ const connections = 16;
 /** Milliseconds for which an idle connection is kept. */
 const keepMs = 5_000;
 /** Bytes of an answer that are read. They are only for messages. */
-const maxBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 
 interface WebServiceRequest {
   readonly method: 'DELETE' | 'HEAD' | 'POST' | 'PUT';
@@ -21,15 +21,10 @@ interface WebServiceRequest {
   readonly body?: string;
 }
 
-interface WebServiceAnswer {
-  readonly status: number;
-  readonly text: string;
-}
-
 /** A web service that takes events. It does not follow redirects. */
 export interface WebService {
   /** Rejects with the error of the socket, or with `DeliveryError` for an answer that is late or too long. */
-  readonly request: (request: WebServiceRequest) => Promise<WebServiceAnswer>;
+  readonly request: (request: WebServiceRequest) => Promise<Pick<PoolAnswer, 'status' | 'text'>>;
   readonly close: () => Promise<void>;
 }
 
@@ -37,6 +32,8 @@ export interface WebService {
 export function openWebService(address: string, values: TargetValues, timeoutMs: number): WebService {
   const { origin, pathname, search, username, password } = new URL(address);
   const account = username === '' ? {} : basicAuthorization(decodeURIComponent(username), decodeURIComponent(password));
+  const toError = (message: string) => new DeliveryError('unavailable', message);
+  const limits = { maxAnswerBytes, timeoutMs, toError };
   let opening: Promise<Pool> | undefined;
   const open = async () => {
     const secureContext = await secureContextOf(values);
@@ -50,7 +47,7 @@ export function openWebService(address: string, values: TargetValues, timeoutMs:
       const used = (opening ??= open());
       try {
         const whole = { ...rest, path: path === '' ? pathname + search : pathname.replace(/\/$/, '') + path };
-        return await dispatched(await used, { ...whole, headers: { ...account, ...headers } }, timeoutMs);
+        return await exchange(await used, { ...whole, headers: { ...account, ...headers } }, limits);
       } catch (error) {
         // The certificates may have been replaced.
         if (opening === used) opening = undefined;
@@ -68,44 +65,6 @@ export function openWebService(address: string, values: TargetValues, timeoutMs:
 
 export function basicAuthorization(user: string, password: string) {
   return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
-}
-
-/** Uses the callbacks of the client: a stream and a promise for each part of an answer cost more than the request. */
-function dispatched(pool: Pool, request: Required<Pick<WebServiceRequest, 'path'>> & WebServiceRequest, ms: number) {
-  return new Promise<WebServiceAnswer>((resolve, reject) => {
-    let abort: ((reason: Error) => void) | undefined;
-    const fail = (error: Error) => {
-      clearTimeout(late);
-      reject(error);
-      abort?.(error);
-    };
-    const late = setTimeout(() => fail(new DeliveryError('unavailable', `it did not answer within ${ms} ms`)), ms);
-    late.unref();
-    let status = 0;
-    let size = 0;
-    const chunks: Buffer[] = [];
-    pool.dispatch(request, {
-      onRequestStart(controller) {
-        abort = (reason) => controller.abort(reason);
-      },
-      onResponseStart(_controller, code) {
-        status = code;
-      },
-      onResponseData(_controller, chunk) {
-        size += chunk.length;
-        if (size > maxBytes) fail(new DeliveryError('unavailable', `its answer is longer than ${maxBytes} bytes`));
-        else chunks.push(chunk);
-      },
-      onResponseEnd() {
-        clearTimeout(late);
-        resolve({ status, text: size === 0 ? '' : Buffer.concat(chunks).toString() });
-      },
-      onResponseError(_controller, error) {
-        clearTimeout(late);
-        reject(error);
-      },
-    });
-  });
 }
 
 async function secureContextOf(values: TargetValues): Promise<SecureContext | undefined> {

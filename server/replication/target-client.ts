@@ -13,9 +13,10 @@ import { percentEncode, percentEncodePath, SigningKeys } from '../../protocol/si
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import type { RemoteTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
-import { abortError, type TargetAnswer, WholeExchange } from './whole-exchange.ts';
+import { abortError, type PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
+import { WholeExchange } from './whole-exchange.ts';
 
-export type { TargetAnswer } from './whole-exchange.ts';
+export type { PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
 
 export interface TargetRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';

@@ -2,13 +2,17 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openPool, type PoolRequest } from '../../platform/http-pool.ts';
 import { WholeExchange } from './whole-exchange.ts';
 
 let server: Server;
 let exchange: WholeExchange;
 let connections = 0;
 
-async function answering(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<WholeExchange> {
+async function answering(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  open?: typeof openPool,
+): Promise<WholeExchange> {
   connections = 0;
   server = createServer(answer).on('connection', () => (connections += 1));
   server.listen(0, '127.0.0.1');
@@ -20,6 +24,7 @@ async function answering(answer: (request: IncomingMessage, response: ServerResp
     idleMs: 10_000,
     keepMs: 4_000,
     maxAnswerBytes: 1_000,
+    open,
   });
   return exchange;
 }
@@ -30,7 +35,7 @@ afterEach(async () => {
   await new Promise((done) => server.close(done));
 });
 
-const get = { method: 'GET', path: '/', headers: {}, body: undefined };
+const get: PoolRequest = { method: 'GET', path: '/', headers: {} };
 
 describe('an exchange with bodies in memory', () => {
   it('sends the body and the bytes of headers, and returns status, headers and text', async () => {
@@ -84,6 +89,19 @@ describe('an exchange with bodies in memory', () => {
   it('rejects where the connection breaks before the answer', async () => {
     const asked = await answering((request) => request.socket.destroy());
     await expect(asked.send(get)).rejects.toThrow();
+  });
+
+  it('opens its connections again after it could not', async () => {
+    let tries = 0;
+    const asked = await answering(
+      (_request, response) => response.end('served'),
+      (origin, options) => {
+        tries += 1;
+        return tries === 1 ? Promise.reject(new Error('not now')) : openPool(origin, options);
+      },
+    );
+    await expect(asked.send(get)).rejects.toThrow('not now');
+    expect((await asked.send(get)).text).toBe('served');
   });
 
   it('ends a request at its signal', async () => {

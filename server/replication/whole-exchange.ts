@@ -1,22 +1,5 @@
 import type { Pool } from 'undici';
-import { openPool } from '../../platform/http-pool.ts';
-
-/** A signed request whose body is in memory. */
-export interface WholeRequest {
-  readonly method: string;
-  /** With the query, percent-encoded. */
-  readonly path: string;
-  /** Names in lower case; values have one character for each byte. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface TargetAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly text: string;
-}
+import { exchange, openPool, type PoolAnswer, type PoolRequest } from '../../platform/http-pool.ts';
 
 interface WholeExchangeOptions {
   /** `https://HOST:PORT`. */
@@ -27,12 +10,10 @@ interface WholeExchangeOptions {
   /** Milliseconds for which an unused connection is kept. */
   readonly keepMs: number;
   readonly maxAnswerBytes: number;
+  readonly open?: typeof openPool;
 }
 
-/**
- * Sends requests whose bodies are in memory, and reads short answers, over kept connections. It uses the callbacks of undici: a request
- * costs 22 µs of processor time, and one of `node:http` with its streams and listeners 55 µs. It does not follow redirects.
- */
+/** Sends requests whose bodies are in memory, and reads short answers, over kept connections. */
 export class WholeExchange {
   readonly #options: WholeExchangeOptions;
   #pool: Promise<Pool> | undefined;
@@ -43,56 +24,16 @@ export class WholeExchange {
   }
 
   /** Resolves with any answer. Rejects with the error of the connection, or of an answer that is late or too long. */
-  async send(request: WholeRequest): Promise<TargetAnswer> {
+  async send(request: PoolRequest): Promise<PoolAnswer> {
     if (this.#closed !== undefined) throw this.#closed;
-    const pool = await (this.#pool ??= this.#open());
-    if (this.#closed !== undefined) throw this.#closed;
-    return this.#dispatch(pool, request);
-  }
-
-  #dispatch(pool: Pool, { signal, body, ...request }: WholeRequest): Promise<TargetAnswer> {
-    return new Promise((resolve, reject) => {
-      let abort: ((reason: Error) => void) | undefined;
-      const onAbort = () => fail(abortError(signal));
-      const fail = (error: Error) => {
-        signal?.removeEventListener('abort', onAbort);
-        reject(error);
-        abort?.(error);
-      };
-      if (signal?.aborted === true) return fail(abortError(signal));
-      signal?.addEventListener('abort', onAbort, { once: true });
-      let [status, size] = [0, 0];
-      let headers: TargetAnswer['headers'] = {};
-      const chunks: Buffer[] = [];
-      pool.dispatch(
-        { ...request, body: body ?? null },
-        {
-          onRequestStart(controller) {
-            abort = (reason) => controller.abort(reason);
-            // The request waited for a connection.
-            if (signal?.aborted === true) controller.abort(abortError(signal));
-          },
-          onResponseStart(_controller, code, fields) {
-            status = code;
-            headers = fields;
-          },
-          onResponseData: (_controller, chunk) => {
-            const { maxAnswerBytes } = this.#options;
-            size += chunk.length;
-            if (size > maxAnswerBytes) fail(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
-            else chunks.push(chunk);
-          },
-          onResponseEnd() {
-            signal?.removeEventListener('abort', onAbort);
-            resolve({ status, headers, text: size === 0 ? '' : Buffer.concat(chunks).toString() });
-          },
-          onResponseError(_controller, error) {
-            fail(error);
-          },
-        },
-      );
-      return undefined;
+    const opening = (this.#pool ??= this.#open());
+    const pool = await opening.catch((error: unknown) => {
+      // The next request opens it again.
+      if (this.#pool === opening) this.#pool = undefined;
+      throw error;
     });
+    if (this.#closed !== undefined) throw this.#closed;
+    return exchange(pool, request, this.#options);
   }
 
   /** Ends all requests with this error, and refuses new ones. */
@@ -102,8 +43,8 @@ export class WholeExchange {
   }
 
   #open(): Promise<Pool> {
-    const { origin, connections, idleMs, keepMs } = this.#options;
-    return openPool(origin, {
+    const { origin, connections, idleMs, keepMs, open = openPool } = this.#options;
+    return open(origin, {
       connections,
       allowH2: false,
       keepAliveTimeout: keepMs,
@@ -114,9 +55,4 @@ export class WholeExchange {
       connect: { timeout: idleMs, allowH2: false },
     });
   }
-}
-
-export function abortError(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new Error('the request was ended');
 }
