@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -23,6 +23,17 @@ describe('the watch of a folder', () => {
     expect(changed).not.toHaveBeenCalled();
     vi.advanceTimersByTime(500);
     expect(changed).toHaveBeenCalledOnce();
+    watch.close();
+  });
+
+  it('reports a change below a subfolder without a poll', async () => {
+    vi.useRealTimers();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    mkdirSync(join(folder, 'team'));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const watch = watchFolder(folder, resolve);
+    writeFileSync(join(folder, 'team', 'tenant.yaml'), 'kind: Tenant');
+    await promise;
     watch.close();
   });
 
