@@ -2,7 +2,11 @@ import { describe, expect, it, beforeEach } from 'vitest';
 import type { ObjectLock } from '../object-layer.ts';
 import type { ObjectLock as StoredLock } from '../records/object-record.ts';
 import { checkLockOfNew, checkRemovable, checkRetentionChange, lockOfNew, lockClock } from './object-lock.ts';
-import { put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { randomBytes } from 'node:crypto';
+import { commitOnce } from '../../store/commits.ts';
+import { encodeBucket, type BucketRecord } from '../records/bucket-record.ts';
+import { recordKeys } from '../records/record-format.ts';
+import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 
 const dayMs = 86_400_000;
 const now = Date.UTC(2026, 0, 1);
@@ -120,6 +124,7 @@ const start = Date.UTC(2026, 10, 23);
 let wall: number;
 let monotonic: number;
 let layer: TestLayer['layer'];
+let records: TestLayer['records'];
 
 /** Time passes on both clocks. */
 function pass(ms: number): void {
@@ -130,7 +135,7 @@ function pass(ms: number): void {
 beforeEach(async () => {
   wall = start;
   monotonic = 5_000;
-  ({ layer } = testLayer({ clock: () => wall, monotonic: () => monotonic }));
+  ({ layer, records } = testLayer({ clock: () => wall, monotonic: () => monotonic }));
   await layer.createBucket('locked', { location: '', objectLock: true });
 });
 
@@ -209,5 +214,52 @@ describe('a retention', () => {
     wall -= 30 * day;
     const { lock } = await layer.putObject(put('locked', 'new', 'content'));
     expect(lock?.retention?.until).toEqual(new Date(start + hour + day));
+  });
+});
+
+describe('a locked version in a bucket whose record says nothing of object lock', () => {
+  const write = (key: string) => layer.putObject(put('locked', key, 'new'));
+  const rename = (from: string, to: string) =>
+    layer.renameObject({
+      bucket: 'locked',
+      from,
+      to,
+      fromConditions: {},
+      toConditions: {},
+      onlyIds: [],
+      allowTags: () => Promise.resolve(),
+    });
+
+  /** Stores a locked version without an ID, and takes the object lock from the record of the bucket. */
+  async function unlocked(versioning: BucketRecord['versioning']): Promise<void> {
+    await setBucket({ created: 0, location: '', objectLock: {} });
+    const lock = { retention: { mode: 'GOVERNANCE' as const, until: new Date(start + day) } };
+    await layer.putObject(put('locked', 'key', 'content', { lock }));
+    await write('other');
+    await setBucket({ created: 0, location: '', ...(versioning && { versioning }) });
+  }
+
+  async function setBucket(record: BucketRecord): Promise<void> {
+    const entry = { key: recordKeys.bucket('locked'), value: encodeBucket(record) };
+    await commitOnce(records, { put: [entry] }, randomBytes);
+  }
+
+  it.each<[string, BucketRecord['versioning'], () => Promise<unknown>]>([
+    ['replaced', undefined, () => write('key')],
+    ['deleted', undefined, () => layer.deleteObject('locked', 'key')],
+    ['renamed', undefined, () => rename('key', 'elsewhere')],
+    ['replaced by a renamed one', undefined, () => rename('other', 'key')],
+    ['replaced where versions are suspended', { status: 'Suspended' }, () => write('key')],
+    [
+      'replaced by a marker where they are suspended',
+      { status: 'Suspended' },
+      () => layer.deleteObject('locked', 'key'),
+    ],
+  ])('is not %s', async (_, versioning, change) => {
+    await unlocked(versioning);
+    await expect(change()).rejects.toMatchObject({ code: 'AccessDenied' });
+    expect(String(await body(layer, 'locked', 'key'))).toBe('content');
+    pass(day);
+    await expect(change()).resolves.not.toThrow();
   });
 });
