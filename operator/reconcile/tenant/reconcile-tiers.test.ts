@@ -18,6 +18,10 @@ async function pass(tiers: TierController, spec: Spec = { tiers: [tier] }) {
   return space;
 }
 
+function messageOf(space: Namespace): string | undefined {
+  return space.statuses.get('Tenant/demo')?.conditions.find(({ type }) => type === 'TiersReady')?.message;
+}
+
 describe('the tiers of a Tenant', () => {
   it('are set when its server serves, and looked at again later', async () => {
     const asked: string[][] = [];
@@ -29,6 +33,7 @@ describe('the tiers of a Tenant', () => {
     expect(asked[0]).toEqual(['COLD']);
     expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready', 'TiersReady=True Ready']);
     expect(space.statuses.get('Tenant/demo')?.tiers).toEqual([record]);
+    expect(messageOf(space)).toBe('tiers are as they should be: COLD');
     expect(space.later.get('Tenant/demo')).toBeGreaterThan(60_000);
     expect(space.events.map(({ reason }) => reason)).toContain('TiersChanged');
   });
@@ -41,6 +46,18 @@ describe('the tiers of a Tenant', () => {
       'Stalled=True SecretNotAllowed',
       'TiersReady=False SecretNotAllowed',
     ]);
+  });
+
+  it('are said to be none after the last was removed', async () => {
+    const space = new Namespace();
+    const reconciler = space.open({ tiers: (wanted) => Promise.resolve({ added: wanted.map(() => record) }) });
+    space.objects = [tenant({ tiers: [tier] })];
+    await reconciler.start();
+    await space.settle(reconciler);
+    await space.allReady(reconciler);
+    await space.allReady(reconciler);
+    await space.change(reconciler, tenant({}));
+    expect(messageOf(space)).toBe('tiers are as they should be: none');
   });
 
   it('are not asked for where it has none', async () => {
