@@ -56,6 +56,32 @@ describe('coffer-store', () => {
   });
 });
 
+describe('coffer-store that is interrupted', () => {
+  const interrupted = (...args: readonly string[]) => storeToolHere(args, {}, { signal: AbortSignal.abort() });
+
+  it.each(['verify', 'copy', 'snapshot'])('ends a %s, and says so', async (command) => {
+    await makeDataFolder(data);
+    const target = join(base.path, 'target');
+    const { code, stdout, stderr } = await interrupted(command, data, ...(command === 'verify' ? [] : [target]));
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('coffer-store: interrupted; run the same again');
+    if (command === 'copy') expect(await countBlobs(target)).toBe(0);
+    if (command === 'snapshot') expect(await readdir(base.path)).toEqual(['data']);
+  });
+
+  it('restores nothing', async () => {
+    await makeDataFolder(data);
+    const [snapshot, restored] = [join(base.path, 'snapshot'), join(base.path, 'restored')];
+    await storeToolHere(['snapshot', data, snapshot]);
+    expect(await interrupted('restore', snapshot, restored)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('interrupted') as string,
+    });
+    expect(await readdir(base.path)).toEqual(['data', 'snapshot']);
+  });
+});
+
 describe('coffer-store verify', () => {
   it('answers 0 where nothing is wrong', async () => {
     await makeDataFolder(data);

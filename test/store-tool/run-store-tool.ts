@@ -24,6 +24,7 @@ export function storeTool(args: readonly string[], env: Readonly<Record<string, 
 export async function storeToolHere(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  { signal } = new AbortController(),
 ): Promise<CommandResult> {
   const written = { stdout: '', stderr: '' };
   const to = (stream: keyof typeof written) =>
@@ -34,7 +35,6 @@ export async function storeToolHere(
         done();
       },
     });
-  const { signal } = new AbortController();
   const code = await run(args, { stdout: to('stdout'), stderr: to('stderr'), env: { ...ownEnv, ...env }, signal });
   return { code, ...written };
 }
