@@ -279,6 +279,16 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
     it('shows the state of the server', async () => {
       expect(await coffer('admin', 'info', 's')).toMatch(/^● {2}.+\n {3}Uptime: .+\n {3}Version: .+/);
       expect(await coffer('ready', 's')).toBe('The cluster is ready\n');
+      const ready = {
+        alias: 's',
+        error: null,
+        healthy: true,
+        maintenanceMode: false,
+        writeQuorum: 1,
+        healingDrives: 0,
+      };
+      expect(await json('ready', 's')).toMatchObject([ready]);
+      expect(await json('ready', '--cluster-read', 's')).toMatchObject([{ ...ready, writeQuorum: 0 }]);
       for (const flags of [['-c', '1'], ['--exit'], ['--exit', '--distributed']]) {
         expect(await json('ping', ...flags, 's')).toMatchObject([{ counter: 1, servers: [{ 'error-count': 0 }] }]);
       }

@@ -119,6 +119,24 @@ describe('coffer login', () => {
     expect(config).not.toContain((await stored()).credentials.secretKey);
   });
 
+  it('refuses what is not the answer to the login, and waits for it', async () => {
+    const refusals: number[] = [];
+    const { code } = await logIn([server.s3, '--no-browser'], async (printed) => {
+      const address = /^http:\S+\/auth\?\S+$/m.exec(printed)?.[0];
+      if (address === undefined) return undefined;
+      const callback = new URL(address).searchParams.get('redirect_uri') ?? '';
+      for (const [url, method] of [
+        [new URL('/favicon.ico', callback), 'GET'],
+        [`${callback}?state=other&code=stolen`, 'GET'],
+        [callback, 'POST'],
+      ] as const) {
+        refusals.push((await fetch(url, { method })).status);
+      }
+      return visit(address);
+    });
+    expect([code, refusals]).toEqual([0, [404, 400, 404]]);
+  });
+
   it('signs in by a code', async () => {
     const { code, stderr } = await byDevice([server.s3]);
     expect([code, stderr]).toEqual([0, '']);
