@@ -37,7 +37,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function provider(changes: Partial<OpenIdProviderSettings>): ReconnectingProvider {
+function provider(
+  changes: Partial<OpenIdProviderSettings>,
+  retryDelay: (attempt: number) => number = () => 60_000,
+): ReconnectingProvider {
   lines = [];
   const settings = {
     id: 'P',
@@ -52,7 +55,7 @@ function provider(changes: Partial<OpenIdProviderSettings>): ReconnectingProvide
     realm: 'demo',
     ...changes,
   };
-  return new ReconnectingProvider(settings, { region: '', log, retryDelay: () => 60_000 });
+  return new ReconnectingProvider(settings, { region: '', log, retryDelay });
 }
 
 /** Whether the provider is reached now. */
@@ -61,6 +64,20 @@ const reached = (one: ReconnectingProvider) =>
     ({ status }) => status,
     () => 'refused',
   );
+
+it('waits longer after each attempt in a row that failed', async () => {
+  const attempts: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const one = provider({ ca: otherCa }, (attempt) => {
+    attempts.push(attempt);
+    if (attempts.length === 3) resolve();
+    return attempts.length < 3 ? 0 : 60_000;
+  });
+  await one.start();
+  await promise;
+  one.close();
+  expect(attempts).toEqual([1, 2, 3]);
+});
 
 describe('a provider with a CA of its own', () => {
   it('is ready by the certificates themselves', async () => {
