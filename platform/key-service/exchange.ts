@@ -30,7 +30,7 @@ export class KeyServiceError extends Error {
   constructor(
     code: KeyServiceError['code'],
     message: string,
-    options?: ErrorOptions & { readonly status?: number | undefined; readonly noAnswer?: NoAnswer },
+    options?: ErrorOptions & { readonly status?: number | undefined; readonly noAnswer?: NoAnswer | undefined },
   ) {
     super(message, options);
     this.code = code;

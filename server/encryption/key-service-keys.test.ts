@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dataKeyLimits, keyServiceKeys } from './key-service-keys.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 import { contextBytes, noKeySource } from './key-source.ts';
 import { FakeKeyService } from '../../test/support/encryption/fake-key-service.ts';
 
@@ -122,6 +123,19 @@ describe('data keys of the key service', () => {
     });
   });
 
+  it.each([
+    [new KeyServiceError('not-permitted', 'not authorized', { status: 403 }), { code: 'not-permitted', status: 403 }],
+    [new KeyServiceError('invalid-request', 'bad name', { status: 400 }), { code: 'key-not-found', status: 400 }],
+    [
+      new KeyServiceError('unavailable', 'no answer', { noAnswer: { wasSent: true, isTransient: false } }),
+      { code: 'unavailable', status: undefined, noAnswer: { wasSent: true, isTransient: false } },
+    ],
+  ])('fail with what the client says: %s', async (failure, expected) => {
+    const { service, keys } = prepared();
+    service.generateKey = () => Promise.reject(failure);
+    await expect(keys.generate('default-key', context)).rejects.toMatchObject({ ...expected, cause: failure });
+  });
+
   it('must have 32 bytes', async () => {
     const { service, keys } = prepared();
     service.generateKey = () => Promise.resolve({ plaintext: Buffer.alloc(16), ciphertext: Buffer.alloc(1) });
@@ -130,6 +144,14 @@ describe('data keys of the key service', () => {
 });
 
 describe('the check of the key service', () => {
+  it.each(['key-not-found', 'not-permitted'] as const)('has the error of the client as its cause: %s', async (code) => {
+    const { service, keys } = prepared();
+    const failure = new KeyServiceError(code, 'as the service says it', { status: 403 });
+    service.generateKey = () => Promise.reject(failure);
+    Object.assign(service, { describeSelf: () => Promise.resolve({ identity: 'abc' }) });
+    await expect(keys.check()).rejects.toMatchObject({ code, status: 403, cause: failure });
+  });
+
   it.each([
     ['a key service without keys', []],
     ['a typing error in its name', ['default-kye']],

@@ -137,11 +137,12 @@ async function whoAmI(calls: KeyServiceCalls): Promise<DescribeSelfAnswer | unde
  */
 function missingDefaultKey(failure: unknown, name: string): KeyServiceError | undefined {
   if (!(failure instanceof KeyServiceError) || failure.code !== 'key-not-found') return undefined;
-  return new KeyServiceError(
+  return explained(
+    failure,
     failure.code,
     `the default key "${name}" does not exist at the key service: correct SVC_KMS_KEYSVC_KEY_NAME, or make the key ` +
       `("keysvc key create ${name}", or list it under "keys" in the configuration of the key service)`,
-    { cause: failure },
+    failure.cause,
   );
 }
 
@@ -156,8 +157,7 @@ async function namingWhatLacks(failure: unknown, calls: KeyServiceCalls, default
     self.policy_name === undefined
       ? `no policy of the key service is for this server (identity ${self.identity}); one must allow ${paths}`
       : `its policy "${self.policy_name}" for this server (identity ${self.identity}) does not allow ${paths}`;
-  const message = `${failure.message}; ${what}`;
-  return new KeyServiceError(failure.code, message, { cause: failure });
+  return explained(failure, failure.code, `${failure.message}; ${what}`, failure.cause);
 }
 
 function nameOf({ keyName, ciphertext }: SealedDataKey, context: string): string {
@@ -176,25 +176,26 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Explains a failure. The log shows the messages of all causes: where `failure` is an explanation itself, its cause is given instead of it. */
+function explained(failure: unknown, code: KeyServiceError['code'], message: string, cause = failure): KeyServiceError {
+  const { status, noAnswer } = failure instanceof KeyServiceError ? failure : {};
+  return new KeyServiceError(code, message, { cause, status, noAnswer });
+}
+
 function dataKeyError(keyName: string, error: unknown): KeyServiceError {
   const reason = error instanceof Error ? error.message : String(error);
-  const options = { cause: error };
   switch (codeOf(error)) {
     case 'key-not-found':
-      return new KeyServiceError('key-not-found', `the key ${keyName} does not exist at the key service`, options);
+      return explained(error, 'key-not-found', `the key ${keyName} does not exist at the key service`);
     case 'not-authentic':
-      return new KeyServiceError('not-authentic', `a data key of ${keyName} is not authentic: ${reason}`, options);
+      return explained(error, 'not-authentic', `a data key of ${keyName} is not authentic: ${reason}`);
     case 'not-permitted':
-      return new KeyServiceError(
-        'not-permitted',
-        `the key service does not allow using ${keyName}: ${reason}`,
-        options,
-      );
+      return explained(error, 'not-permitted', `the key service does not allow using ${keyName}: ${reason}`);
     case 'invalid-request':
       // The name is not valid for a key.
-      return new KeyServiceError('key-not-found', `the key service refuses the key ${keyName}: ${reason}`, options);
+      return explained(error, 'key-not-found', `the key service refuses the key ${keyName}: ${reason}`);
     case undefined:
     default:
-      return new KeyServiceError('unavailable', `the key service cannot use ${keyName} now: ${reason}`, options);
+      return explained(error, 'unavailable', `the key service cannot use ${keyName} now: ${reason}`);
   }
 }
