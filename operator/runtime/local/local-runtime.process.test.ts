@@ -159,6 +159,17 @@ describe('a workload on one machine', () => {
     expect((await runtime.observeOne('demo-server'))?.instances).toMatchObject([{ inputs: [{ fingerprint: '4' }] }]);
   });
 
+  it('is not started by a change that comes while the operator stops', async () => {
+    await runtime.apply(workload(), secrets);
+    await ready();
+    const stopped = runtime.stop();
+    await runtime.apply(workload({}, '2'), secrets);
+    await runtime.replace('demo-server');
+    await stopped;
+    expect((await runtime.observeOne('demo-server'))?.instances ?? []).toEqual([]);
+    expect(log()).toEqual(['start', 'end SIGTERM']);
+  });
+
   it('has no instance while it is hibernated, and comes back', async () => {
     await runtime.apply(workload(), secrets);
     await ready();

@@ -68,4 +68,16 @@ describe('a file of the audit log', () => {
     await file.close(60_000);
     expect([(await linesOf(plain)).filter((line) => line !== ''), sums.sent, sums.lost]).toEqual([['first'], 1, 0]);
   });
+
+  it('does not keep a server from ending while it cannot be written to', async () => {
+    const sums = { sent: 0, lost: 0, waiting: 0 };
+    const file = await open(join(folder, 'audit.log'), sums);
+    await rename(folder, `${folder}-away`);
+    file.reopen();
+    file.take('first');
+    await expect.poll(() => sums.waiting).toBe(1);
+    await file.close(1);
+    expect(sums).toMatchObject({ sent: 0, lost: 1 });
+    await rename(`${folder}-away`, folder);
+  });
 });
