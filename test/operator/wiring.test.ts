@@ -3,7 +3,7 @@ import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
 import type { KubernetesOperator, KubernetesOptions } from '../../operator/runtime/kubernetes/start-kubernetes.ts';
 import { KubernetesDouble } from '../support/kubernetes/kubernetes-double.ts';
 import { tenant } from '../support/operator/manifests.ts';
-import { startOperator } from '../support/operator/operator.ts';
+import { beginOperator, startOperator } from '../support/operator/operator.ts';
 import { isCurrent } from '../support/operator/read-cluster.ts';
 
 let double: KubernetesDouble;
@@ -48,6 +48,18 @@ describe('the operator', () => {
     double.put(tenant('demo', {}, 'red'));
     await settled('red');
     expect(seen[0]).toEqual(['Ready=Unknown', 'Reconciling=True']);
+  });
+
+  it('acts on nothing when it is stopped before its lists came', async () => {
+    double.put(tenant('demo', {}, 'red'));
+    double.faults.plan(Infinity, ({ verb, resource }) => verb === 'list' && resource === 'tenants.coffer.dev', {
+      kind: 'status',
+      status: 500,
+      reason: 'InternalError',
+    });
+    const operator = await beginOperator(double);
+    await operator.stop();
+    expect(await operator.acting).toBe(false);
   });
 
   it('looks after the namespaces that it is given, and no other', async () => {

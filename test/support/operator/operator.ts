@@ -22,7 +22,17 @@ export async function startOperator(
   double: KubernetesDouble,
   options: Partial<KubernetesOptions> = {},
 ): Promise<KubernetesOperator> {
-  const operator = await startKubernetes({
+  const operator = await beginOperator(double, options);
+  await operator.acting;
+  return operator;
+}
+
+/** The same, before it acts. */
+export function beginOperator(
+  double: KubernetesDouble,
+  options: Partial<KubernetesOptions> = {},
+): Promise<KubernetesOperator> {
+  return startKubernetes({
     connection: {
       server: new URL(double.url),
       tls: {},
@@ -38,6 +48,4 @@ export async function startOperator(
     },
     ...options,
   });
-  await operator.acting;
-  return operator;
 }
