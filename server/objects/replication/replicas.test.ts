@@ -169,6 +169,24 @@ describe('replicas', () => {
     ).rejects.toMatchObject({ code: 'AccessDenied' });
   });
 
+  it.each(['latest', 'noncurrent'])('do not replace a locked null version that is %s', async (at) => {
+    let now = 1_000;
+    const { layer } = testLayer({ clock: () => now });
+    await layer.createBucket(bucket, { location: '' });
+    await layer.putObject(put(bucket, 'key', 'kept'));
+    await layer.putBucketVersioning(bucket, { status: 'Enabled' });
+    await layer.putObjectLockConfiguration(bucket, {});
+    const retention = { mode: 'GOVERNANCE', until: new Date(9_000) } as const;
+    await layer.putObjectRetention(bucket, 'key', { versionId: 'null', retention });
+    now = 3_000;
+    if (at === 'noncurrent') await layer.putObject(put(bucket, 'key', 'newer'));
+    const replica = { versionId: 'null', modified: new Date(2_000) };
+    await expect(layer.putObject(put(bucket, 'key', 'other', { replica }))).rejects.toMatchObject({
+      code: 'AccessDenied',
+    });
+    expect(String(await body(layer, bucket, 'key', 'null'))).toBe('kept');
+  });
+
   it('are made by uploads in parts', async () => {
     const { layer } = await versioned();
     const key = 'key';
