@@ -24,7 +24,7 @@ export function storeTool(args: readonly string[], env: Readonly<Record<string, 
 export async function storeToolHere(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  { signal } = new AbortController(),
+  { signal }: { readonly signal: AbortSignal } = new AbortController(),
 ): Promise<CommandResult> {
   const written = { stdout: '', stderr: '' };
   const to = (stream: keyof typeof written) =>

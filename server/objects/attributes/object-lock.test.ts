@@ -227,6 +227,8 @@ describe('a locked version in a bucket whose record says nothing of object lock'
       fromConditions: {},
       toConditions: {},
       onlyIds: [],
+      onlyTargetId: undefined,
+      clientToken: undefined,
       allowTags: () => Promise.resolve(),
     });
 

@@ -177,7 +177,7 @@ describe('replicas', () => {
     await layer.putBucketVersioning(bucket, { status: 'Enabled' });
     await layer.putObjectLockConfiguration(bucket, {});
     const retention = { mode: 'GOVERNANCE', until: new Date(9_000) } as const;
-    await layer.putObjectRetention(bucket, 'key', { versionId: 'null', retention });
+    await layer.putObjectRetention(bucket, 'key', { versionId: 'null', retention, bypassGovernance: false });
     now = 3_000;
     if (at === 'noncurrent') await layer.putObject(put(bucket, 'key', 'newer'));
     const replica = { versionId: 'null', modified: new Date(2_000) };
