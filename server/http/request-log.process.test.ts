@@ -12,8 +12,12 @@ afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connectio
 
 const nextRequestId = () => '0123456789ABCDEF';
 
-/** The levels of the lines that one GET of an object leaves in the log, and what it was answered. */
-async function linesOf(readiness: Readiness, s3: RequestHandler): Promise<{ status: number; levels: string[] }> {
+/** The levels of the lines that one request for an object leaves in the log, and what it was answered. */
+async function linesOf(
+  readiness: Readiness,
+  s3: RequestHandler,
+  init: RequestInit = {},
+): Promise<{ status: number; levels: string[] }> {
   const stream = new PassThrough();
   const log = createLogger({ name: 'test', level: 'debug', stream });
   const handlers = { s3, sts: s3, admin: s3 };
@@ -26,7 +30,7 @@ async function linesOf(readiness: Readiness, s3: RequestHandler): Promise<{ stat
   await new Promise<void>((resolve) => {
     made.server.listen(0, '127.0.0.1', resolve);
   });
-  const answer = await fetch(`http://127.0.0.1:${(made.server.address() as AddressInfo).port}/b/k`);
+  const answer = await fetch(`http://127.0.0.1:${(made.server.address() as AddressInfo).port}/b/k`, init);
   await answer.text();
   const lines = String(stream.read()).trim().split('\n');
   const refusals = lines.map((line) => JSON.parse(line) as { level: string; code?: string });
@@ -50,5 +54,10 @@ describe('the log of requests', () => {
 
   it('reports what fails while the server serves', async () => {
     expect(await linesOf({ kind: 'ready' }, unavailable)).toEqual({ status: 503, levels: ['error'] });
+  });
+
+  it('reports what fails before the body was read: the client is still there', async () => {
+    const upload = { method: 'PUT', body: 'unread' };
+    expect(await linesOf({ kind: 'ready' }, unavailable, upload)).toEqual({ status: 503, levels: ['error'] });
   });
 });

@@ -92,6 +92,9 @@ describe('what is wrong on the command line', () => {
     [['encrypt', 'set', 'sse-x', 'local/bucket'], 'it is sse-s3 or sse-kms'],
     [['alias', 'set', '1', 'http://h', 'abc', 'abcdefgh'], 'begins with a letter'],
     [['ready', 'local', '--wait', 'x'], 'number of seconds'],
+    [['ilm', 'rule', 'list', '--expiry', '--transition', 'local/bucket'], 'not both'],
+    [['sql', '--csv-input', 'rd=,', '--json-input', 'type=lines', 'local/bucket/k'], 'not both'],
+    [['sql', '--csv-output', 'rd=,', '--json-output', 'rd=,', 'local/bucket/k'], 'not both'],
     [['ping', 'local', '-c', '0'], 'number above 0'],
   ])('%j is said on one line, with exit code 1', async (args, message) => {
     const { code, stdout, stderr } = await inProcess(...args);
