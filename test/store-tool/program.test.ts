@@ -69,6 +69,19 @@ describe('coffer-store that is interrupted', () => {
     if (command === 'snapshot') expect(await readdir(base.path)).toEqual(['data']);
   });
 
+  it('leaves half a copy, which the same copy ends and that of another deployment refuses', async () => {
+    const [other, target] = [join(base.path, 'other'), join(base.path, 'target')];
+    await makeDataFolder(data);
+    await makeDataFolder(other);
+    await interrupted('copy', data, target);
+    expect(await storeToolHere(['copy', other, target])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/holds half a copy of the deployment .*: name an empty place/) as string,
+    });
+    const { code, stderr } = await storeToolHere(['copy', data, target]);
+    expect(code, stderr).toBe(0);
+  });
+
   it('restores nothing', async () => {
     await makeDataFolder(data);
     const [snapshot, restored] = [join(base.path, 'snapshot'), join(base.path, 'restored')];
