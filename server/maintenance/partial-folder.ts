@@ -33,7 +33,7 @@ export async function writeFolderAtomically<T>(target: string, write: (folder: s
     return result;
   } catch (error) {
     // The next call removes the rest.
-    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
+    await rm(partial, { recursive: true }).catch(() => undefined);
     throw error;
   } finally {
     clearInterval(heartbeat);
