@@ -45,6 +45,8 @@ it('leaves the client behind the fetch of its thread as it is', async () => {
   paths.length = 0;
 });
 
+const get = (path: string): PoolRequest => ({ method: 'GET', path, headers: {} });
+
 it.each([
   ['late', (get: PoolRequest, pool: Pool) => exchange(pool, get, { maxAnswerBytes: 100, timeoutMs: 1 })],
   [
@@ -59,7 +61,6 @@ it.each([
 ])('does not send a request that is %s while it waits for a connection', async (how, ask) => {
   const { port } = server.address() as AddressInfo;
   const pool = await openPool(`http://127.0.0.1:${port}`, { connections: 1 });
-  const get = (path: string): PoolRequest => ({ method: 'GET', path, headers: {} });
   const first = exchange(pool, get('/held'), { maxAnswerBytes: 100 });
   await vi.waitFor(() => expect(paths).toContain('/held'));
   await expect(ask(get(`/${how}`), pool)).rejects.toThrow(how === 'late' ? 'within 1 ms' : 'aborted');

@@ -28,11 +28,12 @@ export interface WebService {
   readonly close: () => Promise<void>;
 }
 
+const toError = (message: string) => new DeliveryError('unavailable', message);
+
 /** Opens a web service with kept connections. `ca_file`, `client_cert` and `client_key` of the values are read with the first request. */
 export function openWebService(address: string, values: TargetValues, timeoutMs: number): WebService {
   const { origin, pathname, search, username, password } = new URL(address);
   const account = username === '' ? {} : basicAuthorization(decodeURIComponent(username), decodeURIComponent(password));
-  const toError = (message: string) => new DeliveryError('unavailable', message);
   const limits = { maxAnswerBytes, timeoutMs, toError };
   let opening: Promise<Pool> | undefined;
   const open = async () => {

@@ -81,22 +81,22 @@ describe('the metrics of a bucket', () => {
   });
 });
 
-describe('the progress of a resync', () => {
-  const state = (more: Partial<ResyncState>): ResyncState => ({
-    id: 'r',
-    before: 9,
-    started: 1_000,
-    walked: true,
-    queued: 3,
-    replicated: { count: 2, bytes: 20 },
-    failed: none,
-    ...more,
-  });
-  const view = (resync: ResyncState | undefined, resyncId = 'r') => {
-    const stats = { replicated: none, failed: none, ...(resync && { resync }) };
-    return resyncView('photos', [progress('one'), progress('two', { resyncId, stats })]).target;
-  };
+const state = (more: Partial<ResyncState>): ResyncState => ({
+  id: 'r',
+  before: 9,
+  started: 1_000,
+  walked: true,
+  queued: 3,
+  replicated: { count: 2, bytes: 20 },
+  failed: none,
+  ...more,
+});
+const view = (resync: ResyncState | undefined, resyncId = 'r') => {
+  const stats = { replicated: none, failed: none, ...(resync && { resync }) };
+  return resyncView('photos', [progress('one'), progress('two', { resyncId, stats })]).target;
+};
 
+describe('the progress of a resync', () => {
   it.each<[string, ResyncState | undefined, string]>([
     ['Pending before its first page', undefined, 'Pending'],
     ['Ongoing until its last delivery', state({}), 'Ongoing'],

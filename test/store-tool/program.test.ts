@@ -56,9 +56,9 @@ describe('coffer-store', () => {
   });
 });
 
-describe('coffer-store that is interrupted', () => {
-  const interrupted = (...args: readonly string[]) => storeToolHere(args, {}, { signal: AbortSignal.abort() });
+const interrupted = (...args: readonly string[]) => storeToolHere(args, {}, { signal: AbortSignal.abort() });
 
+describe('coffer-store that is interrupted', () => {
   it.each(['verify', 'copy', 'snapshot'])('ends a %s, and says so', async (command) => {
     await makeDataFolder(data);
     const target = join(base.path, 'target');

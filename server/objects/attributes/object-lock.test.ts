@@ -217,35 +217,35 @@ describe('a retention', () => {
   });
 });
 
+const write = (key: string) => layer.putObject(put('locked', key, 'new'));
+const rename = (from: string, to: string) =>
+  layer.renameObject({
+    bucket: 'locked',
+    from,
+    to,
+    fromConditions: {},
+    toConditions: {},
+    onlyIds: [],
+    onlyTargetId: undefined,
+    clientToken: undefined,
+    allowTags: () => Promise.resolve(),
+  });
+
+async function setBucket(record: BucketRecord): Promise<void> {
+  const entry = { key: recordKeys.bucket('locked'), value: encodeBucket(record) };
+  await commitOnce(records, { put: [entry] }, randomBytes);
+}
+
+/** Stores a locked version without an ID, and takes the object lock from the record of the bucket. */
+async function unlocked(versioning: BucketRecord['versioning']): Promise<void> {
+  await setBucket({ created: 0, location: '', objectLock: {} });
+  const lock = { retention: { mode: 'GOVERNANCE' as const, until: new Date(start + day) } };
+  await layer.putObject(put('locked', 'key', 'content', { lock }));
+  await write('other');
+  await setBucket({ created: 0, location: '', ...(versioning && { versioning }) });
+}
+
 describe('a locked version in a bucket whose record says nothing of object lock', () => {
-  const write = (key: string) => layer.putObject(put('locked', key, 'new'));
-  const rename = (from: string, to: string) =>
-    layer.renameObject({
-      bucket: 'locked',
-      from,
-      to,
-      fromConditions: {},
-      toConditions: {},
-      onlyIds: [],
-      onlyTargetId: undefined,
-      clientToken: undefined,
-      allowTags: () => Promise.resolve(),
-    });
-
-  /** Stores a locked version without an ID, and takes the object lock from the record of the bucket. */
-  async function unlocked(versioning: BucketRecord['versioning']): Promise<void> {
-    await setBucket({ created: 0, location: '', objectLock: {} });
-    const lock = { retention: { mode: 'GOVERNANCE' as const, until: new Date(start + day) } };
-    await layer.putObject(put('locked', 'key', 'content', { lock }));
-    await write('other');
-    await setBucket({ created: 0, location: '', ...(versioning && { versioning }) });
-  }
-
-  async function setBucket(record: BucketRecord): Promise<void> {
-    const entry = { key: recordKeys.bucket('locked'), value: encodeBucket(record) };
-    await commitOnce(records, { put: [entry] }, randomBytes);
-  }
-
   it.each<[string, BucketRecord['versioning'], () => Promise<unknown>]>([
     ['replaced', undefined, () => write('key')],
     ['deleted', undefined, () => layer.deleteObject('locked', 'key')],
