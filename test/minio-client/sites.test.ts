@@ -17,6 +17,7 @@ let mc: StockMc;
 let here: S3Client;
 let there: S3Client;
 const wait = { timeout: 40_000, interval: 300 };
+const local = ['--airgap', '--dev', '--duration', '1s'];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-mc-sites-'));
@@ -61,6 +62,13 @@ describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, (
     expect(await mc.run('admin', 'replicate', 'info', 'one')).toMatchObject([{ enabled: false }]);
   });
 
+  it('has no connection to measure without sites, as a MinIO', async () => {
+    const [ours, theirs] = await Promise.all(
+      ['one', 'minio'].map((alias) => mc.try('support', 'perf', 'site-replication', ...local, alias)),
+    );
+    expect([ours?.code, ours?.lines]).toEqual([theirs?.code, theirs?.lines]);
+  });
+
   it('is added, shown, and replicates', async () => {
     await here.send(new CreateBucketCommand({ Bucket: 'old' }));
     await here.send(new PutObjectCommand({ Bucket: 'old', Key: 'x', Body: 'was here' }));
@@ -92,6 +100,30 @@ describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, (
       { HasBucket: true, HasPolicySet: true, PolicyMismatch: false, HasQuotaCfgSet: true, HasReplicationCfg: true },
     ]);
     expect(JSON.stringify(await status('--user', 'ann'))).toContain('"HasUser":true');
+  });
+
+  it('is measured, by mc and by our client', async () => {
+    const rate = expect.any(Number) as number;
+    const between = (...endpoints: readonly string[]) =>
+      endpoints.toSorted().map((endpoint) => ({ endpoint, perf: { tx: rate, rx: rate } }));
+    const [sites] = (await mc.run('support', 'perf', 'site-replication', ...local, 'one')) as never as readonly [
+      { readonly siteReplication: { readonly servers: readonly { readonly endpoint: string }[] } },
+    ];
+    const byEndpoint = sites.siteReplication.servers.toSorted((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
+    expect(byEndpoint).toMatchObject(between(first.s3, second.s3));
+    expect(JSON.stringify(byEndpoint)).not.toMatch(/"[tr]x":0|error/);
+    const [network] = await mc.run('support', 'perf', 'net', ...local, 'two');
+    expect(network).toMatchObject({ network: { servers: [{ perf: { tx: rate } }, { perf: { tx: rate } }] } });
+    expect(await coffer('support', 'perf', 'site-replication', 'two', '--duration', '1s')).toMatchObject([
+      {
+        perf: {
+          nodeResults: [
+            { tx: rate, totalConn: 4 },
+            { tx: rate, totalConn: 4 },
+          ],
+        },
+      },
+    ]);
   });
 
   it('sends everything again', async () => {
@@ -139,5 +171,17 @@ describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, (
     await expect.poll(() => text(there, 'old', 'x'), wait).toBe('was here');
     await coffer('admin', 'replicate', 'rm', 'one', 'two', '--force');
     await expect.poll(added, wait).toMatchObject([{ enabled: false }]);
+  });
+
+  it('measures nothing where the only other site is away, and says so', async () => {
+    for (const name of ['old', 'new']) await mc.run('rb', '--force', `two/${name}`);
+    await coffer('admin', 'replicate', 'add', 'one', 'two');
+    await second.stop();
+    const { text: said } = await mc.try('support', 'perf', 'site-replication', ...local, 'one');
+    expect(said).toMatch(/"error":"the site two .* cannot be reached/);
+    const perf = ['support', 'perf', 'site-replication', 'one', '--duration', '1s'];
+    const { code, stderr } = await runCoffer(['--config-dir', join(folder, 'config'), ...perf]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/the measurement site-replication of one failed: the site two .* cannot be reached/);
   });
 });

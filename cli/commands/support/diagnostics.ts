@@ -7,6 +7,7 @@ import { type AdminClient, adminOf, jsonLines, pathPart, type AdminRequest } fro
 import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
+import { speedFailure } from './speed-failure.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface FileOptions {
@@ -132,6 +133,7 @@ export async function perf(context: Context, args: readonly string[], options: P
   // As with mc, a given number is the only one that is measured.
   const autotune = String(options.concurrent === undefined);
   const kinds = kind === undefined ? (['net', 'drive', 'object'] as const) : [kind as keyof typeof perfCalls];
+  const failures: string[] = [];
   for (const one of kinds) {
     const query = {
       object: { size: parseSize('--size', size), duration, concurrent, autotune, bucket: options.bucket },
@@ -145,8 +147,11 @@ export async function perf(context: Context, args: readonly string[], options: P
       throw error;
     });
     if (last === undefined) continue;
-    context.output.message(`${one}\n${documentText(last)}`, { type: one, perf: last });
+    const failure = speedFailure(last);
+    if (failure === undefined) context.output.message(`${one}\n${documentText(last)}`, { type: one, perf: last });
+    else failures.push(`the measurement ${one} of ${alias} failed: ${failure}`);
   }
+  if (failures.length > 0) throw new CliError('Failed', failures.join('\n'));
 }
 
 async function lastResult(admin: AdminClient, request: AdminRequest): Promise<unknown> {
