@@ -168,6 +168,31 @@ describe('the queue of a target', () => {
     }
   });
 
+  it.each([
+    ['once where its page has more objects than one', 10, 1],
+    ['twice where one object fills the page', 5, 2],
+  ])('is read %s', async (_name, limit, reads) => {
+    const { layer, records } = await observed();
+    for (let at = 0; at < 60; at += 1) await layer.putObject(put('bucket', `key ${at % 10}`, 'x'.repeat(at)));
+    let pages = 0;
+    const paged = Object.assign(Object.create(records) as typeof records, {
+      async *scanPages(range: Parameters<typeof records.scan>[0]) {
+        pages += 1;
+        yield await Array.fromAsync(records.scan(range));
+      },
+    });
+    const window = await readWindow(paged, target, { from: undefined, limit });
+    expect(pages).toBe(reads);
+    expect(window.groups).toHaveLength(1);
+    const events = window.groups.flat().map(decodeEvent);
+    const first = Number(events[0]?.key.slice('key '.length));
+    expect(events.map(({ object }) => object?.size)).toEqual(events.map((_event, at) => first + 10 * at));
+    // All other objects follow.
+    const rest = await readWindow(paged, target, { from: window.next, limit: 100 });
+    expect(new Set(rest.groups.flat().map((entry) => decodeEvent(entry).key)).size).toBe(9);
+    expect(rest.groups.flat()).toHaveLength(54);
+  });
+
   it('never returns an event without the earlier ones that a scan has missed', async () => {
     const { layer, records } = await observed();
     for (let at = 0; at < 20; at += 1) await layer.putObject(put('bucket', 'one', 'x'.repeat(at)));

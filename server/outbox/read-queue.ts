@@ -13,9 +13,10 @@ interface QueueWindow {
 /**
  * Reads about `limit` events from `from` on, all of an object together, so that they can be delivered in order.
  *
- * A scan is no snapshot: it may miss an event and see a later one of the same object, which was committed while it ran. So a range of
- * several pages is read twice. The second scan sees every event that is older than one of the first scan, and only those up to the newest
- * event of the first scan are returned. A short queue is one page, which is a snapshot.
+ * A page of a scan is a snapshot. Where the range is one page, it is read once; its last object may have more events behind the page, and begins the next
+ * window. Several pages are no snapshot: they may miss an event and have a later one of the same object, which was committed meanwhile. So they are read
+ * twice, as an object is that fills a page alone. The second scan sees every event that is older than one of the first scan, and only those up to the
+ * newest event of the first scan are returned.
  */
 export async function readWindow(
   records: RecordStore,
@@ -34,7 +35,12 @@ export async function readWindow(
   const last = read.at(-1);
   if (last === undefined) return { groups: [], next: undefined };
   const next = read.length < limit ? undefined : endOfGroup(target, last.key);
-  if (pages === 1 && next === undefined) return { groups: grouped(read), next };
+  if (pages === 1) {
+    if (next === undefined) return { groups: grouped(read), next };
+    const lastGroup = groupOfEvent(last.key);
+    const whole = read.filter(({ key }) => groupOfEvent(key) !== lastGroup);
+    if (whole.length > 0) return { groups: grouped(whole), next: prefixOf('outbox', target, groupPartOf(last.key)) };
+  }
   for (const entry of read) {
     const group = groupOfEvent(entry.key);
     newest.set(group, Math.max(newest.get(group) ?? 0, entry.revision));
@@ -64,8 +70,11 @@ function inOrder(events: readonly Entry[]): Entry[] {
 }
 
 function endOfGroup(target: string, last: Key): Key {
-  const group = decodeKey(last)[2] ?? Buffer.alloc(0);
-  return endOf(prefixOf('outbox', target, group));
+  return endOf(prefixOf('outbox', target, groupPartOf(last)));
+}
+
+function groupPartOf(event: Key): Buffer {
+  return decodeKey(event)[2] ?? Buffer.alloc(0);
 }
 
 async function* entries(records: RecordStore, range: ScanRange): AsyncGenerator<Entry> {
