@@ -35,7 +35,7 @@ async function serve(): Promise<void> {
 
 async function measure(turns: number, count: number): Promise<void> {
   const webhook = fork(fileURLToPath(import.meta.url), ['webhook']);
-  const [port] = (await once(webhook, 'message')) as readonly [number];
+  const port = Number((await once(webhook, 'message'))[0]);
   const each: number[] = [];
   try {
     for (let turn = 0; turn < turns; turn += 1) {
