@@ -14,7 +14,7 @@ import { body, put, testLayer } from '../support/objects/test-layer.ts';
 import { SimulatedDisk } from '../support/store/simulated-disk.ts';
 import type { Condition, Register } from './operation.ts';
 import { report } from '../support/report.ts';
-import { checkRounds, summaryOf } from './run-clients.ts';
+import { checkRounds, summaryOf, timeLimit } from './run-clients.ts';
 
 /** `.ci/soak linearizability` asks for more. */
 const operations = Number(process.env['COFFER_OPERATIONS'] ?? 1_200);
@@ -102,7 +102,7 @@ async function twoServers() {
 
 it(
   `objects are linearizable while compaction moves them all the time, seed ${seed}`,
-  { timeout: 120_000 + operations * 5 },
+  { timeout: timeLimit(operations) },
   async () => {
     const { clock, layers, unmovable, removals, seal, compact } = await twoServers();
     const running = { clients: true };

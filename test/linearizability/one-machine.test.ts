@@ -6,7 +6,7 @@ import { inFullForm } from '../support/full-form.ts';
 import { report } from '../support/report.ts';
 import { VersionCheck } from './check-versions.ts';
 import type { Operation, Register } from './operation.ts';
-import { type Checked, checkRounds, summaryOf } from './run-clients.ts';
+import { type Checked, checkRounds, summaryOf, timeLimit } from './run-clients.ts';
 import { s3Register } from './s3-register.ts';
 import type { S3RegisterOptions } from './s3-requests.ts';
 import { subresourceRegister } from './subresource-register.ts';
@@ -63,11 +63,9 @@ describe('one server with several threads', () => {
     return checked;
   }
 
-  const timeout = 60_000 + operations * 5;
-
   it(
     `has linearizable objects in ${operations} operations of ${CLIENTS} clients, seed ${seed}`,
-    { timeout },
+    { timeout: timeLimit(operations) },
     async () => {
       await check(
         'one machine',
@@ -77,18 +75,24 @@ describe('one server with several threads', () => {
     },
   );
 
-  it(`has linearizable objects with versions, and loses none of them, seed ${seed}`, { timeout }, async () => {
-    const versions = new VersionCheck();
-    const add: VersionCheck['add'] = (key, value, versionId) => versions.add(key, value, versionId);
-    const registers = clients((options) => s3Register(options, add), LOCKED);
-    const checkStored = (history: readonly Operation[]) => versions.violations(s3, LOCKED, history);
-    await check('one machine, with versions', registers, { operations: versioned, checkStored });
-    // Clients that were always refused would show nothing; of the 160 operations of npm test, some 50 are writes that are taken.
-    expect(versions.versions).toBeGreaterThan(versioned / 8);
-    report(`one machine, with versions: ${versions.versions} versions, each of one acknowledged write, in their order`);
-  });
+  it(
+    `has linearizable objects with versions, and loses none of them, seed ${seed}`,
+    { timeout: timeLimit(versioned) },
+    async () => {
+      const versions = new VersionCheck();
+      const add: VersionCheck['add'] = (key, value, versionId) => versions.add(key, value, versionId);
+      const registers = clients((options) => s3Register(options, add), LOCKED);
+      const checkStored = (history: readonly Operation[]) => versions.violations(s3, LOCKED, history);
+      await check('one machine, with versions', registers, { operations: versioned, checkStored });
+      // Clients that were always refused would show nothing; of the 160 operations of npm test, some 50 are writes that are taken.
+      expect(versions.versions).toBeGreaterThan(versioned / 8);
+      report(
+        `one machine, with versions: ${versions.versions} versions, each of one acknowledged write, in their order`,
+      );
+    },
+  );
 
-  it(`has linearizable tags and retentions of a version, seed ${seed}`, { timeout }, async () => {
+  it(`has linearizable tags and retentions of a version, seed ${seed}`, { timeout: timeLimit(versioned) }, async () => {
     const registers = clients((options) => subresourceRegister(options), LOCKED, UNCONDITIONAL_CLIENTS);
     await check('one machine, tags and retentions', registers, { operations: versioned });
   });

@@ -83,6 +83,14 @@ export function summaryOf({ operations, overlapping, refused: rejected, unknown,
 
 const ROUND = 50_000;
 
+/**
+ * Returns the milliseconds after which a test of this many operations is ended. A quiet machine needs 1 to 4 for each, and one with a load
+ * of 25 up to 30. The constant part is for the start, and for a machine that stands still for a moment.
+ */
+export function timeLimit(operations: number): number {
+  return 120_000 + operations * 50;
+}
+
 /** Runs and checks rounds on fresh keys, so that memory does not grow with the number of operations. */
 export async function checkRounds(
   options: Omit<ClientsOptions, 'keys'> & {

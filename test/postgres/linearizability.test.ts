@@ -2,7 +2,7 @@ import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { s3Client } from '../support/server/s3-client.ts';
 import type { RunningServer } from '../support/server/start-server.ts';
-import { type Checked, checkRounds, summaryOf } from '../linearizability/run-clients.ts';
+import { type Checked, checkRounds, summaryOf, timeLimit } from '../linearizability/run-clients.ts';
 import { VersionCheck } from '../linearizability/check-versions.ts';
 import { s3Register } from '../linearizability/s3-register.ts';
 import { type Deployment, newDeployment } from '../replicas/deployment.ts';
@@ -15,6 +15,7 @@ const CLIENTS = 16;
 const Bucket = 'registers';
 /** With versions and object lock. */
 const LOCKED = 'registers-locked';
+const versioned = Math.ceil(operations / 5);
 
 describe('objects of two servers over one PostgreSQL', () => {
   let deployment: Deployment;
@@ -48,12 +49,12 @@ describe('objects of two servers over one PostgreSQL', () => {
       expect(checked.overlapping).toBeGreaterThan(operations / 2);
       expect(checked.unknown).toBeLessThan(operations / 20);
     },
-    120_000 + operations * 10,
+    timeLimit(operations),
   );
 
   it(
     `are linearizable with versions, none of which is lost, seed ${seed}`,
-    { timeout: 120_000 + operations * 10 },
+    { timeout: timeLimit(versioned) },
     async () => {
       const versions = new VersionCheck();
       const registers = servers.flatMap((server) =>
@@ -65,7 +66,7 @@ describe('objects of two servers over one PostgreSQL', () => {
       );
       const checked = await checkRounds({
         registers,
-        operations: Math.ceil(operations / 5),
+        operations: versioned,
         seed,
         keysAtATime: 4,
         onRound: tell,
