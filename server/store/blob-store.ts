@@ -90,6 +90,8 @@ export interface OpenSegmentSize {
   readonly segment: SegmentId;
   /** With those of bodies that are not complete. */
   readonly size: number;
+  /** The bytes of bodies that failed. */
+  readonly lost: number;
   /** The size at which it is sealed in any case. */
   readonly full: number;
 }

@@ -26,10 +26,18 @@ export function newBlobId(now: number, random: (size: number) => Buffer): BlobId
   return newId(now, random) as BlobId;
 }
 
-/** Removes a blob that nothing refers to. */
+/**
+ * Removes a blob that nothing refers to. A body in a segment is queued for removal, which counts it as garbage: nothing else would know of
+ * it before its segment is sealed.
+ */
 export async function discardBlob(context: ObjectContext, blob: BlobId): Promise<void> {
   try {
-    await context.blobs.remove(blob);
+    if (isPacked(blob)) {
+      const { put } = queueRemoval([blob], context.clock());
+      await commitOnce(context.records, { put, freesSpace: true }, context.random);
+    } else {
+      await context.blobs.remove(blob);
+    }
   } catch {
     // The request has failed already with another error. Garbage collection finds the blob, since it has no owner.
   }

@@ -4,8 +4,6 @@ import type { Garbage } from './garbage.ts';
 
 /** Milliseconds without a write after which a segment counts as sealed: its server has ended without a mark. */
 const ABANDONED_AFTER = 3_600_000;
-/** Milliseconds after the last write at which bodies that no commit followed are looked for. A commit follows within moments. */
-const COUNTED_AFTER = 3_600_000;
 /** The least count of small segments that are joined. With fewer, the same bodies would move again and again. */
 const JOINED = 8;
 
@@ -48,12 +46,8 @@ function isSettled({ ageMs, sealed }: ListedSegment, { skew = 0 }: Rules): boole
   return ageMs >= (sealed ? REMOVAL_DELAY : ABANDONED_AFTER) + skew;
 }
 
-function isDue(
-  { size, ageMs }: ListedSegment,
-  { bytes, counted }: Garbage = { bytes: 0 },
-  { maxGarbage }: Rules,
-): boolean {
+function isDue({ size }: ListedSegment, { bytes, counted }: Garbage = { bytes: 0 }, { maxGarbage }: Rules): boolean {
   if (bytes > maxGarbage * size || bytes >= size) return true;
-  // Bodies that no commit followed count as garbage only when they are looked for, once.
-  return counted === undefined && ageMs > COUNTED_AFTER;
+  // Bodies that failed, or that no commit followed, count as garbage only when they are looked for, once.
+  return counted === undefined;
 }

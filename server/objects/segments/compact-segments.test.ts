@@ -90,6 +90,21 @@ async function expectAll({ layer }: Test, bodies: Map<string, Buffer>): Promise<
   for (const [key, bytes] of bodies) expect((await body(layer, 'bucket', key)).equals(bytes), key).toBe(true);
 }
 
+function rename({ layer }: Test, from: string, to: string): Promise<unknown> {
+  return layer.renameObject({
+    bucket: 'bucket',
+    from,
+    to,
+    fromConditions: {},
+    toConditions: {},
+    onlyIds: [],
+    onlyTargetId: undefined,
+    clientToken: undefined,
+    allowTags: () => Promise.resolve(),
+    by: undefined,
+  });
+}
+
 /** Runs the rounds of removal and compaction for some minutes. */
 async function pass(test: Test, minutes = 5): Promise<number> {
   let moved = 0;
@@ -235,6 +250,22 @@ describe('objects of medium size', () => {
     expect(asked).toEqual([8 * size, 8 * size]);
   });
 
+  it('are in the figures when those of their segment have moved, before the round ends', async () => {
+    const test = await prepared();
+    for (const segment of [0, 1]) {
+      await fill(test, 10);
+      for (let n = 0; n < 4; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
+      test.restart();
+      if (segment === 0) for (let n = 4; n < 10; n += 1) await rename(test, `k${n}`, `other${n}`);
+    }
+    test.clock.now += 61 * MINUTE;
+    await test.removals();
+    const shown: (number | undefined)[] = [];
+    const paced = async () => void shown.push((await readSegmentSpace(test.records))?.moved);
+    expect((await test.compact(test.records, { paced })).moved).toBe(12);
+    expect(shown).toEqual([undefined, 6]);
+  });
+
   it('are served to a reader that began before they moved', async () => {
     const test = await prepared();
     const bodies = await fill(test, 4);
@@ -296,18 +327,7 @@ describe('objects of medium size', () => {
   it('move under the name that a rename gave them', async () => {
     const test = await prepared();
     const bodies = await fill(test, 4);
-    await test.layer.renameObject({
-      bucket: 'bucket',
-      from: 'k3',
-      to: 'renamed',
-      fromConditions: {},
-      toConditions: {},
-      onlyIds: [],
-      onlyTargetId: undefined,
-      clientToken: undefined,
-      allowTags: () => Promise.resolve(),
-      by: undefined,
-    });
+    await rename(test, 'k3', 'renamed');
     for (const n of [0, 1, 2]) await test.layer.deleteObject('bucket', `k${n}`);
     test.restart();
     test.clock.now += 61 * MINUTE;

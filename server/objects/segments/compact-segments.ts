@@ -61,6 +61,16 @@ export async function compactSegments(options: CompactionOptions): Promise<Compa
   const counted = await readAllGarbage(records);
   const listed = await Array.fromAsync(blobs.segments.list());
   await forgetGarbage(options, counted, listed);
+  /** Adds work to the figures, without the segments that are gone. */
+  const report = (work: Pick<SegmentSpace, 'removed' | 'moved' | 'movedBytes'>): Promise<SegmentSpace> => {
+    const left = listed.filter(({ segment }) => !gone.has(segment));
+    const sums = {
+      segments: left.length,
+      bytes: left.reduce((sum, { size }) => sum + size, 0),
+      garbage: left.reduce((sum, { segment }) => sum + (counted.get(segment)?.bytes ?? 0), 0),
+    };
+    return writeSegmentSpace(records, sums, work);
+  };
   for (const { segment, joined } of chooseSegments(listed, counted, { maxGarbage, skew })) {
     signal?.throwIfAborted();
     const found = await countExactly(options, segment);
@@ -70,18 +80,15 @@ export async function compactSegments(options: CompactionOptions): Promise<Compa
       if (await removeSegment(options, segment.segment)) gone.add(segment.segment);
     } else if (moves && (joined || garbage > maxGarbage * segment.size) && movedBytes < MAX_MOVED) {
       const bodies = await moveAll(options, live);
+      const bytes = bodies.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0);
       moved += bodies.length;
-      movedBytes += bodies.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0);
+      movedBytes += bytes;
+      // A round may take a minute, in which these bodies have two places.
+      if (bodies.length > 0) await report({ removed: 0, moved: bodies.length, movedBytes: bytes });
     }
   }
-  const left = listed.filter(({ segment }) => !gone.has(segment));
-  const sums = {
-    segments: left.length,
-    bytes: left.reduce((sum, { size }) => sum + size, 0),
-    garbage: left.reduce((sum, { segment }) => sum + (counted.get(segment)?.bytes ?? 0), 0),
-  };
   const removed = gone.size;
-  return { removed, moved, space: await writeSegmentSpace(records, sums, { removed, moved, movedBytes }) };
+  return { removed, moved, space: await report({ removed, moved: 0, movedBytes: 0 }) };
 }
 
 /** Removes the counts of segments that are no files: a copy of a store has their bodies as files of their own. `counted` is read first. */
@@ -113,16 +120,19 @@ async function countExactly(
   { segment, size }: ListedSegment,
 ): Promise<{ readonly live: readonly LiveBody[]; readonly queued: number; readonly garbage: number } | undefined> {
   const { garbage: before, expect } = await readGarbage(records, segment);
-  // The queue comes first: a body that is deleted meanwhile counts as garbage twice, which the next count mends, and not as none.
-  const queued = await queuedBytes(records, segment);
+  // A body that is deleted between the two scans is in neither, and would count now and again when its removal is due.
+  const waiting = await queuedBodies(records, segment);
   const live: LiveBody[] = [];
   let used = 0;
   for await (const item of records.scan(ownersIn(segment))) {
     if (item.kind !== 'entry') continue;
     const blob = blobOf(item.key);
     live.push({ blob, owner: decodeRecord(item.value, `the owner of blob ${blob}`) as BlobOwner });
-    used += paddedLength(placeOf(blob)?.length ?? 0);
+    used += paddedBytes(blob);
   }
+  const owned = new Set(live.map(({ blob }) => blob));
+  for (const blob of await queuedBodies(records, segment)) if (!owned.has(blob)) waiting.add(blob);
+  const queued = [...waiting].reduce((sum, blob) => sum + paddedBytes(blob), 0);
   const garbage = Math.max(0, size - used - queued);
   if (before.counted === undefined || before.bytes !== garbage) {
     const put = [putGarbage(segment, { bytes: garbage, counted: now })];
@@ -137,14 +147,18 @@ function ownersIn(segment: SegmentId) {
   return { start: recordKeys.owner(first), end: after(recordKeys.owner(last)) };
 }
 
-/** Returns the bytes of the bodies of a segment that wait for their removal. */
-async function queuedBytes(records: RecordStore, segment: SegmentId): Promise<number> {
+/** Returns the bodies of a segment that wait for their removal. */
+async function queuedBodies(records: RecordStore, segment: SegmentId): Promise<Set<BlobId>> {
   const { first, last } = idsIn(segment);
-  let queued = 0;
+  const queued = new Set<BlobId>();
   for await (const item of records.scan({ start: recordKeys.removal(first), end: after(recordKeys.removal(last)) })) {
-    if (item.kind === 'entry') queued += paddedLength(placeOf(blobOf(item.key))?.length ?? 0);
+    if (item.kind === 'entry') queued.add(blobOf(item.key));
   }
   return queued;
+}
+
+function paddedBytes(blob: BlobId): number {
+  return paddedLength(placeOf(blob)?.length ?? 0);
 }
 
 /** The count of records in a commit. */
@@ -197,7 +211,7 @@ async function removeSegment(options: CompactionOptions, segment: SegmentId): Pr
   await commitOnce(records, { put: [tombstone], freesSpace: true }, random);
   for await (const item of records.scan(ownersIn(segment))) if (item.kind === 'entry') return false;
   // Its object may be gone again, and readers may still read it.
-  if ((await queuedBytes(records, segment)) > 0) return false;
+  if ((await queuedBodies(records, segment)).size > 0) return false;
   await blobs.segments?.remove(segment);
   await commitOnce(records, { delete: [recordKeys.garbage(segment)] }, random);
   return true;

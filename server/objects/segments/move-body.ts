@@ -4,11 +4,11 @@ import type { BlobId } from '../../store/blob-store.ts';
 import { placeOf } from '../../store/packed-id.ts';
 import type { ObjectContext } from '../context.ts';
 import type { BlobOwner } from '../contract/objects.ts';
-import { claimBlob, commitChange, objectRecordKey, queueRemoval } from '../operations/commit-change.ts';
+import { claimBlob, commitChange, discardBlob, objectRecordKey, queueRemoval } from '../operations/commit-change.ts';
 import { findVersion, NULL_VERSION } from '../operations/versions.ts';
 import { encodeObject } from '../records/object-record.ts';
 import { storedCheck } from '../checksums/stored-check.ts';
-import { StoreError } from '../../store/store-error.ts';
+import { isStoreError, StoreError } from '../../store/store-error.ts';
 
 /**
  * Moves a body to a segment, byte by byte as it is. It is in another segment, or a file of its own. Returns false where its object has
@@ -28,9 +28,24 @@ export async function moveBody(context: ObjectContext, blob: BlobId, owner: Blob
     }
   }
   const { id } = await segments.write(bytes(), { length });
-  if (check?.holds() === false) {
-    throw new StoreError('damaged-body', `blob ${blob} does not have its checksum: it is not moved`);
+  try {
+    if (check?.holds() === false) {
+      throw new StoreError('damaged-body', `blob ${blob} does not have its checksum: it is not moved`);
+    }
+    const moved = await commitMove(context, { blob, owner, id });
+    if (!moved) await discardBlob(context, id);
+    return moved;
+  } catch (error) {
+    if (!isStoreError(error, 'outcome-unknown')) await discardBlob(context, id);
+    throw error;
   }
+}
+
+/** `id` is the new place of the body. */
+function commitMove(
+  context: ObjectContext,
+  { blob, owner, id }: { readonly blob: BlobId; readonly owner: BlobOwner; readonly id: BlobId },
+): Promise<boolean> {
   return commitChange(context, async () => {
     const found = await findBody(context, blob, owner);
     if (found === undefined) return { result: false };

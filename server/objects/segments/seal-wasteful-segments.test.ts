@@ -12,6 +12,11 @@ it.each([
   ['has nothing but garbage, however little', 0.01, 0.01, true],
   ['has nothing', 0, 0, false],
 ])('an open segment that %s', (_, size, garbage, expected) => {
-  const open: OpenSegmentSize = { segment: 'ff00000000000000' as SegmentId, size: size * MiB, full: 128 * MiB };
+  const open: OpenSegmentSize = {
+    segment: 'ff00000000000000' as SegmentId,
+    size: size * MiB,
+    lost: 0,
+    full: 128 * MiB,
+  };
   expect(isWasteful(open, garbage * MiB, 0.25)).toBe(expected);
 });

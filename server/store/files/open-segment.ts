@@ -57,6 +57,7 @@ export class OpenSegment {
   /** The end of the last body, and of the last one that is whole, without padding. */
   #lastEnd = 0;
   #wholeEnd = 0;
+  #lost = 0;
   #writers = 0;
   #retired = false;
   /** Set by a failed flush: the system may have dropped bytes that were never written, and say nothing at the next flush. */
@@ -77,7 +78,7 @@ export class OpenSegment {
 
   /** With the regions of bodies that are not complete. */
   get size(): OpenSegmentSize {
-    return { segment: this.id, size: this.#end, full: this.#limits.full };
+    return { segment: this.id, size: this.#end, lost: this.#lost, full: this.#limits.full };
   }
 
   isDue(now: number): boolean {
@@ -149,6 +150,11 @@ export class OpenSegment {
   /** The body at this offset is durable. */
   complete(offset: number, length: number): void {
     this.#wholeEnd = Math.max(this.#wholeEnd, offset + length);
+  }
+
+  /** The body of this length failed, and no record will name its region. */
+  lose(length: number): void {
+    this.#lost += paddedLength(length);
   }
 
   async leave(): Promise<void> {

@@ -45,6 +45,7 @@ export class SegmentWriter {
       segment.complete(offset, length);
       return { segment: segment.id, offset, length };
     } catch (error) {
+      segment.lose(length);
       // Without room, only segments that are sealed can give some back.
       if (codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT') await this.#giveUp(segment);
       throw error;
