@@ -17,9 +17,11 @@ import { type Bodies, bodiesOf, describeFailures } from '../loads/objects.ts';
 import { deviceCounters } from '../machine/device-counters.ts';
 import { isInMemory } from '../machine/machine.ts';
 import { bytesOnDisk } from '../measure-round.ts';
+import { ProcessTree } from '../servers/running-server.ts';
 import { markdownTable } from '../report.ts';
 import { endpointOf } from '../servers/started-server.ts';
 import { number, percentile } from '../statistics.ts';
+import { Bounds } from './bounds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -70,7 +72,7 @@ const keyOf = (at: number) => `/${bucket}/${String(at % 1_000).padStart(3, '0')}
 const content = new Float64Array(count);
 let writes = 0;
 
-/** The bodies in segments that were replaced or deleted within `GRACE`. */
+/** The bodies in segments that were replaced or deleted, and those that compaction moved, within `GRACE`. */
 const replaced: { readonly at: number; readonly bytes: number }[] = [];
 
 /** Counts the body that this object has as replaced or deleted now. */
@@ -147,6 +149,17 @@ async function segmentMetrics() {
  * NaN where the system does not count them.
  */
 const bytesWritten = () => deviceCounters(folder)?.bytesWritten ?? Number.NaN;
+
+/** Milliseconds between two looks at what compaction has moved. */
+const LOOK = 5_000;
+let movedBefore = 0;
+
+/** Counts the old places of bodies that compaction has moved since the last call as replaced now. */
+async function replaceMoved(): Promise<void> {
+  const { moved } = await segmentMetrics();
+  if (moved > movedBefore) replaced.push({ at: performance.now(), bytes: moved - movedBefore });
+  movedBefore = moved;
+}
 
 const sizeOf = (name: string) => bytesOnDisk(join(folder, 'data', name));
 const segmentBytes = () => sizeOf('blobs');
@@ -239,6 +252,8 @@ function report(after: readonly string[]): string {
   ].join('\n');
 }
 
+// The next look makes up for one that fails.
+const looking = setInterval(() => void replaceMoved().catch(() => undefined), LOOK);
 try {
   await askWell(endpoint, { method: 'PUT', path: `/${bucket}`, query: '' });
   for (let at = 0; at < count; at += turn) {
@@ -251,6 +266,7 @@ try {
   let mark = { at: began, changes, bytes, written: bytesWritten(), metrics: await segmentMetrics() };
   let latencies: Uint32Array[] = [];
   const start = mark;
+  const bounds = new Bounds(new ProcessTree(server.pid), folder);
   while (changes < max.changes && bytes < max.bytes && performance.now() - began < max.ms) {
     const requests = Array.from({ length: Math.min(turn, max.changes - changes) }, () => {
       const { value: at } = keys.next();
@@ -261,6 +277,7 @@ try {
     bytes += requests.reduce((sum, request) => sum + request.length, 0);
     const now = performance.now();
     if (now - mark.at < intervalMs) continue;
+    await replaceMoved();
     const metrics = await segmentMetrics();
     const [seconds, written, segments] = [(now - mark.at) / 1_000, bytesWritten(), segmentBytes()];
     const all = Uint32Array.from(latencies.flatMap((some) => [...some])).sort();
@@ -287,13 +304,15 @@ try {
     mark = { at: now, changes, bytes, written, metrics };
     latencies = [];
   }
+  const bound = bounds.describe(changes);
   await verify();
   const { metrics: before } = start;
   const after = await segmentMetrics();
   const lines = [
     `${number((changes / (performance.now() - began)) * 1_000)} changes a second; ${number((bytesWritten() - start.written) / bytes)} bytes written to the disk, by all programs, for each byte of an object; ${number((after.moved - before.moved) / bytes)} of them moved; ${after.removed - before.removed} segments removed; a sample of ${verified} objects is as it was written; ${repeated} times ${turn} requests were sent again, since connections broke`,
   ];
-  say(lines[0] ?? '');
+  lines.push(bound);
+  say(lines.join('\n'));
   lines.push(
     `the segments and their waste after the last change, with ${number(liveInSegments() / 2 ** 20)} MiB live: ${await rest(Number(values.rest))}`,
   );
@@ -311,6 +330,7 @@ try {
   say(`\n${report(lines)}`);
   if (values.out !== undefined) writeFileSync(values.out, report(lines));
 } finally {
+  clearInterval(looking);
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -7,8 +7,12 @@ const text = `   7       0 loop0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17
 `;
 
 describe('the counters of a device', () => {
-  it('are the bytes that were written, and the flushes', () => {
-    expect(countersOf(254, 0, text)).toEqual({ bytesWritten: 602_115_005 * 512, flushes: 1_434_058 });
+  it('are the bytes that were written, and the flushes with their time', () => {
+    expect(countersOf(254, 0, text)).toEqual({
+      bytesWritten: 602_115_005 * 512,
+      flushes: 1_434_058,
+      flushMs: 406_022,
+    });
   });
 
   it('are unknown for another device, and where the kernel counts no flushes', () => {
