@@ -4,7 +4,7 @@
 // `--blobs volume,S3 --loads put-4KiB,get-256KiB --rounds 3 --seconds 3 --connections 32 --out report.md`.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { newDeployment } from '../../test/replicas/deployment.ts';
 import { childrenOf } from '../../test/support/process/process-tree.ts';
@@ -16,6 +16,7 @@ import { loadsNamed } from '../loads/loads.ts';
 import { deviceCounters } from '../machine/device-counters.ts';
 import { markdownTable } from '../report.ts';
 import { median, number, spread, withSpread } from '../statistics.ts';
+import { boundOf, type Shares } from './bound.ts';
 import { ProcessTree } from './running-server.ts';
 import { endpointOf } from './started-server.ts';
 
@@ -46,7 +47,11 @@ interface Figures {
   readonly busy: number;
   /** Flushes of the disk, of all programs. */
   readonly flushes: number;
+  readonly shares: Shares;
 }
+
+/** Milliseconds in which a processor had nothing to do, of all of them together, since the start of the system. */
+const idleMs = () => cpus().reduce((sum, { times }) => sum + times.idle, 0);
 
 /** A process of this one's children, by its command. */
 function childNamed(name: string): ProcessTree | undefined {
@@ -77,10 +82,12 @@ async function measure(load: (typeof loads)[number], count: number, programs: Pr
     prepared.push(await RoundInProgress.prepare(load, round));
   }
   const used = () => ({
-    servers: programs.servers.reduce((sum, tree) => sum + tree.cpuSeconds(), 0),
+    each: programs.servers.map((tree) => tree.cpuSeconds()),
     postgres: programs.postgres?.cpuSeconds() ?? 0,
     minio: programs.minio?.cpuSeconds() ?? 0,
     flushes: deviceCounters('.')?.flushes ?? Number.NaN,
+    flushMs: deviceCounters('.')?.flushMs ?? Number.NaN,
+    idleMs: idleMs(),
   });
   const before = used();
   const began = performance.now();
@@ -91,11 +98,13 @@ async function measure(load: (typeof loads)[number], count: number, programs: Pr
   const operations = measured.reduce((sum, one) => sum + one.operations, 0);
   // All rounds ran in this process, so that each has counted the time of all.
   const generator = Math.max(...measured.map((one) => one.generatorCpu));
+  const times = after.each.map((time, at) => time - (before.each[at] ?? 0));
   const [servers, postgres, minio] = [
-    after.servers - before.servers,
+    times.reduce((sum, time) => sum + time, 0),
     after.postgres - before.postgres,
     after.minio - before.minio,
   ];
+  const share = (time: number) => (time / elapsed / availableParallelism()) * 100;
   const each = (time: number) => (time / operations) * 1e6;
   return {
     rate: operations / elapsed,
@@ -103,8 +112,31 @@ async function measure(load: (typeof loads)[number], count: number, programs: Pr
     postgres: each(postgres),
     minio: each(minio),
     generator: each(generator),
-    busy: ((servers + postgres + minio + generator) / elapsed / availableParallelism()) * 100,
+    busy: share(servers + postgres + minio + generator),
     flushes: (after.flushes - before.flushes) / operations,
+    shares: {
+      programs: {
+        servers: share(servers),
+        PostgreSQL: share(postgres),
+        MinIO: share(minio),
+        'the generator': share(generator),
+      },
+      idle: share((after.idleMs - before.idleMs) / 1_000),
+      // The background thread takes little in these rounds.
+      thread: (Math.max(...times) / elapsed) * 100,
+      flushing: ((after.flushMs - before.flushMs) / 1_000 / elapsed) * 100,
+    },
+  };
+}
+
+function medianShares(all: readonly Shares[]): Shares {
+  const of = (value: (shares: Shares) => number) => median(all.map(value));
+  const names = Object.keys(all[0]?.programs ?? {});
+  return {
+    programs: Object.fromEntries(names.map((name) => [name, of(({ programs }) => programs[name] ?? 0)])),
+    idle: of(({ idle }) => idle),
+    thread: of(({ thread }) => thread),
+    flushing: of(({ flushing }) => flushing),
   };
 }
 
@@ -135,6 +167,9 @@ const titles = [
   'generator µs',
   'processors %',
   'flushes',
+  'idle %',
+  'flushing %',
+  'bound by',
 ];
 
 /** Measures all loads over one kind of blobs. Returns the rows of the table. */
@@ -152,8 +187,9 @@ async function rowsOf(blobs: string, programs: Programs): Promise<string[][]> {
     }
     const alone = found.get(1) ?? [];
     for (const [count, figures] of found) {
-      const of = (name: keyof Figures) => number(median(figures.map((one) => one[name])));
+      const of = (name: Exclude<keyof Figures, 'shares'>) => number(median(figures.map((one) => one[name])));
       const ratios = figures.map(({ rate }, round) => rate / (alone[round]?.rate ?? Number.NaN));
+      const shares = medianShares(figures.map((one) => one.shares));
       const ratio = count === 1 ? '' : withSpread(spread(ratios));
       rows.push([
         blobs,
@@ -167,6 +203,9 @@ async function rowsOf(blobs: string, programs: Programs): Promise<string[][]> {
         of('generator'),
         of('busy'),
         of('flushes'),
+        number(shares.idle),
+        number(shares.flushing),
+        boundOf(shares),
       ]);
       process.stdout.write(`${rows.at(-1)?.join(' | ')}\n`);
     }
