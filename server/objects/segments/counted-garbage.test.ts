@@ -160,7 +160,9 @@ async function run(test: Test, layer: ObjectLayer, step: Step): Promise<unknown>
       return layer.deleteObject('bucket', `k${step.key}`);
     case 'move':
       return test.move(`k${step.key}`);
-    default:
+    case 'removals':
+    case 'seal':
+    case 'compact':
       return test[step.kind]();
   }
 }
