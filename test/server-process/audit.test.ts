@@ -193,9 +193,14 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     const signedIn = await call('sign-in', { accessKey, secretKey });
     const cookie = signedIn.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
     expect((await call('buckets', { name: 'made-here' }, cookie)).ok).toBe(true);
+    expect((await call('Policy-Check', {})).status).toBe(401);
+    const session = `${server.console.replace(/\/$/, '')}/API/session`;
+    expect((await fetch(session, { headers: { cookie, 'x-coffer-console': '1' } })).ok).toBe(true);
     await (await fetch(`${server.console}/`)).text();
-    await expect.poll(() => collector.entries.length, generous).toBe(3);
+    await expect.poll(() => collector.entries.length, generous).toBe(5);
     await server.stop();
+    expect(collector.named('ConsoleCheckPolicy')).toMatchObject([{ api: { statusCode: 401 } }]);
+    expect(collector.named('ConsoleGetSession')).toMatchObject([{ api: { statusCode: 200 }, accessKey: 'root' }]);
     expect(collector.named('ConsoleSignIn')).toMatchObject([
       { trigger: 'console', api: { statusCode: 401 }, error: expect.stringMatching(/^SignInRefused/) as unknown },
       {
@@ -214,7 +219,7 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
         decisions: [{ action: 's3:CreateBucket', resource: 'made-here', effect: 'allow' }],
       },
     ]);
-    expect(collector.entries).toHaveLength(3);
+    expect(collector.entries).toHaveLength(5);
     for (const secret of ['guessed-password', 'root-password', cookie.split('=')[1] ?? '-']) {
       expect(collector.texts).not.toContain(secret);
     }

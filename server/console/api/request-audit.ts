@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestEvents, AuditContext } from '../../http/contract/request.ts';
 import { listOfHeaders, RequestAudit } from '../../http/contract/request-audit.ts';
-
+import { operationOf } from './operation-names.ts';
 import { isEncrypted, sourceOf } from './request-source.ts';
 
 /** Reports each API call, and each return from an identity provider, to the subscribers. Files of the web application are not reported. */
 export function auditRequests(events: RequestEvents): RequestHandler {
   return (request, response, next) => {
-    if (events.hasSubscribers && /^\/(?:api\/|oauth_callback)/.test(request.path))
+    if (events.hasSubscribers && /^\/(?:api\/|oauth_callback)/i.test(request.path))
       startAudit(events, request, response);
     next();
   };
@@ -22,6 +22,8 @@ export function auditOf(response: Response): AuditContext | undefined {
 function startAudit(events: RequestEvents, request: Request, response: Response): void {
   const audit = new RequestAudit(request);
   audit.setApi('console');
+  const { name, ...place } = operationOf(request.method, request.path);
+  audit.setOperation(name, place);
   auditState(response).audit = audit;
   // Routers change `request.url` while they match.
   const [rawPath = '', rawQuery = ''] = splitOnce(request.originalUrl);

@@ -18,7 +18,6 @@ export function transferRoutes(transfers: Transfers, authorizer: Authorizer): Ro
   const router = Router();
 
   router.get('/transfers', async (_request, response) => {
-    auditOf(response)?.setOperation('ConsoleListTransfers');
     response.json({ transfers: await transfers.list(currentSession(response)) } satisfies TransferList);
   });
 
@@ -39,7 +38,6 @@ export function transferRoutes(transfers: Transfers, authorizer: Authorizer): Ro
   });
 
   router.delete('/transfers', async (request, response) => {
-    auditOf(response)?.setOperation('ConsoleEndTransfer');
     await transfers.end(currentSession(response), queryText(request, 'id'));
     response.status(204).end();
   });

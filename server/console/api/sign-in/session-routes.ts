@@ -28,7 +28,6 @@ export function sessionRoutes(services: ConsoleServices, sessions: SignInSession
     response.json(await describeSession(services, { request, response }, authorizer));
   });
   router.post('/sign-out', async (request, response) => {
-    auditOf(response)?.setOperation('ConsoleSignOut');
     const session = currentSession(response);
     await sessions.end(session.id);
     clearSessionCookie(response, isSecure(request, services.settings));

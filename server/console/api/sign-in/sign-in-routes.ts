@@ -48,7 +48,6 @@ export function signInRoutes(
   });
 
   router.post('/sign-in', json({ limit: '32kb' }), async (request: Request, response: Response) => {
-    auditOf(response)?.setOperation('ConsoleSignIn');
     const form = keysForm.parse(request.body);
     const from = originOf(request);
     const prove = async () => {
@@ -101,7 +100,6 @@ export function directorySignInRoutes(
 
   router.post('/sign-in-by-directory', json({ limit: '32kb' }), async (request: Request, response: Response) => {
     const audit = auditOf(response);
-    audit?.setOperation('ConsoleSignInByDirectory');
     const { name, password } = directoryForm.parse(request.body);
     try {
       const durationSeconds = signInDuration(services.settings);
