@@ -160,13 +160,14 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
   };
 }
 
-async function authorizeRoute({ action: asked, own, keys }: Route, call: AdminCall): Promise<void> {
+async function authorizeRoute({ action: asked, own, keys, someKey }: Route, call: AdminCall): Promise<void> {
   const action = [typeof asked === 'function' ? asked(call) : asked].flat();
   // The operation is the action without its prefix: CreateUser for `admin:CreateUser`.
   call.request.audit?.setOperation((action[0] ?? '').replace(/^.*:/, ''));
   const resources = keys === undefined ? [''] : keys(call);
   for (const resource of resources) {
-    await authorizeCall(call, { action, resource, allowedByDefault: own });
+    const unknown = someKey === true ? ({ below: true, keys: [] } as const) : undefined;
+    await authorizeCall(call, { action, resource, allowedByDefault: own, unknown });
   }
 }
 

@@ -23,6 +23,8 @@ export interface Route {
   readonly own?: true;
   /** The keys of the key service that the call names. The caller needs the right to each. */
   readonly keys?: (call: AdminCall) => readonly string[];
+  /** True for a call about all keys: the caller needs the right to some key, and the answer has those keys alone. */
+  readonly someKey?: true;
   readonly serve: (call: AdminCall) => Promise<AdminAnswer>;
   /** True for a call that may read the whole store: spaces keep the connection alive, and errors have status 200. */
   readonly slow?: true;

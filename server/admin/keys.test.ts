@@ -276,6 +276,29 @@ describe('rights to keys', () => {
     expect(await call('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: { to: 'tenant-b' } } });
   });
 
+  it('a Deny on one key hides neither the other keys nor their rotation', async () => {
+    const { call, user, keyService } = await prepared();
+    keyService.keys.set('master', Buffer.alloc(32, 1)).set('old', Buffer.alloc(32, 2)).set('new', Buffer.alloc(32, 3));
+    const deny = { Effect: 'Deny', Action: 'kms:*', Resource: 'arn:minio:kms:::master' };
+    const ann = await user('ann', { Effect: 'Allow', Action: 'admin:*' }, deny);
+    await call('POST', `${own}/rotate?key-id=old&to=new`);
+    expect(await ann('GET', `${own}/rotate`)).toMatchObject({ status: 200, value: { rotation: { to: 'new' } } });
+    const names = [{ name: 'default-key' }, { name: 'new' }, { name: 'old' }];
+    expect(await ann('GET', '/minio/kms/v1/key/list?pattern=*')).toMatchObject({ status: 200, value: names });
+    expect(await ann('GET', `${own}/usage`)).toMatchObject({ status: 200 });
+  });
+
+  it('hides the rotation of a denied key', async () => {
+    const { call, user, keyService } = await prepared();
+    keyService.keys.set('master', Buffer.alloc(32, 1)).set('new', Buffer.alloc(32, 3));
+    const deny = { Effect: 'Deny', Action: 'kms:RotateKey', Resource: 'arn:minio:kms:::master' };
+    const ann = await user('ann', { Effect: 'Allow', Action: 'admin:*' }, deny);
+    await call('POST', `${own}/rotate?key-id=master&to=new`);
+    expect(await ann('GET', `${own}/rotate`)).toMatchObject({ status: 200, value: { rotation: null } });
+    const bob = await user('bob', { Effect: 'Allow', Action: 'admin:ServerInfo' });
+    expect(await bob('GET', `${own}/rotate`)).toMatchObject(denied);
+  });
+
   it.each(callsOfOneKey)('a Deny of kms:* on one key holds against admin:*: %s %s', async (method, target) => {
     const { user } = await prepared();
     const deny = { Effect: 'Deny', Action: 'kms:*', Resource: 'arn:minio:kms:::master' };

@@ -33,6 +33,7 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
       method: 'GET',
       path: cofferPath('kms/key/usage'),
       action: keyRights.list,
+      someKey: true,
       slow: true,
       async serve(call) {
         const usage = await lifecycle(call).usage();
@@ -61,6 +62,7 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
       method: 'GET',
       path: cofferPath('kms/key/rotate'),
       action: keyRights.rotate,
+      someKey: true,
       async serve(call) {
         const rotation = await lifecycle(call).rotation();
         return json({ rotation: rotation !== undefined && (await mayRotate(call, rotation)) ? rotation : null });
@@ -204,6 +206,7 @@ export const keyRoutes: readonly Route[] = [
     method: 'GET',
     path: keyPath('key/list'),
     action: keyRights.list,
+    someKey: true,
     async serve(call) {
       const pattern = call.query.get('pattern') ?? '';
       const prefix = pattern.replace(/\*$/, '');

@@ -91,10 +91,10 @@ const list = async (query = '') => (await get<SessionList>(`/sessions${query}`))
 const pause = async (task: string, minutes: number) =>
   (await root.send('PUT', '/api/work/pause', { json: { task, minutes } })).status;
 
-async function userWith(...actions: readonly string[]): Promise<TestBrowser> {
+async function userWith(...actions: readonly (string | object)[]): Promise<TestBrowser> {
   const document = JSON.stringify({
     Version: '2012-10-17',
-    Statement: actions.map((action) => ({ Effect: 'Allow', Action: action })),
+    Statement: actions.map((action) => (typeof action === 'string' ? { Effect: 'Allow', Action: action } : action)),
   });
   if (actions.length > 0) await root.send('PUT', '/api/policy?name=some', { json: { document } });
   const policies = actions.length > 0 ? ['some'] : ['readwrite'];
@@ -196,6 +196,13 @@ describe('calls of the admin API by a session', () => {
     const ann = await userWith('kms:ListKeys', 'admin:KMSCreateKey');
     const { may } = await json<SessionAnswer>(await ann.send('GET', '/api/session'));
     expect(may.all).toEqual(['admin:KMSListKeys', 'admin:KMSCreateKey']);
+  });
+
+  it('are offered for a right to keys that a Deny takes away for one key', async () => {
+    const deny = { Effect: 'Deny', Action: 'kms:*', Resource: 'arn:minio:kms:::master' };
+    const ann = await userWith('admin:KMSRotateKey', 'admin:KMSListKeys', deny);
+    const { may } = await json<SessionAnswer>(await ann.send('GET', '/api/session'));
+    expect(may.all).toEqual(expect.arrayContaining(['admin:KMSListKeys', 'admin:KMSRotateKey']));
   });
 
   it('answer as the admin API does', async () => {

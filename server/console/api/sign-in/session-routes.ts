@@ -108,15 +108,16 @@ export function secondsUntil(expires: Date, nowMs: number): number {
 /** The actions that the user may do. The web application shows their pages and buttons. */
 async function rightsOf(exchange: Exchange, authorizer: Authorizer): Promise<Rights> {
   const [all, own] = await Promise.all([
-    keep((action) => authorizer.allows(exchange, namesOf(action), '')),
+    keep((action) => allows(exchange, authorizer, action)),
     keep((action) => authorizer.allowsOwn(exchange, action)),
   ]);
   return { all, own };
 }
 
-/** A right to keys has two names, and a policy may have either. */
-function namesOf(action: ConsoleAction): string | readonly string[] {
-  return Object.values(keyRights).find((names) => names.some((name) => name === action)) ?? action;
+/** A right to keys has two names, of which a policy may have either, and a user may have it on some keys alone. */
+function allows(exchange: Exchange, authorizer: Authorizer, action: ConsoleAction): Promise<boolean> {
+  const names = Object.values(keyRights).find((all) => all.some((name) => name === action));
+  return names === undefined ? authorizer.allows(exchange, action, '') : authorizer.allowsSome(exchange, names, '');
 }
 
 async function keep(allowed: (action: ConsoleAction) => Promise<boolean>): Promise<ConsoleAction[]> {
