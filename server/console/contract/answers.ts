@@ -73,9 +73,8 @@ export interface SignInOptions {
   readonly providers: readonly {
     readonly id: string;
     readonly displayName: string;
+    /** False while the provider does not answer. The reason may name an internal address: the log and the page of the status have it. */
     readonly ready: boolean;
-    /** Present while users cannot sign in by this provider. */
-    readonly reason?: string;
   }[];
   /** Users can sign in by name and password of a directory. */
   readonly directory: boolean;

@@ -40,7 +40,6 @@ export function signInRoutes(
         id,
         displayName,
         ready: status.kind === 'ready',
-        reason: status.kind === 'ready' ? undefined : (status.issue?.message ?? 'It has not answered yet.'),
       })),
       directory: await services.directory.isConfigured(),
       notice,

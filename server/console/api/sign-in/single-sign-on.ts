@@ -147,15 +147,19 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
     });
   }
   const endpoint = provider.status.kind === 'ready' ? provider.status.metadata.tokenEndpoint : '';
-  const issue = explainFailure('Unreachable', `the token endpoint of ${name}`, endpoint, error);
-  return consoleError('SignInRefused', `${issue.message} ${used}`, { cause: error });
+  return doesNotAnswer(provider, explainFailure('Unreachable', `the token endpoint of ${name}`, endpoint, error));
+}
+
+/** The address of a provider may be internal: a person who has not signed in learns its name alone. The cause is for the log. */
+function doesNotAnswer({ displayName }: OpenIdProvider, cause: Error | undefined): RequestError {
+  const message = `${displayName} does not answer. Try again in a moment. The log of the server has the reason.`;
+  return consoleError('SignInRefused', message, { cause });
 }
 
 function configurationOf(provider: OpenIdProvider): Configuration {
   const { status, settings } = provider;
   if (status.kind !== 'ready') {
-    const reason = status.issue?.message ?? 'it has not answered yet';
-    throw consoleError('SignInRefused', `${provider.displayName} cannot be used now: ${reason}`);
+    throw doesNotAnswer(provider, status.issue);
   }
   const { metadata } = status;
   const configuration = new Configuration(

@@ -8,7 +8,6 @@ import { useSession, useSignInOptions } from '../api/session.ts';
 import { ColorSchemeButton, Logo } from '../shell.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { KeysForm, NameForms } from './sign-in-forms.tsx';
-import { say } from '../texts/say.ts';
 import { LanguageSelect } from '../components/language-select.tsx';
 import { t } from '../texts/texts.ts';
 
@@ -77,7 +76,7 @@ function ProviderButton({ provider, to }: ProviderButtonProps) {
           {provider.displayName}
         </Button>
         <Text size="xs" c="dimmed" mt={6} style={{ overflowWrap: 'anywhere' }}>
-          {say(t.signIn.cannotBeUsedNow, { reason: provider.reason ?? '' })}
+          {t.signIn.doesNotAnswerNow}
         </Text>
       </div>
     );

@@ -22,6 +22,6 @@ export const signIn: Translated<typeof source> = {
   waysToSignInCannotBeLoaded: 'Die Anmeldewege können nicht geladen werden',
   orWithANameAndPassword: 'oder mit Name und Passwort',
   orWithAnAccessKey: 'oder mit einem Zugriffsschlüssel',
-  cannotBeUsedNow: 'Zurzeit nicht verfügbar: {reason}',
+  doesNotAnswerNow: 'Antwortet zurzeit nicht. Versuchen Sie es gleich noch einmal.',
   youAreSignedInCloseThisWindow: 'Sie sind angemeldet. Schließen Sie dieses Fenster.',
 };

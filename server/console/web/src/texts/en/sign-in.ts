@@ -18,6 +18,6 @@ export const signIn = {
   waysToSignInCannotBeLoaded: 'Ways to sign in cannot be loaded',
   orWithANameAndPassword: 'or with a name and password',
   orWithAnAccessKey: 'or with an access key',
-  cannotBeUsedNow: 'Cannot be used now: {reason}',
+  doesNotAnswerNow: 'Does not answer now. Try again in a moment.',
   youAreSignedInCloseThisWindow: 'You are signed in. Close this window.',
 } as const;

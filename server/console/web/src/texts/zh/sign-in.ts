@@ -21,6 +21,6 @@ export const signIn: Translated<typeof source> = {
   waysToSignInCannotBeLoaded: '无法加载登录方式',
   orWithANameAndPassword: '或使用用户名和密码',
   orWithAnAccessKey: '或使用访问密钥',
-  cannotBeUsedNow: '目前无法使用：{reason}',
+  doesNotAnswerNow: '目前没有响应，请稍后再试。',
   youAreSignedInCloseThisWindow: '您已登录。请关闭此窗口。',
 };
