@@ -17,7 +17,6 @@ import { isSecure } from '../request-source.ts';
 import type { SignInSession, SignInSessions, SignedInBy } from './sign-in-sessions.ts';
 import { signOutUrl } from './single-sign-on.ts';
 import { redirectUriFor } from './redirect-uri.ts';
-import { auditOf } from '../request-audit.ts';
 import { clearSessionCookie, currentSession, setCurrentSession, setSessionCookie } from './current-session.ts';
 import { clearNotice } from './cookies.ts';
 
