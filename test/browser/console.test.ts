@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
@@ -190,7 +190,14 @@ describe('the console in a browser', () => {
     await visitor.picture('refused');
     await page.getByLabel('Open an object by its key').fill('known.txt');
     await page.getByRole('button', { name: 'Open', exact: true }).click();
-    await page.getByRole('complementary').getByText('20 B').waitFor();
+    const details = page.getByRole('complementary');
+    await details.getByText('20 B').waitFor();
+    const right = async (one: Locator) => {
+      const { x = 0, width = 0 } = (await one.boundingBox()) ?? {};
+      return Math.round(x + width);
+    };
+    // It is as far to the right as the buttons of the page.
+    expect(await right(details)).toBe(await right(page.getByRole('link', { name: 'Settings' }).last()));
     expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
   });
 

@@ -289,10 +289,13 @@ interface NotListedProps {
 
 function NotListed({ bucket, prefix, error, retry }: NotListedProps) {
   return (
-    <Stack gap="md" maw={640}>
-      <Failure what={t.objects.thisFolderCannotBeListed} error={error} retry={retry} />
-      {error instanceof ResponseError && error.status === 403 && <OpenByKey bucket={bucket} prefix={prefix} />}
-    </Stack>
+    // The column is as wide as a list of objects, so that the details are at the right edge here too.
+    <div>
+      <Stack gap="md" maw={640}>
+        <Failure what={t.objects.thisFolderCannotBeListed} error={error} retry={retry} />
+        {error instanceof ResponseError && error.status === 403 && <OpenByKey bucket={bucket} prefix={prefix} />}
+      </Stack>
+    </div>
   );
 }
 
