@@ -39,7 +39,6 @@ export function BucketSettingsPage() {
     <DetailPage
       title={t.labels.settings}
       parent={{ name: bucket, to: folderUrl(bucket, '') }}
-      width={980}
       actions={
         rights.bucket('s3:DeleteBucket') && (
           <Button variant="light" color="red" onClick={() => setDeleting(true)}>
@@ -178,9 +177,15 @@ function Encryption({ bucket, mayEdit }: EncryptionProps) {
         mayEdit && <EditButton label={t.bucketSettings.editTheDefaultEncryption} onClick={() => setEditing(true)} />
       }
     >
-      <Group>
-        <EncryptionBadge encryption={bucket.encryption} />
-      </Group>
+      {bucket.encryption === undefined ? (
+        <Text size="sm" c="dimmed">
+          {t.buckets.newObjectsAreNotEncryptedChooseIn}
+        </Text>
+      ) : (
+        <Group>
+          <EncryptionBadge encryption={bucket.encryption} />
+        </Group>
+      )}
       {editing && <EncryptionDialog bucket={bucket} onClose={() => setEditing(false)} />}
     </Section>
   );

@@ -12,13 +12,21 @@ import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
+interface EncryptionBadgeProps {
+  readonly encryption: BucketSummary['encryption'];
+  /** No heading says what it is about. */
+  readonly alone?: boolean;
+}
+
 /** The default encryption of a bucket, for new objects without an encryption of their own. */
-export function EncryptionBadge({ encryption }: { readonly encryption: BucketSummary['encryption'] }) {
+export function EncryptionBadge({ encryption, alone = false }: EncryptionBadgeProps) {
   if (encryption === undefined) {
     return (
-      <Text size="sm" c="dimmed">
-        {t.labels.none}
-      </Text>
+      <Tooltip label={t.buckets.newObjectsAreNotEncryptedChooseIn} multiline maw={320}>
+        <Text size={alone ? 'xs' : 'sm'} c="dimmed" span>
+          {alone ? t.buckets.encryptionNone : t.labels.none}
+        </Text>
+      </Tooltip>
     );
   }
   if (encryption.scheme === 'unknown') {

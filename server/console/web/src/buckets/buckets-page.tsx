@@ -94,7 +94,7 @@ function BucketTable({ buckets, open }: BucketTableProps) {
             <span>{name}</span>
           </Link>
           <Box pl={28} className="narrow-only">
-            <EncryptionBadge encryption={encryption} />
+            <EncryptionBadge encryption={encryption} alone />
           </Box>
         </>
       ),

@@ -31,6 +31,9 @@ export const buckets: Translated<typeof source> = {
   forNewObjectsThatAskForNothing:
     'Für neue Objekte, die nichts anderes verlangen. Was schon gespeichert ist, bleibt, wie es ist.',
   none: 'Keine',
+  encryptionNone: 'Verschlüsselung: keine',
+  newObjectsAreNotEncryptedChooseIn:
+    'Neue Objekte werden unverschlüsselt gespeichert, wenn ihre Anfrage nichts anderes verlangt. Die Einstellungen des Buckets bieten SSE-S3 und SSE-KMS an.',
   underTheDefaultKeyOfTheServer: 'Mit dem Standardschlüssel des Servers',
   underAKeyOfTheKeyService: 'Mit einem Schlüssel des Schlüsseldienstes, den Sie nennen',
   keyName: 'Name des Schlüssels',

@@ -68,7 +68,7 @@ export const policies: Translated<typeof source> = {
   value: 'Wert',
   andAreWildSuchAsSystemServiceaccount: '* und ? sind Platzhalter, etwa system:serviceaccount:apps:*.',
   attachedTo: 'Zugeordnet ({holders})',
-  earlierVersions: 'Frühere Versionen ({earlier})',
+  earlierVersions: 'Frühere ({earlier})',
   itHasNoStatementSoItAllows: 'Sie hat keine Anweisung, also erlaubt sie nichts.',
   documentOf: 'Dokument von {name}',
   deleteThePolicy: 'Die Richtlinie {name} löschen?',

@@ -26,6 +26,9 @@ export const buckets = {
   defaultEncryption: 'Default encryption',
   forNewObjectsThatAskForNothing: 'For new objects that ask for nothing else. What is stored already stays as it is.',
   none: 'None',
+  encryptionNone: 'Encryption: none',
+  newObjectsAreNotEncryptedChooseIn:
+    'New objects are stored without encryption, unless their request asks for it. The settings of the bucket offer SSE-S3 and SSE-KMS.',
   underTheDefaultKeyOfTheServer: 'Under the default key of the server',
   underAKeyOfTheKeyService: 'Under a key of the key service that you name',
   keyName: 'Key name',

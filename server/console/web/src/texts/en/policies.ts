@@ -65,7 +65,7 @@ export const policies = {
   value: 'Value',
   andAreWildSuchAsSystemServiceaccount: '* and ? are wild, such as system:serviceaccount:apps:*.',
   attachedTo: 'Attached to ({holders})',
-  earlierVersions: 'Earlier versions ({earlier})',
+  earlierVersions: 'Earlier ({earlier})',
   itHasNoStatementSoItAllows: 'It has no statement, so it allows nothing.',
   documentOf: 'Document of {name}',
   deleteThePolicy: 'Delete the policy {name}?',

@@ -27,6 +27,9 @@ export const buckets: Translated<typeof source> = {
   defaultEncryption: '默认加密',
   forNewObjectsThatAskForNothing: '用于没有另行要求的新对象。已存储的内容保持不变。',
   none: '无',
+  encryptionNone: '加密：无',
+  newObjectsAreNotEncryptedChooseIn:
+    '除非请求要求加密，否则新对象以未加密方式存储。可在存储桶设置中选择 SSE-S3 或 SSE-KMS。',
   underTheDefaultKeyOfTheServer: '使用服务器的默认密钥',
   underAKeyOfTheKeyService: '使用您指定的密钥服务密钥',
   keyName: '密钥名称',
