@@ -69,12 +69,11 @@ interface DetailPageProps {
   readonly parent?: { readonly name: string; readonly to: string };
   readonly badge?: ReactNode;
   readonly actions?: ReactNode;
-  readonly width?: number;
   readonly children: ReactNode;
 }
 
 /** Every page that is not a list: its title, with the way back to the list, its actions, and its sections. */
-export function DetailPage({ title, parent, badge, actions, width = 960, children }: DetailPageProps) {
+export function DetailPage({ title, parent, badge, actions, children }: DetailPageProps) {
   useDocumentTitle(`${title} · Coffer`);
   const heading = (
     <Title order={1} fz={parent === undefined ? undefined : 'lg'} style={{ overflowWrap: 'anywhere' }}>
@@ -82,7 +81,7 @@ export function DetailPage({ title, parent, badge, actions, width = 960, childre
     </Title>
   );
   return (
-    <Stack gap="lg" maw={width}>
+    <Stack gap="lg">
       <Group justify="space-between" align="flex-start" mih={36}>
         <Group gap="sm" miw={0}>
           {parent === undefined ? (
@@ -151,7 +150,7 @@ export function Section({ title, words, action, children }: SectionProps) {
         {action}
       </Group>
       {words !== undefined && (
-        <Text size="sm" c="dimmed" mb="sm">
+        <Text size="sm" c="dimmed" mb="sm" maw={760}>
           {words}
         </Text>
       )}

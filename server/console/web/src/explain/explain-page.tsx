@@ -53,7 +53,7 @@ export function ExplainPage() {
 
   const text = { spellCheck: false, autoComplete: 'off', autoCapitalize: 'none' } as const;
   return (
-    <Stack gap="lg" maw={860}>
+    <Stack gap="lg">
       <div>
         <Title order={1} mih={36}>
           {t.labels.explain}
@@ -63,7 +63,7 @@ export function ExplainPage() {
         </Text>
       </div>
       <form onSubmit={submit}>
-        <Stack gap="md">
+        <Stack gap="md" maw={860}>
           {providers.length > 0 && (
             <SegmentedControl
               aria-label={t.explain.whomToAskAbout}

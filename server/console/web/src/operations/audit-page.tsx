@@ -30,7 +30,7 @@ export function AuditPage() {
   const last = pages.at(-1);
   const since = last?.kind === 'found' ? last.since : undefined;
   return (
-    <DetailPage title={t.operations.auditLog} width={1_180}>
+    <DetailPage title={t.operations.auditLog}>
       {last?.kind === 'no-file' ? (
         <Empty icon={<IconFileOff size={30} stroke={1.4} />} title={t.operations.noAuditFile}>
           {t.operations.setSvcAuditFileToThePath}

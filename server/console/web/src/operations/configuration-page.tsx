@@ -26,7 +26,7 @@ interface Help {
 /** The configuration by subsystem with its help, and its history: `mc admin config` in the browser. */
 export function ConfigurationPage() {
   return (
-    <DetailPage title={t.configuration.configuration} width={1_080}>
+    <DetailPage title={t.configuration.configuration}>
       <Tabs defaultValue="subsystems" keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="subsystems">{t.configuration.subsystems}</Tabs.Tab>

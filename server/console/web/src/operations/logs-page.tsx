@@ -37,7 +37,6 @@ export function LogsPage() {
   return (
     <DetailPage
       title={t.operations.logs}
-      width={1_180}
       actions={
         <Button
           variant="default"

@@ -44,7 +44,6 @@ export function RequestsPage() {
   return (
     <DetailPage
       title={t.operations.requests}
-      width={1_180}
       actions={
         <>
           <Button variant="default" onClick={clear} disabled={lines.length === 0}>

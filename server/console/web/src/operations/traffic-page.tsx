@@ -28,7 +28,6 @@ export function TrafficPage() {
   return (
     <DetailPage
       title={t.operations.traffic}
-      width={1_180}
       actions={
         may('admin:Prometheus') && (
           <>

@@ -19,7 +19,7 @@ import { t } from '../texts/texts.ts';
 export function WorkPage() {
   const { may } = useRights();
   return (
-    <DetailPage title={t.labels.backgroundWork} width={1_080}>
+    <DetailPage title={t.labels.backgroundWork}>
       {may('admin:ServerInfo') && <Tasks />}
       {may('admin:ScrubStatus') && <Scrub />}
       <StoreSection />

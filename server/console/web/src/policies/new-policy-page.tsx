@@ -35,6 +35,7 @@ export function NewPolicyPage() {
       <DetailPage parent={{ name: t.labels.policies, to: '/policies' }} title={t.policies.newPolicy}>
         <TextInput
           label={t.labels.name}
+          maw={440}
           description={t.policies.withoutCommasTheNameOfABuilt}
           required
           withAsterisk={false}

@@ -32,7 +32,6 @@ export function NewProviderPage() {
     <DetailPage
       parent={{ name: t.labels.identityProviders, to: '/identity-providers' }}
       title={say(t.providers.newProvider, { type: kindName(type) })}
-      width={720}
     >
       <ProviderForm
         kind={kind}

@@ -57,7 +57,7 @@ export function ProviderForm(props: ProviderFormProps) {
   );
   return (
     <form onSubmit={send}>
-      <Stack gap="md">
+      <Stack gap="md" maw={720}>
         {children}
         {first.map(field)}
         {more || wrongAmongRest ? (

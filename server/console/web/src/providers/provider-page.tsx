@@ -62,7 +62,7 @@ function Details({ id, kind, provider }: DetailsProps) {
   const fixed = provider.origin === 'environment';
   if (editing) {
     return (
-      <DetailPage parent={parent} title={shownName(id.name)} width={720}>
+      <DetailPage parent={parent} title={shownName(id.name)}>
         <Edit id={id} kind={kind} provider={provider} onDone={() => setEditing(false)} />
       </DetailPage>
     );

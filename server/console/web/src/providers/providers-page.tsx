@@ -14,7 +14,7 @@ import { t } from '../texts/texts.ts';
 export function ProvidersPage() {
   const providers = useProviders();
   return (
-    <DetailPage title={t.labels.identityProviders} width={1200}>
+    <DetailPage title={t.labels.identityProviders}>
       <Loaded what={t.providers.theListOfIdentityProvidersCannotBe} query={providers}>
         {({ redirectUri, kinds }) => (
           <>

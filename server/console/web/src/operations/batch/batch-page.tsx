@@ -24,7 +24,6 @@ export function BatchPage() {
   return (
     <DetailPage
       title={t.batch.batchJobs}
-      width={1_080}
       actions={
         may('admin:StartBatchJob') && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setStarting(true)}>

@@ -21,7 +21,6 @@ export function TiersPage() {
   return (
     <DetailPage
       title={t.tiers.tiers}
-      width={1_080}
       actions={
         may('admin:SetTier') && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
