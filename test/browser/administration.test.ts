@@ -152,7 +152,7 @@ describe('administration in a browser', () => {
     await putChanging('s3:GetObject');
     await putChanging('s3:PutObject');
     await page.goto(`${server.console}/policy?name=changing`);
-    await page.getByRole('tab', { name: 'Earlier versions (1)' }).click();
+    await page.getByRole('tab', { name: 'Earlier (1)' }).click();
     await page.locator('.mantine-Accordion-control').click();
     await page.getByRole('button', { name: 'Edit from this version' }).click();
     const editor = page.getByRole('textbox', { name: 'Document' });

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
  * Runs in the page, and returns what is wrong with the layout below the elements of a selector:
  * - a text that is cut, without a way to scroll to it, or that is outside of the window. An ellipsis at the end
  *   is a cut too: a name is shortened in its middle, because its end, with the extension, identifies it;
+ * - a short word of plain letters that breaks in its middle;
  * - texts or controls that overlap;
  * - a control that is outside of the window;
  * - a control of which a finger of 24 by 24 pixels misses a part (WCAG 2.2, 2.5.8). Links within a sentence are free of it.
@@ -47,6 +48,12 @@ const script = `(selector) => {
       const element = node.parentElement;
       if (node.data.trim() === '' || element.closest('script, style, title, option') || isAside(element)) continue;
       const range = document.createRange();
+      for (const { 0: word, index } of node.data.matchAll(/(?<![^\\s])\\p{L}{2,14}(?![^\\s.,:;])/gu)) {
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) found.add('broken: ' + word + ' in ' + named(element));
+      }
       range.selectNodeContents(node);
       for (const box of range.getClientRects()) {
         let rest = { left: box.left, right: box.right, top: box.top, bottom: box.bottom };

@@ -178,6 +178,32 @@ it.each([
   return expectDialogsFit(path);
 });
 
+it('says what is not encrypted, and where that is changed', async () => {
+  await open('buckets', 'research');
+  await page.locator('.rows').getByText('Encryption: none').first().waitFor();
+  await open('buckets/research/settings', 'Public access block');
+  await page.getByRole('region', { name: 'Default encryption' }).getByText('SSE-S3 and SSE-KMS').waitFor();
+});
+
+it('keeps tabs and times in one line each', async () => {
+  const lines = (selector: string) =>
+    page.locator(selector).evaluateAll((found) => found.map((one) => Math.round(one.getBoundingClientRect().height)));
+  await open('policy?name=readonly', 'readonly');
+  const tops = await page.getByRole('tab').evaluateAll((tabs) => tabs.map((tab) => tab.getBoundingClientRect().top));
+  expect(new Set(tops).size).toBe(1);
+  await open('sessions', 'this one');
+  for (const height of await lines('.rows time:visible')) expect(height).toBeLessThan(30);
+});
+
+it('shows why a person is allowed, without a broken word', async () => {
+  await open('explain?who=rita', 'Explain');
+  await page.getByLabel('Action').fill('s3:PutObject');
+  await page.getByLabel('Resource').fill('research/a.json');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('rita: allowed').waitFor();
+  await expectFits('the decision');
+});
+
 it('has a menu with every page, which closes when a page opens', async () => {
   await open('buckets', 'research');
   const menu = page.getByRole('navigation', { name: 'Console' });

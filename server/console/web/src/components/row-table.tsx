@@ -94,8 +94,12 @@ interface NamesProps {
   readonly to?: ((name: string) => string) | undefined;
 }
 
+/** Characters of a name that stays in one line. */
+const shortName = 14;
+
 /** Long names break, so that the other columns of a narrow window stay visible. */
-const anywhere = { overflowWrap: 'anywhere' } as const;
+const wrapOf = (name: string) =>
+  name.length <= shortName ? ({ whiteSpace: 'nowrap' } as const) : ({ overflowWrap: 'anywhere' } as const);
 
 /** A few names, each with a link. */
 export function Names({ names, to }: NamesProps) {
@@ -110,11 +114,11 @@ export function Names({ names, to }: NamesProps) {
     <Group gap={8}>
       {names.map((name) =>
         to === undefined ? (
-          <Text key={name} size="sm" span style={anywhere}>
+          <Text key={name} size="sm" span style={wrapOf(name)}>
             {name}
           </Text>
         ) : (
-          <Anchor key={name} component={Link} to={to(name)} size="sm" style={anywhere}>
+          <Anchor key={name} component={Link} to={to(name)} size="sm" style={wrapOf(name)}>
             {name}
           </Anchor>
         ),

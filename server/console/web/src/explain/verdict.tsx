@@ -101,7 +101,7 @@ function ExplainedPolicies({ policies }: { readonly policies: readonly Explained
 function StatementTable({ policy }: { readonly policy: ExplainedPolicy }) {
   return (
     <div className="rows">
-      <Table>
+      <Table className="stacked">
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={140}>{t.explain.statement}</Table.Th>
@@ -116,7 +116,7 @@ function StatementTable({ policy }: { readonly policy: ExplainedPolicy }) {
               <Table.Td>
                 <Badge color={statement.effect === 'Allow' ? 'patina' : 'red'}>{statement.effect}</Badge>
               </Table.Td>
-              <Table.Td>
+              <Table.Td data-head={t.explain.doesItApply}>
                 <Text size="sm" fw={statement.applied ? 600 : 400} style={{ overflowWrap: 'anywhere' }}>
                   {statement.applied
                     ? t.explain.applies

@@ -9,7 +9,7 @@ import { t } from '../texts/texts.ts';
 export function Statements({ statements }: { readonly statements: readonly Statement[] }) {
   return (
     <div className="rows">
-      <Table layout="fixed">
+      <Table layout="fixed" className="stacked">
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={84}>{t.policies.effect}</Table.Th>
@@ -23,7 +23,7 @@ export function Statements({ statements }: { readonly statements: readonly State
               <Table.Td>
                 <Badge color={statement.effect === 'Allow' ? 'patina' : 'red'}>{statement.effect}</Badge>
               </Table.Td>
-              <Table.Td>
+              <Table.Td data-head={t.labels.actions}>
                 <PatternList patterns={statement.actions} describe={describeAction} />
                 {statement.principals !== undefined && (
                   <Text size="xs" c="dimmed" mt={2} style={{ overflowWrap: 'anywhere' }}>
@@ -33,7 +33,7 @@ export function Statements({ statements }: { readonly statements: readonly State
                   </Text>
                 )}
               </Table.Td>
-              <Table.Td>
+              <Table.Td data-head={t.policies.on}>
                 {statement.resources !== undefined && (
                   <PatternList patterns={statement.resources} describe={describeResource} />
                 )}
