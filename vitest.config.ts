@@ -9,7 +9,7 @@ import type { TestSpecification } from 'vitest/node';
  * process (test/support/vitest/unit-setup.ts). `process` has their `*.process.test.ts`, which may, and all of `test/` with the
  * bundled programs. The files of a project share workers: a worker of its own costs each file half a second of processor time, and
  * each worker loads most of the sources once. Each heavier tier is a project with the layout of `test/`, started by `.ci/run`, and
- * each of its files has a worker of its own.
+ * each of its files has a worker of its own, but for those of the tier `browser`.
  */
 const tiers = [
   'keycloak',
@@ -83,6 +83,10 @@ const longest = [
   'test/server-process/key-lifecycle.test.ts',
   'test/killed-client/killed-client.test.ts',
   'test/cli/coffer-against-coffer.test.ts',
+  'test/browser/languages.test.ts',
+  'test/browser/phone/phone.test.ts',
+  'test/browser/jobs/jobs.test.ts',
+  'test/browser/accessibility.test.ts',
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {
@@ -155,6 +159,8 @@ export default defineConfig({
     ...(tier === undefined
       ? {}
       : { globalSetup: [bundle, sharedServers, ...(shared[tier] ?? [])], maxWorkers: workers }),
+    // The files of a worker share its Chromium and its loaded modules. The longest ones come first.
+    ...(tier === 'browser' ? { isolate: false, ...sequencer } : {}),
     // Its tests wait for blobs to be removed, each on a file system of its own.
     ...(tier === 'disk' ? { maxConcurrency: 10 } : {}),
     // The files of the cluster follow each other by name.

@@ -8,7 +8,7 @@ import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { axeFindings } from './axe.ts';
-import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 import { pages } from './pages.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
 });
 

@@ -14,7 +14,7 @@ import { s3Client } from '../support/server/s3-client.ts';
 import { startAzurite } from '../support/server/start-azurite.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { startGoogleDouble } from '../support/tiering/google-double.ts';
-import { endVisit, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await Promise.all([server?.stop(), other?.stop()]);
 });
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
   await provider?.close();
   await rm(files, { recursive: true, force: true });

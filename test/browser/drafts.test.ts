@@ -5,7 +5,7 @@ import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
   await provider?.close();
 });

@@ -15,7 +15,7 @@ import { adminCall } from '../support/server/admin-call.ts';
 import { startKeyService, type KeyService } from '../support/server/keysvc-process.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, newVisitor, openAsRoot, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, signIn, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
   await keyService?.stop();
   await rm(folder, { recursive: true, force: true });

@@ -5,8 +5,23 @@ import { chromium, type Browser, type BrowserContext, type Cookie, type Page } f
 import type { RunnerTestCase } from 'vitest';
 import type { RunningServer } from '../support/server/start-server.ts';
 
-/** A real Chromium: `COFFER_CHROMIUM`, or the one without a desktop where Debian puts it. */
+let shared: Promise<Browser> | undefined;
+
+/**
+ * A real Chromium: `COFFER_CHROMIUM`, or the one without a desktop where Debian puts it. The files of a worker share it, since its start
+ * costs as much as several tests. It ends with the worker.
+ */
 export async function openBrowser(): Promise<Browser> {
+  if ((await shared)?.isConnected() !== true) shared = launch();
+  return shared ?? launch();
+}
+
+/** Closes what a file has left open in the browser. */
+export async function leaveBrowser(browser: Browser | undefined): Promise<void> {
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+}
+
+function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['COFFER_CHROMIUM'] ?? '/usr/bin/chromium-headless-shell',
     // The container it runs in is the sandbox; Chromium's own needs rights that root in a container lacks.

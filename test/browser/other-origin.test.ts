@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { signedFields } from '../support/s3-api/post-forms.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await Promise.all([server?.stop(), strict?.stop()]);
   await new Promise((resolve) => {
     pages?.close(resolve);

@@ -14,7 +14,7 @@ import { makeCa } from '../../../platform/tls/issue-certificate.ts';
 import { issue, writePair } from '../../support/server/keysvc-process.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../../support/server/start-server.ts';
-import { openBrowser } from '../open-browser.ts';
+import { leaveBrowser, openBrowser } from '../open-browser.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
 
@@ -73,7 +73,7 @@ beforeAll(async () => {
   page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
 });
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
 });

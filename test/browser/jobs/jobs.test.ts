@@ -8,7 +8,7 @@ import { report } from '../../support/report.ts';
 import { adminCall } from '../../support/server/admin-call.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
+import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
 import { administratorJobs } from './administrator-jobs.ts';
 import { dataUserJobs } from './data-user-jobs.ts';
 import { discard } from './discard.ts';
@@ -61,7 +61,7 @@ afterAll(async () => {
   if (mode === 'write') await writeCounts(counted);
   for (const [hands, { jobs, steps }] of Object.entries(done))
     report(`by ${hands}: ${jobs} jobs in ${steps} steps, each seen by an S3 client or by the admin API`);
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
   await rm(files, { recursive: true, force: true });
 });

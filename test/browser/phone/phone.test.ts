@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
 import { pages } from '../pages.ts';
 import { layoutFindings } from './layout-findings.ts';
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
 });

@@ -2,7 +2,7 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
+import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
 });
 

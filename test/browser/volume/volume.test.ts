@@ -18,7 +18,7 @@ import { report } from '../../support/report.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { endVisit, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
 import { drop, makeFiles, makeSparseFile, sha256Of, sha256OfFile } from './local-files.ts';
 import { MainThread } from './main-thread.ts';
 import { makeObjects } from './make-objects.ts';
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
+  await leaveBrowser(browser);
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
 });
