@@ -151,7 +151,7 @@ export async function perf(context: Context, args: readonly string[], options: P
     if (failure === undefined) context.output.message(`${one}\n${documentText(last)}`, { type: one, perf: last });
     else failures.push(`the measurement ${one} of ${alias} failed: ${failure}`);
   }
-  if (failures.length > 0) throw new CliError('Failed', failures.join('\n'));
+  if (failures.length > 0) throw new ProgramError('Failed', failures.join('\n'));
 }
 
 async function lastResult(admin: AdminClient, request: AdminRequest): Promise<unknown> {
