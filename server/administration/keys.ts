@@ -3,7 +3,7 @@ import { keyNameError } from '../../protocol/key-service/names.ts';
 import { adminError } from './admin-error.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
-/** The description of a key by the key service. Other servers of its protocol tell less. */
+/** The description of a key by the key service. Other servers of its protocol report less. */
 export interface KeyDescription {
   readonly algorithm?: string;
   readonly createdAt?: string;

@@ -9,7 +9,7 @@ export interface Support {
   objectSpeed(options: ObjectSpeedOptions, signal: AbortSignal): AsyncIterable<ObjectSpeed>;
   /** Writes a file into the data folder, reads it, and removes it. */
   driveSpeed(options: DriveSpeedOptions, signal: AbortSignal): Promise<DriveSpeed>;
-  /** Runs work that must not run beside a measurement, on this server or on another one. Throws `RequestError` `XCofferRefused` while one runs. */
+  /** Runs work that must not run during a measurement, on this server or on another one. Throws `RequestError` `XCofferRefused` while one runs. */
   exclusively<T>(task: 'speed test', maxMs: number, work: () => Promise<T>): Promise<T>;
   /** Profiles each thread of this process. */
   profile(kinds: readonly ProfileKind[], durationMs: number): Promise<readonly ZipEntry[]>;

@@ -77,7 +77,7 @@ async function statEntries(context: Context, argument: string, options: StatOpti
     printFolder(context, `${lastName(target.key)}/`, new Date());
     return;
   }
-  // Of a key without any versions, those of all names that begin with it, as without `versions`.
+  // A key without any versions gives the versions of all names that begin with it, as without `versions`.
   const any = await show(recursive, () => true);
   if (!any && target.kind === 'remote' && target.key !== '')
     throw new ProgramError('NotFound', `\`${argument}\` does not exist`);

@@ -137,8 +137,8 @@ interface Connections {
 }
 
 /**
- * Returns the results, or the reason why there are none, such as another measurement: the answer has begun, and a connection that breaks off tells the
- * client nothing. Undefined where the client is gone.
+ * Returns the results, or the reason why there are none, such as another measurement: the answer has begun, and a connection that breaks off gives the
+ * client no reason. Undefined where the client is gone.
  */
 async function connectionResults(
   services: AdminCall['services'],

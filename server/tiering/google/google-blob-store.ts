@@ -88,7 +88,7 @@ export class GoogleBlobStore implements BlobStore {
       }
     } catch (error) {
       if (callFailure(error)?.kind === 'condition') throw existsAlready(id, error);
-      // What has not ended is not visible, and Google removes it after a week.
+      // An upload that has not ended is not visible, and Google removes it after a week.
       await this.#once({ method: 'DELETE', url: upload })
         .then(({ body: rest }) => rest?.cancel())
         .catch(() => undefined);

@@ -24,7 +24,7 @@ export function socketFailure(error: unknown): CallFailure | undefined {
   if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return { kind: 'passing', code: 'no answer in time' };
-  // `fetch` tells the reason in the cause.
+  // `fetch` gives the reason in the cause.
   const { code } = (error.cause instanceof Error ? error.cause : error) as { readonly code?: string };
   if (code === undefined)
     return error.name === 'TypeError' ? { kind: 'passing', code: 'the connection ended' } : undefined;

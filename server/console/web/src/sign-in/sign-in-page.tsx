@@ -42,7 +42,7 @@ export function SignInPage() {
             {options.isError && (
               <Failure what={t.signIn.waysToSignInCannotBeLoaded} error={options.error} retry={options.refetch} />
             )}
-            {/* What works comes first. */}
+            {/* The ways that work come first. */}
             {providers
               .toSorted((a, b) => Number(b.ready) - Number(a.ready))
               .map((provider) => (
