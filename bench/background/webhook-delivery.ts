@@ -19,6 +19,8 @@ import { within } from '../../server/store/keys.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { median, number } from '../statistics.ts';
 
+const silent = () => undefined;
+
 if (process.argv[2] === 'webhook') await serve();
 else await measure(Number(process.argv[2] ?? 5), Number(process.argv[3] ?? 20_000));
 
@@ -60,7 +62,6 @@ async function deliver(port: number, count: number): Promise<number> {
       const put = Array.from({ length: Math.min(500, count - first) }, (_, at) => eventOf(first + at)).flat();
       await commitOnce(records, { put }, randomBytes);
     }
-    const silent = () => undefined;
     const before = process.cpuUsage();
     const delivering = deliverEvents({
       records,
