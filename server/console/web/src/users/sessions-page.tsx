@@ -74,7 +74,7 @@ function columnsOf(end: ((session: SessionRow) => void) | undefined): readonly C
         </Group>
       ),
     },
-    { head: t.users.signedInBy, width: 160, wideOnly: true, cell: ({ signedInBy }) => signedInBy },
+    { head: t.users.signedInBy, width: 220, wideOnly: true, cell: ({ signedInBy }) => signedInBy },
     { head: t.users.since, width: 180, wideOnly: true, cell: ({ signedInAt }) => <TimeText at={signedInAt} /> },
     { head: t.users.ends, width: 180, cell: ({ expires }) => <TimeText at={expires} /> },
     ...(end === undefined

@@ -42,11 +42,13 @@ export function BatchPage() {
 
 function NoJobs({ mayStart }: { readonly mayStart: boolean }) {
   return (
-    <Empty icon={<IconStack2 size={30} stroke={1.4} />} title={t.batch.noBatchJobs}>
-      {rich(t.batch.aJobRemovesTheObjectsOfA, {
-        note: !mayStart && t.batch.startingOneNeedsAdminStartbatchjobWhichAn,
-      })}
-    </Empty>
+    <div className="rows">
+      <Empty icon={<IconStack2 size={30} stroke={1.4} />} title={t.batch.noBatchJobs}>
+        {rich(t.batch.aJobRemovesTheObjectsOfA, {
+          note: !mayStart && t.batch.startingOneNeedsAdminStartbatchjobWhichAn,
+        })}
+      </Empty>
+    </div>
   );
 }
 

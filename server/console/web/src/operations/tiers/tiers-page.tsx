@@ -39,9 +39,11 @@ export function TiersPage() {
 
 function NoTiers({ mayAdd }: { readonly mayAdd: boolean }) {
   return (
-    <Empty icon={<IconSnowflake size={30} stroke={1.4} />} title={t.tiers.noTiers}>
-      {rich(t.tiers.aTierIsABucketOfAnother, { note: !mayAdd && t.tiers.addingOneNeedsAdminSettierWhichAn })}
-    </Empty>
+    <div className="rows">
+      <Empty icon={<IconSnowflake size={30} stroke={1.4} />} title={t.tiers.noTiers}>
+        {rich(t.tiers.aTierIsABucketOfAnother, { note: !mayAdd && t.tiers.addingOneNeedsAdminSettierWhichAn })}
+      </Empty>
+    </div>
   );
 }
 
