@@ -93,6 +93,11 @@ async function upload(...names: string[]): Promise<void> {
 
 const row = (name: string) => page.getByRole('row').filter({ hasText: name });
 
+async function rightEdge(one: Locator): Promise<number> {
+  const { x = 0, width = 0 } = (await one.boundingBox()) ?? {};
+  return Math.round(x + width);
+}
+
 describe('the console in a browser', () => {
   it('refuses wrong keys with a message, and accepts the right ones', async () => {
     await page.getByLabel('Access key').fill(server.accessKey);
@@ -192,12 +197,8 @@ describe('the console in a browser', () => {
     await page.getByRole('button', { name: 'Open', exact: true }).click();
     const details = page.getByRole('complementary');
     await details.getByText('20 B').waitFor();
-    const right = async (one: Locator) => {
-      const { x = 0, width = 0 } = (await one.boundingBox()) ?? {};
-      return Math.round(x + width);
-    };
     // It is as far to the right as the buttons of the page.
-    expect(await right(details)).toBe(await right(page.getByRole('link', { name: 'Settings' }).last()));
+    expect(await rightEdge(details)).toBe(await rightEdge(page.getByRole('link', { name: 'Settings' }).last()));
     expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
   });
 
