@@ -43,10 +43,10 @@ describe('a directory that is configured while the server runs', () => {
         code: 'unusable-provider',
       });
     }
-    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'not-configured' });
+    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'no-directory' });
     expect(await ldap.save('_', given(), 'add')).toEqual({ applied: true });
     expect(await directory.find('ann')).toMatchObject({ dn: ann });
     await ldap.remove('_');
-    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'not-configured' });
+    await expect(directory.find('ann')).rejects.toMatchObject({ code: 'no-directory' });
   });
 });

@@ -73,7 +73,7 @@ describe('a directory', () => {
     const { caFile: _, ...without } = settings({ transport });
     const asked = createLdapDirectory(without).authenticate('bob', 'bob-password');
     await expect(asked).rejects.toMatchObject({
-      code: 'unavailable',
+      code: 'directory-unavailable',
       message: expect.stringMatching(/certificate/) as string,
     });
   });
@@ -95,7 +95,7 @@ describe('a directory', () => {
     ['a name without end', 'a'.repeat(10_000), 'x'],
   ])('refuses %s, all alike', async (_, name, password) => {
     await expect(directory().authenticate(name, password)).rejects.toMatchObject({
-      code: 'refused',
+      code: 'sign-in-refused',
       message: 'The directory does not know this name with this password.',
     });
   });
@@ -107,7 +107,7 @@ describe('a directory', () => {
       fc.asyncProperty(
         name.filter((one) => one.trim() !== 'ann'),
         async (one) => {
-          expect(await outcome(asked.authenticate(one, 'ann-password'))).toBe('refused');
+          expect(await outcome(asked.authenticate(one, 'ann-password'))).toBe('sign-in-refused');
         },
       ),
       { numRuns: 60 },
@@ -116,14 +116,14 @@ describe('a directory', () => {
 
   it('refuses a name that several have', async () => {
     const users = { bases: [`ou=people,${suffix}`, `ou=guests,${suffix}`], filter: '(uid=%s)' };
-    expect(await outcome(directory({ users }).authenticate('twin', 'twin-password'))).toBe('ambiguous');
+    expect(await outcome(directory({ users }).authenticate('twin', 'twin-password'))).toBe('ambiguous-user');
     const all = { bases: [suffix], filter: '(|(uid=%s)(objectClass=inetOrgPerson))' };
-    expect(await outcome(directory({ users: all }).authenticate('ann', 'ann-password'))).toBe('ambiguous');
+    expect(await outcome(directory({ users: all }).authenticate('ann', 'ann-password'))).toBe('ambiguous-user');
   });
 
   it('says that it cannot be asked where those who look up are refused', async () => {
     const lookup = { ...reader, password: 'wrong' };
-    expect(await outcome(directory({ lookup }).authenticate('ann', 'ann-password'))).toBe('unavailable');
+    expect(await outcome(directory({ lookup }).authenticate('ann', 'ann-password'))).toBe('directory-unavailable');
   });
 
   it('finds people by name and by DN', async () => {
@@ -138,7 +138,7 @@ describe('a directory in trouble', () => {
   it('that is down cannot be asked', async () => {
     const down = directory();
     await slapd.stop();
-    expect(await outcome(down.authenticate('ann', 'ann-password'))).toBe('unavailable');
+    expect(await outcome(down.authenticate('ann', 'ann-password'))).toBe('directory-unavailable');
     await slapd.start();
     expect(await outcome(down.authenticate('ann', 'ann-password'))).toBe('let in');
   });
@@ -150,7 +150,7 @@ describe('a directory in trouble', () => {
       slapd.pause();
       const began = performance.now();
       const asked = Array.from({ length: 6 }, () => outcome(hanging.authenticate('ann', 'ann-password')));
-      expect(new Set(await Promise.all(asked))).toEqual(new Set(['unavailable']));
+      expect(new Set(await Promise.all(asked))).toEqual(new Set(['directory-unavailable']));
       expect(performance.now() - began).toBeLessThan(2_500);
       slapd.resume();
       expect(await outcome(hanging.authenticate('ann', 'ann-password'))).toBe('let in');
@@ -163,7 +163,7 @@ describe('a directory in trouble', () => {
     const cut = directory({ host, port: Number(port), transport: 'starttls' });
     for (const bytes of [100, 2_000, 3_000, 4_000, 6_000]) {
       proxy.cutAfter(bytes);
-      expect(['unavailable', 'let in']).toContain(await outcome(cut.authenticate('ann', 'ann-password')));
+      expect(['directory-unavailable', 'let in']).toContain(await outcome(cut.authenticate('ann', 'ann-password')));
     }
     expect(proxy.seen().includes('ann-password')).toBe(false);
     await proxy.close();
@@ -218,7 +218,7 @@ describe('the state of a person', () => {
   it('is disabled for who an administrator locked, not for who mistyped', async () => {
     await lock('000001010000Z');
     expect(await state('cat')).toEqual({ kind: 'gone', why: 'disabled' });
-    expect(await outcome(directory().authenticate('cat', 'cat-password'))).toBe('refused');
+    expect(await outcome(directory().authenticate('cat', 'cat-password'))).toBe('sign-in-refused');
     await lock('20260101000000Z');
     expect(await state('cat')).toEqual({ kind: 'present' });
     await lock('');
