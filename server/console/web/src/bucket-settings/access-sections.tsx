@@ -139,7 +139,7 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
         {(document) =>
           document === null ? (
             <Text size="sm" c="dimmed">
-              {t.labels.none}
+              {t.bucketSettings.onlyPoliciesOfUsersGiveRights}
             </Text>
           ) : (
             <pre className="document" tabIndex={0} aria-label={t.bucketSettings.policy}>

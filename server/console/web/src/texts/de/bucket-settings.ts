@@ -16,6 +16,8 @@ export const bucketSettings: Translated<typeof source> = {
   thePolicyCannotBeShown: 'Die Richtlinie kann nicht angezeigt werden',
   thePolicyBelowGivesEverybodyRightsThat:
     'Die Richtlinie unten gibt allen Rechte, die keiner dieser Möglichkeiten entsprechen.',
+  onlyPoliciesOfUsersGiveRights:
+    'Keine Richtlinie: Nur die Richtlinien von Benutzern und Gruppen geben Rechte an diesem Bucket.',
   thePolicyOfTheBucketIsSaved: 'Die Richtlinie des Buckets ist gespeichert.',
   policy: 'Richtlinie',
   whoMayDoWhatInThisBucket: 'Wer in diesem Bucket was darf, zusätzlich zu den Richtlinien der Benutzer.',

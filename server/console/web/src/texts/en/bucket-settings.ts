@@ -12,6 +12,7 @@ export const bucketSettings = {
   accessWithoutAnAccount: 'Access without an account',
   thePolicyCannotBeShown: 'The policy cannot be shown',
   thePolicyBelowGivesEverybodyRightsThat: 'The policy below gives everybody rights that are none of these choices.',
+  onlyPoliciesOfUsersGiveRights: 'No policy: only the policies of users and groups give rights in this bucket.',
   thePolicyOfTheBucketIsSaved: 'The policy of the bucket is saved.',
   policy: 'Policy',
   whoMayDoWhatInThisBucket: 'Who may do what in this bucket, in addition to the policies of users.',

@@ -15,6 +15,7 @@ export const bucketSettings: Translated<typeof source> = {
   accessWithoutAnAccount: '匿名访问',
   thePolicyCannotBeShown: '无法显示策略',
   thePolicyBelowGivesEverybodyRightsThat: '下面的策略授予所有人的权限不属于以上任何选项。',
+  onlyPoliciesOfUsersGiveRights: '没有策略：只有用户和组的策略授予对此存储桶的权限。',
   thePolicyOfTheBucketIsSaved: '存储桶的策略已保存。',
   policy: '策略',
   whoMayDoWhatInThisBucket: '除用户的策略外，谁可以在此存储桶中做什么。',
