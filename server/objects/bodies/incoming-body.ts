@@ -1,7 +1,7 @@
 import type { BlobId } from '../../store/blob-store.ts';
 import { crc32 } from 'node:zlib';
 import { encryptBuffer, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
-import { type BodyDigests, digestWhole } from '../checksums/body-digests.ts';
+import { type BodyDigests, digestTogether, digestWhole, MIN_TOGETHER } from '../checksums/body-digests.ts';
 import { type BlockSums, storedBlockSums } from '../checksums/block-sums.ts';
 import type { ExpectedDigests } from '../object-layer.ts';
 import type { BodySource } from './body-source.ts';
@@ -66,7 +66,9 @@ export async function receiveInline(
   { body, size, digests: expected, md5, objectKey }: IncomingBody,
 ): Promise<ReceivedBody> {
   const plaintext = await collectBody(body, size);
-  const digests = digestWhole(plaintext, expected, { md5, sum: objectKey === undefined });
+  const wanted = { md5, sum: objectKey === undefined };
+  const digests =
+    size < MIN_TOGETHER ? digestWhole(plaintext, expected, wanted) : await digestTogether(plaintext, expected, wanted);
   if (objectKey === undefined) {
     return { size, digests, ...protectionOf(digests, undefined), stored: { kind: 'inline', bytes: plaintext } };
   }

@@ -73,9 +73,22 @@ export class BodyHasher {
   }
 }
 
+/** The bytes from which on a body in memory waits for others, to be hashed with them. */
+export const MIN_TOGETHER = 16 * 1024;
+
+/** As `digestWhole`. The MD5 is computed together with those of other bodies. The bytes must not change meanwhile. */
+export async function digestTogether(
+  bytes: Buffer,
+  expected: ExpectedDigests,
+  { md5, sum }: { readonly md5: boolean; readonly sum: boolean },
+): Promise<BodyDigests> {
+  if (!md5 && expected.md5 === undefined) return digestWhole(bytes, expected, { md5, sum });
+  return digestWhole(bytes, expected, { md5: 'elsewhere', sum }, await md5Streams.digestOf(bytes));
+}
+
 /** Computes the digests of a body in memory. Without a hash object, MD5 of 4 KiB costs a third less. */
-export function digestWhole(bytes: Buffer, expected: ExpectedDigests, wanted: Wanted): BodyDigests {
-  const md5 = wanted.md5 || expected.md5 !== undefined ? Buffer.from(hash('md5', bytes), 'hex') : undefined;
+export function digestWhole(bytes: Buffer, expected: ExpectedDigests, wanted: Wanted, known?: Buffer): BodyDigests {
+  const md5 = known ?? (wanted.md5 || expected.md5 !== undefined ? Buffer.from(hash('md5', bytes), 'hex') : undefined);
   const algorithm = algorithmOf(expected);
   // The checksum that most SDKs send is also the one that a plain body is stored with.
   const crc = wanted.sum || algorithm === 'CRC32' ? crc32(bytes) : undefined;

@@ -92,6 +92,31 @@ describe('the MD5 of streams at once', () => {
     for (const { stream, expected } of bodies.slice(1)) expect(digestOf(stream)).toBe(expected);
   });
 
+  it('is that of OpenSSL for bytes in memory, any number of them in a turn of the event loop', async () => {
+    const streams = new Md5Streams();
+    for (const count of [1, 2, 5, 40]) {
+      const bodies = Array.from({ length: count }, (_, body) =>
+        randomBytes(body % 7 === 6 ? body : 16 * KIB + 1_000 * body),
+      );
+      const digests = await Promise.all(bodies.map((bytes) => streams.digestOf(bytes)));
+      expect(digests.map((digest) => digest.toString('hex'))).toEqual(bodies.map(md5));
+    }
+  });
+
+  it('of bytes in memory comes after a turn of the event loop, so that others can join', async () => {
+    const streams = besideOthers(2);
+    const order: string[] = [];
+    const turn = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        order.push('turn');
+        resolve();
+      });
+    });
+    const digests = [1, 2, 3].map((body) => streams.digestOf(randomBytes(body)).then(() => order.push('digest')));
+    await Promise.all([turn, ...digests]);
+    expect(order).toEqual(['turn', 'digest', 'digest', 'digest']);
+  });
+
   it('keeps few bytes that the store has released', () => {
     const { bodies, done } = waitingStreams(besideOthers(2), 6 * (MAX_KEPT / (64 * KIB)), 64 * KIB);
     for (const [body, { release }] of bodies.entries()) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { PAGE, WebAssembly } from '../../../platform/checksums/wasm-assembly.ts';
 import { padding } from './buffer-slots.ts';
 import { LANES } from './layout.ts';
@@ -50,12 +51,36 @@ interface Waiting {
  */
 export class Md5Streams {
   #alone = 0;
+  /** The end of this turn of the event loop, where bytes in memory wait for it. */
+  #turn: Promise<void> | undefined;
   /** Created with the first stream that uses lanes. */
   #waiting: Waiting | undefined;
 
   /** Returns a stream in a lane where others are open. */
   start(): Md5Stream {
     if ((this.#waiting?.streams.size ?? 0) + this.#alone < ALONE) return this.#startAlone();
+    return this.#startLane();
+  }
+
+  /**
+   * Resolves to the MD5 of bytes in memory, which must not change before. They are hashed together with those that come in the same turn of the
+   * event loop: requests whose commits were one get their answers at once, and their clients go on at once.
+   */
+  async digestOf(bytes: Buffer): Promise<Buffer> {
+    this.#turn ??= setImmediate().then(() => {
+      this.#turn = undefined;
+    });
+    const stream = this.#startLane();
+    try {
+      stream.update(bytes);
+      await this.#turn;
+      return stream.digest();
+    } finally {
+      stream.close();
+    }
+  }
+
+  #startLane(): LaneStream {
     this.#waiting ??= { lanes: new Lanes(), streams: new Set(), bytes: 0, kept: 0 };
     const stream = new LaneStream(this.#waiting);
     this.#waiting.streams.add(stream);
@@ -132,6 +157,7 @@ class LaneStream implements Md5Stream {
   }
 
   digest(): Buffer {
+    if (this.#left === this.#total && this.#others().length === 0) return this.#digestAlone();
     this.#hashAll();
     const rest = this.#chunks[0]?.bytes ?? Buffer.alloc(0);
     const end = padding(rest, this.#total);
@@ -143,6 +169,13 @@ class LaneStream implements Md5Stream {
     const digest = Buffer.alloc(4 * INITIAL.length);
     for (const [word, value] of this.#state.entries()) digest.writeInt32LE(value, 4 * word);
     return digest;
+  }
+
+  #digestAlone(): Buffer {
+    const hash = createHash('md5');
+    for (const { bytes } of this.#chunks) hash.update(bytes);
+    this.close();
+    return hash.digest();
   }
 
   close(): void {
