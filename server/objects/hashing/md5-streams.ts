@@ -67,9 +67,7 @@ export class Md5Streams {
    * event loop: requests whose commits were one get their answers at once, and their clients go on at once.
    */
   async digestOf(bytes: Buffer): Promise<Buffer> {
-    this.#turn ??= setImmediate().then(() => {
-      this.#turn = undefined;
-    });
+    this.#turn ??= this.#endOfTurn();
     const stream = this.#startLane();
     try {
       stream.update(bytes);
@@ -78,6 +76,11 @@ export class Md5Streams {
     } finally {
       stream.close();
     }
+  }
+
+  async #endOfTurn(): Promise<void> {
+    await setImmediate();
+    this.#turn = undefined;
   }
 
   #startLane(): LaneStream {
