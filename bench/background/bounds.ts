@@ -13,7 +13,7 @@ interface Sums {
   readonly flushMs: number;
 }
 
-/** What a load took of the machine since this was made: it shows what bounds the rate. */
+/** Measures the share of the machine that a load takes from the construction on. The share shows what bounds the rate. */
 export class Bounds {
   readonly #server: ProcessTree;
   readonly #folder: string;

@@ -1,4 +1,4 @@
-/** What a round took of the machine, in percent of its time. */
+/** The share of the machine that a round took, in percent of its time. */
 export interface Shares {
   /** The processor time of each program, of all processors. */
   readonly programs: Readonly<Record<string, number>>;

@@ -106,7 +106,7 @@ export function operationOf(method: string, path: string): { readonly name: stri
   return bucket === undefined ? { name } : { name, bucket };
 }
 
-/** What the segment after this one stands for. */
+/** The meaning of the segment after this one. */
 const parameters = new Map([
   ['buckets', ':bucket'],
   ['s3', ':bucket'],

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { commitOnce } from '../../store/commits.ts';
 import { encodeBucket, type BucketRecord } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { body, put, rename, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 
 const dayMs = 86_400_000;
 const now = Date.UTC(2026, 0, 1);
@@ -218,18 +218,7 @@ describe('a retention', () => {
 });
 
 const write = (key: string) => layer.putObject(put('locked', key, 'new'));
-const rename = (from: string, to: string) =>
-  layer.renameObject({
-    bucket: 'locked',
-    from,
-    to,
-    fromConditions: {},
-    toConditions: {},
-    onlyIds: [],
-    onlyTargetId: undefined,
-    clientToken: undefined,
-    allowTags: () => Promise.resolve(),
-  });
+const renameLocked = (from: string, to: string) => layer.renameObject(rename('locked', from, to));
 
 async function setBucket(record: BucketRecord): Promise<void> {
   const entry = { key: recordKeys.bucket('locked'), value: encodeBucket(record) };
@@ -249,8 +238,8 @@ describe('a locked version in a bucket whose record says nothing of object lock'
   it.each<[string, BucketRecord['versioning'], () => Promise<unknown>]>([
     ['replaced', undefined, () => write('key')],
     ['deleted', undefined, () => layer.deleteObject('locked', 'key')],
-    ['renamed', undefined, () => rename('key', 'elsewhere')],
-    ['replaced by a renamed one', undefined, () => rename('other', 'key')],
+    ['renamed', undefined, () => renameLocked('key', 'elsewhere')],
+    ['replaced by a renamed one', undefined, () => renameLocked('other', 'key')],
     ['replaced where versions are suspended', { status: 'Suspended' }, () => write('key')],
     [
       'replaced by a marker where they are suspended',

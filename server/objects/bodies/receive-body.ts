@@ -38,7 +38,7 @@ export async function receiveBody(context: ObjectContext, incoming: IncomingBody
   }
 }
 
-/** A plain body that shares a file with others takes no slot: this thread hashes it together with others. */
+/** A plain body that is small enough to share a file takes no slot: this thread hashes it together with others. */
 function takeSlot({ bufferSlots }: ObjectContext, { objectKey, size }: IncomingBody) {
   if (objectKey !== undefined) return bufferSlots?.takeUnhashed();
   return size > PACKED_LIMIT ? bufferSlots?.take() : undefined;

@@ -6,7 +6,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type Md5Stream, Md5Streams } from '../hashing/md5-streams.ts';
 import { type BlockSums, BlockSumsHasher } from './block-sums.ts';
 
-/** Those of this thread. */
+/** The streams of this thread. */
 const md5Streams = new Md5Streams();
 
 export interface BodyDigests {

@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { array, assert, integer, nat, oneof, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_KEPT, MAX_WAITING, type Md5Stream, Md5Streams } from './md5-streams.ts';
+import { MAX_CHUNKS, MAX_KEPT, MAX_WAITING, type Md5Stream, Md5Streams } from './md5-streams.ts';
 
 const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
 const KIB = 1024;
 
-/** Streams of which so many are open, without a byte. From the third on they take lanes. */
+/** Returns streams after the given number of them have been opened, without bytes. The third and later ones use lanes. */
 function besideOthers(count: number): Md5Streams {
   const streams = new Md5Streams();
   for (let other = 0; other < count; other += 1) streams.start();
   return streams;
 }
 
-/** Adds a chunk to each of so many new streams, and releases it. Returns the streams, and which chunks are done. */
+/** Opens streams and adds a chunk to each. Returns the streams with functions that release the chunks, and the indices of the chunks that are done. */
 function waitingStreams(streams: Md5Streams, count: number, size: number) {
   const done = new Set<number>();
   const bodies = Array.from({ length: count }, (_, body) => {
@@ -131,6 +131,19 @@ describe('the MD5 of streams at once', () => {
     for (const { release } of bodies) release();
     expect(done.size * 256 * KIB).toBeGreaterThanOrEqual(2 * MAX_WAITING);
     for (const { stream, expected } of bodies) expect(digestOf(stream)).toBe(expected);
+  });
+
+  it('keeps few chunks of a client that sends single bytes', () => {
+    const stream = besideOthers(2).start();
+    const bytes = randomBytes(20 * MAX_CHUNKS);
+    let done = 0;
+    for (let at = 0; at < bytes.length; at += 1) {
+      const chunk = Buffer.from(bytes.subarray(at, at + 1));
+      stream.update(chunk);
+      stream.release(chunk, () => (done += 1));
+      expect(at + 1 - done).toBeLessThanOrEqual(MAX_CHUNKS);
+    }
+    expect(digestOf(stream)).toBe(md5(bytes));
   });
 
   it('lets a stream end twice, frees its chunks, and takes no more of it', () => {

@@ -27,6 +27,8 @@ const ALONE = 2;
 export const MAX_WAITING = 8 * 1024 * 1024;
 /** The bytes of them that the store has released. */
 export const MAX_KEPT = 2 * 1024 * 1024;
+/** The chunks of a stream that wait. A client may send single bytes, whose buffers take more memory than the bytes. */
+export const MAX_CHUNKS = 128;
 /** The streams among which others are looked for. */
 const MAX_LOOKED = 64;
 /** The layout of the memory: states and constants of `md5Lanes`, then a step of each stream. */
@@ -37,13 +39,13 @@ interface Chunk {
   done: (() => void) | undefined;
 }
 
-/** What the streams of a thread share. */
+/** The streams of a thread that have chunks, and the counts of bytes that bound these. */
 interface Waiting {
   readonly lanes: Lanes;
   readonly streams: Set<LaneStream>;
   /** Bytes that are not hashed yet. */
   bytes: number;
-  /** Those of them that are released. */
+  /** The count of those bytes that are released. */
   kept: number;
 }
 
@@ -150,7 +152,7 @@ class LaneStream implements Md5Stream {
     this.#left += bytes.length;
     this.#total += bytes.length;
     this.#waiting.bytes += bytes.length;
-    if (this.#waiting.bytes > MAX_WAITING) this.#hashAll();
+    if (this.#waiting.bytes > MAX_WAITING || this.#chunks.length >= MAX_CHUNKS) this.#hashAll();
   }
 
   release(bytes: Buffer, done: () => void): void {
@@ -198,14 +200,14 @@ class LaneStream implements Md5Stream {
       const bytes = Math.min(STEP, ...streams.map((stream) => stream.#left - (stream.#left % BLOCK)));
       for (const [lane, stream] of streams.entries()) {
         stream.#enter(lane);
-        released.push(...stream.#take(bytes, lane));
+        released.push(...stream.#take(bytes, this.#waiting.lanes.bytes, laneAddress(lane)));
       }
       const [first = 0, second = first, third = first, fourth = first] = streams.map((_, lane) => laneAddress(lane));
       this.#waiting.lanes.update(first, second, third, fourth, bytes / BLOCK);
       for (const [lane, stream] of streams.entries()) stream.#leave(lane);
     }
-    const rest = Buffer.from(Buffer.concat(this.#chunks.map(({ bytes }) => bytes)).subarray(this.#hashed));
-    released.push(...this.#take(this.#left));
+    const rest = Buffer.alloc(this.#left);
+    released.push(...this.#take(rest.length, rest));
     if (rest.length > 0) this.#putBack(rest);
     // Bytes may come again by that.
     for (const done of released) done();
@@ -224,15 +226,15 @@ class LaneStream implements Md5Stream {
     return others;
   }
 
-  /** Removes bytes from the front, and copies them into a lane. Returns the functions of the chunks that are done. */
-  #take(count: number, lane?: number): (() => void)[] {
+  /** Removes bytes from the front, and copies them to a place. Returns the functions of the chunks that are done. */
+  #take(count: number, target?: Buffer, offset = 0): (() => void)[] {
     const released: (() => void)[] = [];
-    let at = lane === undefined ? 0 : laneAddress(lane);
+    let at = offset;
     for (let left = count; left > 0;) {
       const [chunk] = this.#chunks;
       if (chunk === undefined) break;
       const until = Math.min(chunk.bytes.length, this.#hashed + left);
-      if (lane !== undefined) at += chunk.bytes.copy(this.#waiting.lanes.bytes, at, this.#hashed, until);
+      if (target !== undefined) at += chunk.bytes.copy(target, at, this.#hashed, until);
       left -= until - this.#hashed;
       this.#hashed = until;
       if (until < chunk.bytes.length) break;

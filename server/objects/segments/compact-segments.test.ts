@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../platform/logger.ts';
-import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { body, put, rename, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
 import type { BlobId, BlobStore, SegmentId } from '../../store/blob-store.ts';
 import { openFilesBlobStore } from '../../store/files/blob-store.ts';
@@ -88,21 +88,6 @@ async function fill({ layer }: Test, count: number): Promise<Map<string, Buffer>
 
 async function expectAll({ layer }: Test, bodies: Map<string, Buffer>): Promise<void> {
   for (const [key, bytes] of bodies) expect((await body(layer, 'bucket', key)).equals(bytes), key).toBe(true);
-}
-
-function rename({ layer }: Test, from: string, to: string): Promise<unknown> {
-  return layer.renameObject({
-    bucket: 'bucket',
-    from,
-    to,
-    fromConditions: {},
-    toConditions: {},
-    onlyIds: [],
-    onlyTargetId: undefined,
-    clientToken: undefined,
-    allowTags: () => Promise.resolve(),
-    by: undefined,
-  });
 }
 
 /** Runs the rounds of removal and compaction for some minutes. */
@@ -256,7 +241,8 @@ describe('objects of medium size', () => {
       await fill(test, 10);
       for (let n = 0; n < 4; n += 1) await test.layer.deleteObject('bucket', `k${n}`);
       test.restart();
-      if (segment === 0) for (let n = 4; n < 10; n += 1) await rename(test, `k${n}`, `other${n}`);
+      if (segment === 0)
+        for (let n = 4; n < 10; n += 1) await test.layer.renameObject(rename('bucket', `k${n}`, `other${n}`));
     }
     test.clock.now += 61 * MINUTE;
     await test.removals();
@@ -327,7 +313,7 @@ describe('objects of medium size', () => {
   it('move under the name that a rename gave them', async () => {
     const test = await prepared();
     const bodies = await fill(test, 4);
-    await rename(test, 'k3', 'renamed');
+    await test.layer.renameObject(rename('bucket', 'k3', 'renamed'));
     for (const n of [0, 1, 2]) await test.layer.deleteObject('bucket', `k${n}`);
     test.restart();
     test.clock.now += 61 * MINUTE;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countOf, tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
-import { body, put, randomBody, readAll } from '../../../test/support/objects/test-layer.ts';
+import { body, put, randomBody, readAll, rename } from '../../../test/support/objects/test-layer.ts';
 import { commitId } from '../../../test/support/store/patient.ts';
 import type { BlobStore } from '../../store/blob-store.ts';
 import { recordKeys } from '../records/record-format.ts';
@@ -209,17 +209,7 @@ describe('a body that moves to a tier', () => {
     await layer.putObject(put('bucket', 'key', 'text'));
     await move('key');
     state.away = true;
-    await layer.renameObject({
-      bucket: 'bucket',
-      from: 'key',
-      to: 'other',
-      fromConditions: {},
-      toConditions: {},
-      onlyIds: [],
-      onlyTargetId: undefined,
-      clientToken: undefined,
-      allowTags: () => Promise.resolve(),
-    });
+    await layer.renameObject(rename('bucket', 'key', 'other'));
     state.away = false;
     const { objects } = await layer.listObjects({ bucket: 'bucket', prefix: '', delimiter: '', after: '', limit: 10 });
     expect(objects).toMatchObject([{ key: 'other', storageClass: 'COLD' }]);

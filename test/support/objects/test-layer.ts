@@ -7,7 +7,7 @@ import { recordKeys } from '../../../server/objects/records/record-format.ts';
 import { commitOnce } from '../../../server/store/commits.ts';
 import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
-import type { ObjectLayer, PutObject } from '../../../server/objects/object-layer.ts';
+import type { ObjectLayer, PutObject, RenameObject } from '../../../server/objects/object-layer.ts';
 import { createObjectLayer, type ObjectLayerOptions } from '../../../server/objects/objects.ts';
 import { keptChunks, type Chunks } from '../../../platform/chunks.ts';
 import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
@@ -71,6 +71,22 @@ export function put(
     digests: {},
     headers: { metadata: {} },
     ...rest,
+  };
+}
+
+/** Returns the request of a rename without conditions, by a caller with all rights. */
+export function rename(bucket: string, from: string, to: string): RenameObject {
+  return {
+    bucket,
+    from,
+    to,
+    fromConditions: {},
+    toConditions: {},
+    onlyIds: [],
+    onlyTargetId: undefined,
+    clientToken: undefined,
+    allowTags: () => Promise.resolve(),
+    by: undefined,
   };
 }
 
