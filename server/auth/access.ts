@@ -140,26 +140,26 @@ export async function verified<Signature>(
 ): Promise<{ readonly credentials: StoredCredentials; readonly signature: Signature }> {
   const found = await source.credentials(claim.accessKey);
   const credentials = found ?? (await source.formerRoot?.(claim.accessKey)) ?? (await throwUnknownKey(source, claim));
-  const sender = await verifiedBy(source, credentials, by);
+  let sender;
+  try {
+    sender = { credentials, signature: by(credentials) };
+  } catch (error) {
+    const former = await rotatedRoot(source, credentials, error);
+    if (former === undefined) throw error;
+    sender = { credentials: former, signature: by(former) };
+  }
   checkSessionToken(claim, sender.credentials);
   return sender;
 }
 
-/** Verifies the signature with the current credentials, and for root also with those from before a rotation. */
-async function verifiedBy<Signature>(
+/** Returns the credentials of root from before a rotation, where `error` says that the current ones did not sign the request. */
+async function rotatedRoot(
   source: CredentialSource,
-  credentials: StoredCredentials,
-  by: (credentials: StoredCredentials) => Signature,
-): Promise<{ readonly credentials: StoredCredentials; readonly signature: Signature }> {
-  try {
-    return { credentials, signature: by(credentials) };
-  } catch (error) {
-    const rotates =
-      credentials.principal.kind === 'root' && error instanceof S3Error && error.code === 'SignatureDoesNotMatch';
-    const former = rotates ? await source.formerRoot?.(credentials.accessKey) : undefined;
-    if (former === undefined) throw error;
-    return { credentials: former, signature: by(former) };
-  }
+  { principal, accessKey }: StoredCredentials,
+  error: unknown,
+): Promise<StoredCredentials | undefined> {
+  const differs = error instanceof S3Error && error.code === 'SignatureDoesNotMatch';
+  return differs && principal.kind === 'root' ? source.formerRoot?.(accessKey) : undefined;
 }
 
 function isAdmin({ rawPath, hostStyle }: UnverifiedRequest): boolean {

@@ -85,7 +85,10 @@ export class MessageBody implements Body {
       resolve();
     });
     message.on('error', (error) => void stop(error));
-    message.on('close', () => void stop(connectionEnded()));
+    message.on('close', () => {
+      // Each message closes: an error that nobody needs took 4 % of a PUT of 4 KiB.
+      if (!over) void stop(connectionEnded());
+    });
     return promise;
   }
 

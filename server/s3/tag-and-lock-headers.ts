@@ -55,15 +55,19 @@ export function lockContext({ retention, legalHold }: ObjectLock, now: Date): Po
 }
 
 /**
- * Reads the lock of a new object from its headers, and requires the permissions to set it.
+ * Reads the lock of a new object from its headers, and requires the permissions to set it. Most requests have no lock, and need not wait.
  *
  * @throws S3Error AccessDenied, InvalidArgument
  */
-export async function lockOfRequest(call: S3Call): Promise<ObjectLock | undefined> {
+export function lockOfRequest(call: S3Call): Promise<ObjectLock> | undefined {
   const lock = lockHeaders(call.request.headers);
+  return lock && permittedLock(call, lock);
+}
+
+async function permittedLock(call: S3Call, lock: ObjectLock): Promise<ObjectLock> {
   const resource = `${call.bucket}/${call.key}`;
-  if (lock?.retention !== undefined) await call.require('s3:PutObjectRetention', resource);
-  if (lock?.legalHold !== undefined) await call.require('s3:PutObjectLegalHold', resource);
+  if (lock.retention !== undefined) await call.require('s3:PutObjectRetention', resource);
+  if (lock.legalHold !== undefined) await call.require('s3:PutObjectLegalHold', resource);
   return lock;
 }
 
@@ -100,13 +104,17 @@ export function taggingHeader(headers: IncomingHttpHeaders): Tags | undefined {
 }
 
 /**
- * Reads the tags of a new object from the header, and requires the permission to set them.
+ * Reads the tags of a new object from the header, and requires the permission to set them. Most requests have no tags, and need not wait.
  *
  * @throws S3Error AccessDenied, InvalidArgument, InvalidTag, BadRequest
  */
-export async function tagsOfNew(call: S3Call, action = putTagsActions.action): Promise<Tags | undefined> {
+export function tagsOfNew(call: S3Call, action = putTagsActions.action): Promise<Tags> | undefined {
   const tags = taggingHeader(call.request.headers);
-  if (tags !== undefined) await call.require(action, `${call.bucket}/${call.key}`);
+  return tags && permittedTags(call, tags, action);
+}
+
+async function permittedTags(call: S3Call, tags: Tags, action: string): Promise<Tags> {
+  await call.require(action, `${call.bucket}/${call.key}`);
   return tags;
 }
 

@@ -1,6 +1,6 @@
 import { StoreError, isStoreUnavailable } from './store-error.ts';
 import { checkKey, key, prefixOf } from './keys.ts';
-import { type Batch, type Key, type RecordStore, type Revision } from './record-store.ts';
+import { type Batch, type Key, type Outcome, type RecordStore, type Revision } from './record-store.ts';
 import { randomBytes } from 'node:crypto';
 
 /** The maximum length of a value in bytes. */
@@ -130,21 +130,27 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
     ...(records.space && { space: records.space.bind(records) }),
     ...(records.backup && { backup: records.backup.bind(records) }),
     close: () => records.close(),
-    async commit(batch) {
+    commit(batch) {
       const now = clock();
-      if (now - asked >= KNOWN_FOR || now < asked) {
-        marked = await isReadOnly(records);
-        asked = now;
-      }
-      if (marked && changesData(batch)) {
-        throw new StoreError(
-          'read-only',
-          'The store is read-only at the moment: it is being moved or was put aside by an administrator (coffer-store read-only off ends that).',
-        );
-      }
-      return records.commit(batch);
+      // Most commits need not ask, and go on at once.
+      if (now - asked < KNOWN_FOR && now >= asked && !marked) return records.commit(batch);
+      return askAndCommit(batch, now);
     },
   };
+
+  async function askAndCommit(batch: Batch, now: number): Promise<Outcome> {
+    if (now - asked >= KNOWN_FOR || now < asked) {
+      marked = await isReadOnly(records);
+      asked = now;
+    }
+    if (marked && changesData(batch)) {
+      throw new StoreError(
+        'read-only',
+        'The store is read-only at the moment: it is being moved or was put aside by an administrator (coffer-store read-only off ends that).',
+      );
+    }
+    return records.commit(batch);
+  }
 }
 
 function changesData({ put = [], delete: deleted = [], add = [] }: Batch): boolean {

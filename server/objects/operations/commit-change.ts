@@ -87,7 +87,7 @@ const ATTEMPTS = 30;
 /** Queues the events of one attempt. What full queues do not take is counted after the commit: an attempt that conflicts is made again. */
 export class AttemptEvents implements EventHub {
   readonly #hub: EventHub;
-  readonly #dropped: string[] = [];
+  #dropped: string[] | undefined;
 
   constructor(hub: EventHub) {
     this.#hub = hub;
@@ -106,11 +106,11 @@ export class AttemptEvents implements EventHub {
   }
 
   countDropped(target: string): void {
-    this.#dropped.push(target);
+    (this.#dropped ??= []).push(target);
   }
 
   onCommitted(): void {
-    for (const target of this.#dropped) this.#hub.countDropped(target);
+    for (const target of this.#dropped ?? []) this.#hub.countDropped(target);
   }
 }
 

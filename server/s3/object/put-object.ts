@@ -32,8 +32,10 @@ export async function storeObject(
   const encryption = requestedEncryption(call);
   const replica =
     headers['x-minio-source-replication-request'] === undefined ? undefined : await replicaOfRequest(call);
-  const tags = await tagsOfNew(call, replica === undefined ? putTagsActions.action : 's3:ReplicateTags');
-  const lock = await lockOfRequest(call);
+  const permittedTags = tagsOfNew(call, replica === undefined ? putTagsActions.action : 's3:ReplicateTags');
+  const tags = permittedTags && (await permittedTags);
+  const permittedLock = lockOfRequest(call);
+  const lock = permittedLock && (await permittedLock);
   const acl = hasAclHeaders(headers) ? await aclOfNewObject(call) : undefined;
   const digests = expectedDigests(headers, call.auth.trailing);
   if (lock !== undefined) requireDigest(digests);
