@@ -73,10 +73,9 @@ export type Authenticate = (
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const verify = createCallerVerifier(options);
   return async (request, headers = request.headers) => {
-    const rules = { services: ['s3'], ...regionRule(request, options.region) };
-    const sender = await verify(request, isAdmin(request) ? rules : { ...rules, ...rulesOfVersion2(request, options) });
-    if (sender === undefined) return { principal: { kind: 'anonymous' }, ...verifiedBody(request, headers, undefined) };
-    return { principal: sender.principal, ...verifiedBody(request, headers, sender.signature) };
+    const sender = await verify(request, rulesOf(request, options));
+    const { body, size, trailing } = verifiedBody(request, headers, sender?.signature);
+    return { principal: sender?.principal ?? anonymous, body, size, trailing };
   };
 }
 
@@ -118,8 +117,10 @@ export function createCallerVerifier({ credentials: source, ...options }: Authen
       );
       return { principal: credentials.principal };
     }
+    const { services, region, allowEmptyRegion, bodyHash } = rules;
+    const verification = { now: clock(), services, region, allowEmptyRegion, bodyHash, signingKeys };
     const { credentials, signature } = await verified(source, claim, ({ secretKey }) =>
-      verifySignature(request, claim, secretKey, { now: clock(), ...rules, signingKeys }),
+      verifySignature(request, claim, secretKey, verification),
     );
     return { principal: credentials.principal, signature };
   };
@@ -166,19 +167,20 @@ function isAdmin({ rawPath, hostStyle }: UnverifiedRequest): boolean {
   return rawPath.startsWith('/minio/') && hostStyle === undefined;
 }
 
-function rulesOfVersion2({ hostStyle }: UnverifiedRequest, options: AuthenticatorOptions): RulesOfVersion2 {
-  return {
-    signatureV2: options.signatureV2 ?? 'presigned',
-    bucket: hostStyle?.bucket,
-  };
-}
+const anonymous: Principal = { kind: 'anonymous' };
 
-/** Admin clients do not know the region, and S3 clients call GetBucketLocation to learn it. */
-function regionRule(request: UnverifiedRequest, region: string | undefined) {
+const services = ['s3'] as const;
+
+/** Admin clients do not know the region and sign by version 4, and S3 clients call GetBucketLocation to learn the region. */
+function rulesOf(request: UnverifiedRequest, options: AuthenticatorOptions): Parameters<CallerVerifier>[1] {
+  const admin = isAdmin(request);
   const asksForRegion = request.method === 'GET' && /(?:^|&)location(?:=|&|$)/.test(request.rawQuery);
   return {
-    allowEmptyRegion: isAdmin(request),
-    ...(region === undefined || asksForRegion ? {} : { region }),
+    services,
+    region: asksForRegion ? undefined : options.region,
+    allowEmptyRegion: admin,
+    signatureV2: admin ? 'off' : (options.signatureV2 ?? 'presigned'),
+    bucket: request.hostStyle?.bucket,
   };
 }
 

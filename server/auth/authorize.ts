@@ -142,7 +142,9 @@ export async function authorizeRequest(
   const ask = (action: string) => access.authorize(new Question(context, right, action));
   const { action } = right;
   const allowed = typeof action === 'string' ? { action, decision: await ask(action) } : await decideRight(action, ask);
-  const decided = (await explicitDeny(right.alsoDeniedBy, allowed, ask)) ?? allowed;
+  const { alsoDeniedBy } = right;
+  const denied = alsoDeniedBy === undefined ? undefined : await explicitDeny(alsoDeniedBy, allowed, ask);
+  const decided = denied ?? allowed;
   // An Allow with unknown keys is preliminary: the final decision follows when the body is read.
   if (decided !== undefined && (right.unknown === undefined || decided.decision.kind === 'deny')) {
     context.audit?.addDecision({ action: decided.action, resource: right.resource }, decided.decision);
@@ -152,11 +154,11 @@ export async function authorizeRequest(
 
 /** Returns the decision about a further action where a statement denies it. */
 async function explicitDeny(
-  action: string | undefined,
+  action: string,
   allowed: RightDecision | undefined,
   ask: (action: string) => Promise<Decision>,
 ): Promise<RightDecision | undefined> {
-  if (action === undefined || allowed?.decision.kind !== 'allow') return undefined;
+  if (allowed?.decision.kind !== 'allow') return undefined;
   const decision = await ask(action);
   return decision.kind === 'deny' && decision.explicit === true ? { action, decision } : undefined;
 }
