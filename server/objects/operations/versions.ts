@@ -178,14 +178,13 @@ const noChanges: BatchChanges = { expect: [], put: [], delete: [] };
 
 /** Joins changes. What one of them writes, another does not delete: a promoted version takes the place of a removed one. */
 export function joined(...changes: readonly BatchChanges[]): BatchChanges {
+  const expect = changes.flatMap((change) => change.expect);
   const put = changes.flatMap((change) => change.put);
+  const deleted = changes.flatMap((change) => change.delete);
+  if (deleted.length === 0) return { expect, put, delete: deleted };
   // A set, since an object of 10,000 parts has as many keys in both lists.
   const written = new Set(put.map(({ key }) => key.toString('latin1')));
-  return {
-    expect: changes.flatMap(({ expect }) => expect),
-    put,
-    delete: changes.flatMap((change) => change.delete).filter((key) => !written.has(key.toString('latin1'))),
-  };
+  return { expect, put, delete: deleted.filter((key) => !written.has(key.toString('latin1'))) };
 }
 
 /** A null marker is replaced in a suspended bucket; every other marker becomes noncurrent. A new marker overwrites its record. */
