@@ -1,4 +1,4 @@
-import { decodePrefix, endOf, escape, partialPrefix, prefixOf, after as afterKey } from '../../store/keys.ts';
+import { decodePrefix, endOf, escape, partialPrefix, prefixOf, after as afterKey, textAt } from '../../store/keys.ts';
 import { type Entry, type ScanItem, type ScanRange, scanPages } from '../../store/record-store.ts';
 import { bucketSeal } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context.ts';
@@ -230,7 +230,7 @@ class Page {
       this.#push(String(decodePrefix(item.prefix)[2]));
       return;
     }
-    const version = this.#decode(item.value, String(decodePrefix(place)[0]), isLatest);
+    const version = this.#decode(item.value, textAt(place, 0), isLatest);
     if (!isLatest && version.versionId === NULL_VERSION) {
       this.#waiting = { place: Buffer.from(place), version };
       return;

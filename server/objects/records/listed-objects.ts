@@ -16,12 +16,21 @@ import type { SealedEtags } from './sealed-etags.ts';
  * together.
  */
 export function decodeListed(value: Buffer, bucket: string, key: string, sealed: SealedEtags): ListedObject {
+  return decodeAs(Listed, value, { bucket, key }, sealed);
+}
+
+function decodeAs<T extends Listed>(
+  Kind: ListedKind<T>,
+  value: Buffer,
+  { bucket, key }: { readonly bucket: string; readonly key: string },
+  sealed: SealedEtags,
+): T {
   if (hasHead(value)) {
     const head = decodeHead(value, `object ${bucket}/${key}`);
     if (head.complete) {
       const { etag, etagEnd, end } = head;
-      if (typeof etag === 'string') return new Listed(key, head, etag);
-      const listed = new Listed(key, head, '');
+      if (typeof etag === 'string') return new Kind(key, head, etag);
+      const listed = new Kind(key, head, '');
       if (
         sealed.addRecord(listed, value, { idStart: idStart(value, end), etagStart: etagEnd - etag.length, etagEnd })
       ) {
@@ -31,7 +40,7 @@ export function decodeListed(value: Buffer, bucket: string, key: string, sealed:
   }
   const record = decodeObject(value, bucket, key);
   const { id, etag } = record;
-  const listed = new Listed(key, headOf(record), typeof etag === 'string' ? etag : '', record);
+  const listed = new Kind(key, headOf(record), typeof etag === 'string' ? etag : '', record);
   if (typeof etag !== 'string') sealed.add(listed, id, etag);
   return listed;
 }
@@ -46,22 +55,13 @@ export function detailsOf(value: Buffer, bucket: string, key: string): ListedDet
 }
 
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */
-export function decodeListedVersion(
-  value: Buffer,
-  { bucket, key, isLatest, details, replication }: ListedPlace,
-  sealed: SealedEtags,
-): ListedVersion {
-  const listed = decodeListed(value, bucket, key, sealed);
-  const { versionId, deleteMarker } = versionOf(value, bucket, key);
-  // `sealed` keeps the listed object itself, to set its ETag later.
-  const version = Object.assign(listed, { versionId: versionId ?? 'null', isLatest, deleteMarker });
-  if (replication === true) {
-    const state = decodeObject(value, bucket, key).replication;
-    if (state !== undefined) Object.assign(version, { replication: state });
-  }
-  return details === true && !deleteMarker
-    ? Object.assign(version, { details: detailsOf(value, bucket, key) })
-    : version;
+export function decodeListedVersion(value: Buffer, place: ListedPlace, sealed: SealedEtags): ListedVersion {
+  const { bucket, key, isLatest, details, replication } = place;
+  const version = decodeAs(Version, value, place, sealed);
+  version.isLatest = isLatest;
+  if (replication === true) version.replication = decodeObject(value, bucket, key).replication;
+  if (details === true && !version.deleteMarker) version.details = detailsOf(value, bucket, key);
+  return version;
 }
 
 interface ListedPlace {
@@ -70,12 +70,6 @@ interface ListedPlace {
   readonly isLatest: boolean;
   readonly details: boolean | undefined;
   readonly replication: boolean | undefined;
-}
-
-function versionOf(value: Buffer, bucket: string, key: string) {
-  if (hasHead(value)) return decodeHead(value, `object ${bucket}/${key}`);
-  const { versionId, deleteMarker } = decodeObject(value, bucket, key);
-  return { versionId, deleteMarker: deleteMarker === true };
 }
 
 /** The beginning of the JSON of a record: listings read the id without parsing it. */
@@ -111,3 +105,19 @@ class Listed implements ListedObject {
     this.damage = record?.damage;
   }
 }
+
+class Version extends Listed implements ListedVersion {
+  readonly versionId: string;
+  isLatest = false;
+  readonly deleteMarker: boolean;
+  replication: ListedVersion['replication'];
+  details: ListedVersion['details'];
+
+  constructor(key: string, head: ObjectHead, etag: string, record?: ObjectRecord) {
+    super(key, head, etag, record);
+    this.versionId = head.versionId ?? 'null';
+    this.deleteMarker = head.deleteMarker;
+  }
+}
+
+type ListedKind<T extends Listed> = new (key: string, head: ObjectHead, etag: string, record?: ObjectRecord) => T;
