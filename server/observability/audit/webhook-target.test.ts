@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { MemoryLines } from './waiting-lines.ts';
 import { answerError, WebhookTarget } from './webhook-target.ts';
 
@@ -11,8 +12,14 @@ interface Ledger {
 
 function target(
   post: (lines: readonly string[]) => Promise<void>,
-  more: { readonly batchSize?: number; readonly maxRetries?: number; readonly queueSize?: number } = {},
+  more: {
+    readonly batchSize?: number;
+    readonly maxRetries?: number;
+    readonly queueSize?: number;
+    readonly retryMs?: number;
+  } = {},
 ) {
+  const waits: number[] = [];
   const ledger: Ledger = { sent: 0, lost: 0, waiting: 0, events: [] };
   const said = (fields: object) => {
     if ('event' in fields) ledger.events.push(String(fields.event));
@@ -23,15 +30,20 @@ function target(
     queue: new MemoryLines({ lines: more.queueSize ?? 100, bytes: 1_000_000 }),
     batchSize: more.batchSize ?? 1,
     maxRetries: more.maxRetries ?? 0,
-    retryMs: 1,
+    retryMs: more.retryMs ?? 1,
     report: {
       sent: (entries) => (ledger.sent += entries),
       lost: (entries) => (ledger.lost += entries),
       waiting: (entries) => (ledger.waiting = entries),
     },
     log: { info: said, warn: said, error: said },
+    // The time between two attempts is virtual.
+    wait: async (ms) => {
+      waits.push(ms);
+      await endOfTurn();
+    },
   });
-  return { made, ledger };
+  return { made, ledger, waits };
 }
 
 describe('a webhook of the audit log', () => {
@@ -73,6 +85,29 @@ describe('a webhook of the audit log', () => {
     made.take('a');
     await made.close(60_000);
     expect([calls, ledger.lost, ledger.events.at(-1)]).toEqual([3, 1, 'audit-lost']);
+  });
+
+  it('gets an entry again after the time that is set, then after twice the time, and at most a minute later', async () => {
+    const { made, waits } = target(() => Promise.reject(new Error('refused')), { retryMs: 3_000, maxRetries: 8 });
+    made.take('a');
+    await made.close(60_000);
+    expect(waits).toEqual([3_000, 6_000, 12_000, 24_000, 48_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('gets an entry after the time that is set where it took the one before', async () => {
+    const answers = [false, false, true, false, true];
+    const { made, ledger, waits } = target(
+      async () => {
+        if (answers.shift() !== true) throw new Error('refused');
+      },
+      { retryMs: 3_000 },
+    );
+    made.take('a');
+    await vi.waitFor(() => expect(ledger.sent).toBe(1));
+    made.take('b');
+    await made.close(60_000);
+    expect(waits).toEqual([3_000, 6_000, 3_000]);
+    expect(ledger.sent).toBe(2);
   });
 
   it.each([400, 413, 422])('is not asked again about an entry that it answers by %i', async (status) => {

@@ -74,6 +74,8 @@ interface WebhookTargetOptions {
   readonly retryMs: number;
   readonly report: AuditReport;
   readonly log: AuditLogger;
+  /** Resolves after this time, or as soon as the signal aborts. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Sends entries to a web service and retries until it accepts them. Only the entries wait, and their queue is bounded. */
@@ -141,7 +143,7 @@ export class WebhookTarget implements AuditTarget {
 
   /** Resolves when the entries are delivered or abandoned. */
   async #deliver(batch: readonly string[]): Promise<void> {
-    const { post, maxRetries, retryMs, report } = this.#options;
+    const { post, maxRetries, retryMs, report, wait = waitFor } = this.#options;
     const { signal } = this.#given;
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
@@ -153,8 +155,7 @@ export class WebhookTarget implements AuditTarget {
         const isPermanent = error instanceof DeliveryError && error.code === 'rejected';
         if (isPermanent || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
         this.#isAway(error);
-        const pause = backoffMs(attempt + 1, { firstMs: retryMs, maxMs: maxDelayMs, jitter: 0 });
-        await sleep(pause, undefined, { signal }).catch(() => undefined);
+        await wait(backoffMs(attempt + 1, { firstMs: retryMs, maxMs: maxDelayMs, jitter: 0 }), signal);
       }
     }
   }
@@ -177,6 +178,10 @@ export class WebhookTarget implements AuditTarget {
     this.#away = false;
     this.#options.log.info({ event: 'audit-back', target: this.name }, `${this.name} takes audit entries again`);
   }
+}
+
+async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 function inBatches(lines: readonly string[], size: number): readonly (readonly string[])[] {
