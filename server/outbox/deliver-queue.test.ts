@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { put, testLayer } from '../../test/support/objects/test-layer.ts';
 import type { NotificationRule } from '../../protocol/s3/bucket-notification.ts';
@@ -26,7 +27,7 @@ async function observed(rules: readonly NotificationRule[] = [rule]) {
 const silent = { info: () => undefined, warn: () => undefined };
 const bounds = { events: 1_000, bytes: 1_000_000, whenFull: 'drop' } as const;
 
-/** Delivers until `until` holds. */
+/** Delivers until `until` holds. The time between two attempts, and between two measurements, is virtual. */
 async function deliver(
   records: Parameters<typeof deliverQueue>[0]['records'],
   delivery: Delivery,
@@ -41,9 +42,9 @@ async function deliver(
     signal: ended.signal,
     random: randomBytes,
     log: silent,
-    idleMs: 1,
+    wait: () => endOfTurn(),
   });
-  await vi.waitFor(until, { timeout: 10_000, interval: 5 });
+  await vi.waitFor(until, { timeout: 25_000, interval: 5 });
   ended.abort(new Error('the test is over'));
   await running.catch(() => undefined);
 }

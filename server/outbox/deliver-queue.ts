@@ -42,6 +42,8 @@ interface DeliverQueueOptions<Outcome> {
     warn(fields: object, message: string): void;
   };
   readonly clock?: () => number;
+  /** Resolves after this time, or as soon as the signal aborts. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Milliseconds between two looks at an empty queue. */
   readonly idleMs?: number;
   /** Milliseconds at most until the next look at a queue whose target refuses events and takes others. */
@@ -72,6 +74,7 @@ export async function deliverQueue<Outcome>(options: DeliverQueueOptions<Outcome
 class DeliveredQueue<Outcome> {
   readonly #options: DeliverQueueOptions<Outcome>;
   readonly #clock: () => number;
+  readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>;
   #delivered = 0;
   #failures = 0;
   #failure: QueueState['failure'];
@@ -81,6 +84,7 @@ class DeliveredQueue<Outcome> {
   constructor(options: DeliverQueueOptions<Outcome>) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
+    this.#wait = options.wait ?? wait;
   }
 
   /** Takes over from the server that delivered before. */
@@ -101,8 +105,8 @@ class DeliveredQueue<Outcome> {
       if (done > 0 || isEmpty) failed = 0;
       else failed += 1;
       const maxMs = isAway ? backoff.maxMs : (maxRefusedMs ?? backoff.maxMs);
-      if (failed > 0) await pause(Math.min(maxMs, backoffMs(failed, backoff)), signal);
-      else if (isEmpty && from === undefined) await pause(idleMs, signal);
+      if (failed > 0) await this.#wait(Math.min(maxMs, backoffMs(failed, backoff)), signal);
+      else if (isEmpty && from === undefined) await this.#wait(idleMs, signal);
       from = window.next;
     }
   }
@@ -172,7 +176,7 @@ class DeliveredQueue<Outcome> {
     while (!signal.aborted) {
       const began = performance.now();
       await this.#save(await measureQueue(records, target, signal));
-      await pause(Math.max(measureMs, 9 * (performance.now() - began)), signal);
+      await this.#wait(Math.max(measureMs, 9 * (performance.now() - began)), signal);
     }
   }
 
@@ -202,6 +206,6 @@ class DeliveredQueue<Outcome> {
   }
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

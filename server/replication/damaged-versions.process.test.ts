@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ReplicationConfiguration, targetArn } from '../../protocol/s3/bucket-replication.ts';
 import { damageRecord, put, testLayer } from '../../test/support/objects/test-layer.ts';
@@ -81,7 +82,7 @@ async function replicated() {
       signal: ended.signal,
       random: randomBytes,
       log,
-      idleMs: 1,
+      wait: () => endOfTurn(),
     });
     await vi.waitFor(until, { timeout: 20_000, interval: 10 });
     ended.abort(new Error('the test is over'));
