@@ -75,14 +75,20 @@ const longest = [
   'test/operator/rolling.test.ts',
   'test/server-process/stores.test.ts',
   'test/tiering/coffer-as-tier.test.ts',
-  'test/quickstart/whole-way.test.ts',
-  'test/sites/replicated-sites.test.ts',
   'test/replication/plain-s3.test.ts',
+  'test/sites/replicated-sites.test.ts',
   'test/events/dead-target.test.ts',
-  'test/replication/coffer-to-coffer.test.ts',
-  'test/server-process/key-lifecycle.test.ts',
-  'test/killed-client/killed-client.test.ts',
   'test/cli/coffer-against-coffer.test.ts',
+  'test/quickstart/whole-way.test.ts',
+  'test/tiering/google-tier.test.ts',
+  'test/replication/coffer-to-coffer.test.ts',
+  'test/cli/keys.test.ts',
+  'test/server-process/key-lifecycle.test.ts',
+  'test/store-tool/server.test.ts',
+  'test/events/webhook.test.ts',
+  'operator/runtime/local/local-runtime.process.test.ts',
+  'server/store/s3/blob-store.process.test.ts',
+  'test/killed-client/killed-client.test.ts',
   'test/browser/languages.test.ts',
   'test/browser/phone/phone.test.ts',
   'test/browser/jobs/jobs.test.ts',
@@ -105,13 +111,20 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const hasOption = (name: string): boolean => process.argv.some((argument) => argument.startsWith(name));
+
 /** A sequencer of the configuration would replace the random order that the gate asks for. */
-const sequencer = process.argv.some((argument) => argument.startsWith('--sequence.shuffle'))
-  ? {}
-  : { sequence: { sequencer: LongestFirst } };
+const isShuffled = hasOption('--sequence.shuffle');
+const sequencer = isShuffled ? {} : { sequence: { sequencer: LongestFirst } };
 
 /** The files with sockets and programs wait more than they compute. */
-const waitingWorkers = availableParallelism() + 2;
+const waitingWorkers = availableParallelism() + 3;
+
+/**
+ * `npm test` runs both projects as one group: the unit tests come last, and compute while the last files of the other project wait. A
+ * worker serves one project, so that a random order of both would start one for each file.
+ */
+const isOneGroup = !isShuffled && !hasOption('--project');
 
 const projects: TestProjectInlineConfiguration[] = [
   {
@@ -123,8 +136,8 @@ const projects: TestProjectInlineConfiguration[] = [
       isolate: false,
       // In addition to the files that all projects have.
       setupFiles: ['test/support/vitest/unit-setup.ts'],
-      sequence: { groupOrder: 0 },
-      maxWorkers: '100%',
+      sequence: { groupOrder: isOneGroup ? 1 : 0 },
+      maxWorkers: isOneGroup ? waitingWorkers : '100%',
     },
   },
   {
