@@ -81,6 +81,14 @@ function readable(bytes: Buffer): string[] {
   return [...search.found(), ...search.short().hits];
 }
 
+/** Completes the upload without encryption, once for each algorithm. */
+const completedPlain = new Map<string, Promise<{ readonly etag: string; readonly checksum?: Checksum | undefined }>>();
+
+async function completePlain(checksum: Checksum) {
+  const plain = await withBucket();
+  return plain.layer.completeMultipartUpload(await upload(plain, undefined, checksum));
+}
+
 /** Keys and ids are others then. */
 const againIfByChance = { retry: 1 } as const;
 
@@ -120,13 +128,14 @@ describe('digests of encrypted objects', () => {
     const test = await withBucket();
     const { layer } = test;
     const type = algorithm.startsWith('CRC') ? 'FULL_OBJECT' : 'COMPOSITE';
-    const plain = await withBucket();
     const checksum = { algorithm, type, value: '' } as const;
     const begun = await upload(test, encryption, checksum);
     expect(readable(await stored(test))).toEqual([]);
     const given = keyOf(encryption);
     const listed = await layer.listParts({ ...begun, after: 0, limit: 10, ...given });
-    const expected = await plain.layer.completeMultipartUpload(await upload(plain, undefined, checksum));
+    const completed = completedPlain.get(algorithm) ?? completePlain(checksum);
+    completedPlain.set(algorithm, completed);
+    const expected = await completed;
     const info = await layer.completeMultipartUpload({ ...begun, ...given });
     expect(listed.parts.map((part) => part.checksum?.algorithm)).toEqual([algorithm, algorithm]);
     expect(info.checksum).toEqual(expected.checksum);

@@ -45,13 +45,11 @@ export function describeScans(current: () => Patient): void {
     it('go through more records than one page holds', async () => {
       const names = Array.from({ length: 700 }, (_, index) => String(index).padStart(4, '0'));
       await patient.commit(() => ({ put: names.map((name) => ({ key: key(name), value: Buffer.from(name) })) }));
-      expect(await keysOf(patient, everything)).toEqual(names.map((name) => key(name)));
-      expect(await keysOf(patient, { ...everything, reverse: true })).toEqual(
-        names.toReversed().map((name) => key(name)),
-      );
-      expect(await keysOf(patient, { ...everything, limit: 300 })).toEqual(
-        names.slice(0, 300).map((name) => key(name)),
-      );
+      const keys = names.map((name) => key(name).toString('hex'));
+      const found = async (range: ScanRange) => (await keysOf(patient, range)).map((one) => one.toString('hex'));
+      expect(await found(everything)).toEqual(keys);
+      expect(await found({ ...everything, reverse: true })).toEqual(keys.toReversed());
+      expect(await found({ ...everything, limit: 300 })).toEqual(keys.slice(0, 300));
     });
 
     it('collapse the keys below a delimiter into one group each', async () => {
@@ -126,7 +124,8 @@ export function describeScans(current: () => Patient): void {
       const collapse = { prefix, delimiter: escape('/') };
       for (const more of [{}, { reverse: true }, { collapse }, { limit: 1 }, { limit: 1200, collapse }, { limit: 0 }]) {
         const range = { start: prefix, end: endOf(prefix), ...more };
-        expect(await patient.scanByPages(range)).toEqual(await patient.scan(range));
+        // As texts: to compare 1,550 items byte by byte takes 50 times as long.
+        expect((await patient.scanByPages(range)).map(textOf)).toEqual((await patient.scan(range)).map(textOf));
       }
     });
 
@@ -216,6 +215,12 @@ function nameOf(item: ScanItem): string {
   return item.kind === 'entry'
     ? item.value.toString()
     : `[${item.prefix.subarray(partialPrefix('o', '').length).toString()}]`;
+}
+
+function textOf(item: ScanItem): string {
+  return item.kind === 'entry'
+    ? `${item.key.toString('latin1')} ${item.revision} ${item.value.toString('latin1')}`
+    : `[${item.prefix.toString('latin1')}]`;
 }
 
 function withoutRevision(item: ScanItem): Omit<Entry, 'revision'> | ScanItem {
