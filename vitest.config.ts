@@ -117,8 +117,8 @@ const hasOption = (name: string): boolean => process.argv.some((argument) => arg
 const isShuffled = hasOption('--sequence.shuffle');
 const sequencer = isShuffled ? {} : { sequence: { sequencer: LongestFirst } };
 
-/** The files with sockets and programs wait more than they compute. */
-const waitingWorkers = availableParallelism() + 3;
+/** The files with sockets and programs compute for less than a third of their time. */
+const waitingWorkers = availableParallelism() + 4;
 
 /**
  * `npm test` runs both projects as one group: the unit tests come last, and compute while the last files of the other project wait. A
