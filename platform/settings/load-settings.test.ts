@@ -233,3 +233,24 @@ describe('loadSettings', () => {
     expect(load({ ...root, MINIO_AUDIT_KAFKA_ENABLE: 'off', MINIO_SCANNER_SPEED_X: 'slow' }).warnings).toHaveLength(2);
   });
 });
+
+describe('loadSettings of providers', () => {
+  const provider = (suffix: string, clientId: string) => ({
+    [`SVC_IDENTITY_OPENID_CONFIG_URL${suffix}`]: 'https://idp/.well-known/openid-configuration',
+    [`SVC_IDENTITY_OPENID_CLIENT_ID${suffix}`]: clientId,
+  });
+
+  it('refuses the admin interface of a provider without its vendor, since no user would be looked up', () => {
+    const env = { ...root, ...provider('_A', 'a'), SVC_IDENTITY_OPENID_IDP_ADMIN_URL_A: 'https://idp/admin' };
+    expect(problems(env)).toEqual([
+      'SVC_IDENTITY_OPENID_IDP_ADMIN_URL_A has no effect without SVC_IDENTITY_OPENID_VENDOR_A keycloak: set both, or neither',
+    ]);
+    expect(problems({ ...env, SVC_IDENTITY_OPENID_ENABLE_A: 'off' })).toEqual([]);
+  });
+
+  it('refuses two providers with one client', () => {
+    expect(problems({ ...root, ...provider('', 'a'), ...provider('_B', 'a') })).toEqual([
+      'SVC_IDENTITY_OPENID_CLIENT_ID_B is "a", which the configuration _ has already: make a client for each',
+    ]);
+  });
+});

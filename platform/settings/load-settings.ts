@@ -7,6 +7,7 @@ import { parseEnvFile, group, SettingReader, type GivenSetting } from './setting
 import { readNotifySettings } from './notify-settings.ts';
 import { readAuditSettings } from './audit-settings.ts';
 import { readIdentitySources } from './identity-settings.ts';
+import { clientClash, openIdContradictions } from './openid-contradictions.ts';
 import { readProvider, suffixesOf } from './openid-settings.ts';
 import {
   readLifecycleSettings,
@@ -49,9 +50,7 @@ export function loadSettings({
   const keyService = readKeyService(reader);
   const secretKey = readSecretKey(reader);
   const tls = readTls(reader);
-  const openid = suffixesOf('per-provider', variables.keys())
-    .map((suffix) => readProvider(reader, suffix))
-    .filter((provider) => provider !== undefined);
+  const openid = readProviders(reader, suffixesOf('per-provider', variables.keys()));
   const browserRedirect = server.optional('redirectUrl', 'BROWSER_REDIRECT_URL');
   const threads = server.number('THREADS');
   const stsDurationMs = server.number('STS_DURATION');
@@ -154,6 +153,19 @@ function mergeVariables(
   }
   for (const [name, value] of Object.entries(env)) if (value !== undefined) variables.set(name, value);
   return variables;
+}
+
+/** Reads the providers. Those that are switched off may contradict themselves. */
+function readProviders(reader: SettingReader, suffixes: readonly string[]): ServerSettings['openid'] {
+  const providers = suffixes.map((suffix) => readProvider(reader, suffix)).filter((one) => one !== undefined);
+  const enabled = providers.filter((provider) => provider.enabled);
+  for (const [at, provider] of enabled.entries()) {
+    const name = (part: string) =>
+      `SVC_IDENTITY_OPENID_${part.toUpperCase()}${provider.id === '_' ? '' : `_${provider.id}`}`;
+    const clash = clientClash(provider, enabled.slice(0, at), name('client_id'));
+    reader.problems.push(...openIdContradictions(provider, name), ...(clash === undefined ? [] : [clash]));
+  }
+  return providers;
 }
 
 function readRoot(reader: SettingReader): ServerSettings['root'] {
