@@ -126,6 +126,11 @@ describe('a configuration is refused', () => {
     ['for a key name that is none', `${minimal}\nkeys: [{ name: a/b }]`, /keys\.0\.name: "a\/b" is no key name/],
     ['for a word where on or off belongs', `${minimal}\nlog: { audit: maybe }`, /log\.audit: .*\(it is "maybe"\)/],
     [
+      'for a timeout longer than a timer waits',
+      `${minimal}api: { /v1/ready: { timeout: 30d } }`,
+      /timeout: is longer than 24d/,
+    ],
+    [
       'for a duration that is none',
       `${minimal}\ncache: { expiry: { any: soon } }`,
       /cache\.expiry\.any: "soon" is no duration/,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { policyPatternError } from '../../protocol/key-service/policy.ts';
 import { pathsThatMaySkipAuth } from '../../protocol/key-service/routes.ts';
-import { parseDuration } from './duration.ts';
+import { maxTimer, parseDuration } from './duration.ts';
 
 /** The format of the configuration file, after `${NAME}` is replaced. `config.ts` converts it. */
 
@@ -19,6 +19,9 @@ const duration = z.string().transform((value, context) => {
   }
   return milliseconds;
 });
+
+/** A duration that a timer waits. */
+const timeout = duration.refine((ms) => ms <= maxTimer, 'is longer than 24d, the longest time that a timer can wait');
 
 const pattern = text.superRefine((value, context) => {
   const issue = policyPatternError(value);
@@ -44,7 +47,7 @@ const policy = z.strictObject({
   identities: optional(z.array(identity).max(10_000)),
 });
 
-const api = z.strictObject({ skip_auth: optional(z.boolean()), timeout: optional(duration) });
+const api = z.strictObject({ skip_auth: optional(z.boolean()), timeout: optional(timeout) });
 
 export const configFile = z.strictObject({
   version: optional(z.literal('v1')),
@@ -76,7 +79,7 @@ export const configFile = z.strictObject({
   ),
   api: optional(z.partialRecord(z.enum(pathsThatMaySkipAuth), api)),
   log: optional(z.strictObject({ error: optional(onOff), audit: optional(onOff) })),
-  shutdown: optional(z.strictObject({ delay: optional(duration) })),
+  shutdown: optional(z.strictObject({ delay: optional(timeout) })),
   keys: optional(z.array(z.strictObject({ name: keyName })).max(10_000)),
   keystore: optional(z.record(text, z.unknown())),
 });

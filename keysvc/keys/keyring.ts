@@ -145,7 +145,9 @@ export class Keyring {
   }
 
   #sweepEvery(expiry: CacheExpiry): NodeJS.Timeout {
-    return setInterval(() => this.sweep(), Math.max(1000, Math.min(expiry.unused, expiry.any))).unref();
+    // A timer that is set to more than 24.8 days would fire at once, again and again.
+    const everyMs = Math.min(expiry.unused, expiry.any, 3_600_000);
+    return setInterval(() => this.sweep(), Math.max(1000, everyMs)).unref();
   }
 
   #isFresh(cached: Cached): boolean {

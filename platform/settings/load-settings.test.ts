@@ -234,6 +234,21 @@ describe('loadSettings', () => {
   });
 });
 
+describe('durations of loadSettings', () => {
+  it.each([
+    ['SVC_LIFECYCLE_DAY', '0s'],
+    ['SVC_ACCESS_LOG_INTERVAL', '0s'],
+    ['SVC_ACCESS_LOG_INTERVAL', '30d'],
+    ['SVC_IDENTITY_OPENID_CHECK_INTERVAL', '30d'],
+    ['SVC_STS_DURATION', '1s'],
+    ['SVC_CONSOLE_SESSION_DURATION', '0s'],
+  ])('refuses %s of %s', (name, value) => {
+    expect(problems({ ...root, [name]: value })).toEqual([
+      expect.stringMatching(`^${name} is "${value}": expected a duration from `),
+    ]);
+  });
+});
+
 describe('loadSettings of providers', () => {
   const provider = (suffix: string, clientId: string) => ({
     [`SVC_IDENTITY_OPENID_CONFIG_URL${suffix}`]: 'https://idp/.well-known/openid-configuration',

@@ -83,7 +83,7 @@ export function loadSettings({
     ...readUpkeep(reader),
     scanner: readScannerSettings(reader),
     lifecycle: readLifecycleSettings(reader),
-    accessLogIntervalMs: readAccessLogInterval(reader),
+    accessLogIntervalMs: server.number('ACCESS_LOG_INTERVAL') ?? 60_000,
     stores: readStores(reader),
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,
@@ -240,11 +240,6 @@ function readCorsOrigins(reader: SettingReader): readonly string[] {
     );
   }
   return origins;
-}
-
-function readAccessLogInterval(reader: SettingReader): number {
-  // Shorter intervals would write an object for every few lines.
-  return Math.max(1_000, group(reader, 'SVC_').number('ACCESS_LOG_INTERVAL') ?? 60_000);
 }
 
 function readDomains(reader: SettingReader): readonly string[] {

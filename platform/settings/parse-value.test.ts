@@ -19,6 +19,7 @@ describe('parseValue', () => {
     ['1h30m', duration, 5_400_000],
     ['90', duration, 90_000],
     ['7d', duration, 604_800_000],
+    ['24d', duration, 24 * 86_400_000],
     ['10GiB', size, { kind: 'bytes', bytes: 10 * 2 ** 30 }],
     ['1.5 MB', size, { kind: 'bytes', bytes: 1_500_000 }],
     ['2.5%', share, { kind: 'percent', percent: 2.5 }],
@@ -34,6 +35,10 @@ describe('parseValue', () => {
     ['6', { kind: 'integer', min: 1, max: 5 }, '1 to 5'],
     ['x', { kind: 'choice', of: ['a', 'b'] }, 'a, b'],
     ['5 parsecs', duration, '1h30m'],
+    ['25d', duration, 'from 0s to 24d'],
+    ['999999999d', duration, 'from 0s to 24d'],
+    ['0s', { kind: 'duration', min: '1s' }, 'from 1s to 24d'],
+    ['366d', { kind: 'duration', max: '365d' }, 'from 0s to 365d'],
     ['5%', size, '500MiB'],
     ['101%', share, '1%'],
   ] as [string, SettingType, string][])('refuses %j and says what it expects', (text, type, expected) => {

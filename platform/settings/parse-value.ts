@@ -27,7 +27,7 @@ export function parseValue(text: string, type: SettingType): SettingValue {
     case 'integer':
       return parseInteger(text, type.min, type.max);
     case 'duration':
-      return parseDuration(text);
+      return boundedDuration(text, type.min ?? '0s', type.max ?? '24d');
     case 'size':
       return parseSize(text, type.percent === true);
   }
@@ -74,6 +74,14 @@ function parseInteger(text: string, min: number, max: number): number {
 }
 
 const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Parses a duration within bounds: a timer of Node that is set to more than 24.8 days fires at once, again and again. */
+function boundedDuration(text: string, min: string, max: string): number {
+  const duration = parseDuration(text);
+  if (duration < parseDuration(min) || duration > parseDuration(max))
+    throw new ProgramError('invalid-value', `expected a duration from ${min} to ${max}`);
+  return duration;
+}
 
 /** Parses `1h30m` to milliseconds. A number without a unit is seconds. */
 export function parseDuration(text: string): number {

@@ -65,7 +65,7 @@ function describe(type: SettingType): string {
     case 'integer':
       return `whole number, ${type.min} to ${type.max}`;
     case 'duration':
-      return 'duration such as `30s`, `10m`, `1h30m`, `7d`';
+      return `duration such as \`30s\`, \`10m\`, \`1h30m\`; \`${type.min ?? '0s'}\` to \`${type.max ?? '24d'}\``;
     case 'size':
       return `size such as \`500MiB\`${type.percent === true ? ', or a share such as `1%`' : ''}`;
   }

@@ -31,7 +31,7 @@ const types: Readonly<Record<string, readonly Row[]>> = {
     ['CLIENT_CERT', path, 'Client certificate (PEM) that is presented there.'],
     ['CLIENT_KEY', path, 'Its private key (PEM).'],
     ['CA_FILE', path, 'CA certificates (PEM) trusted for that address besides those of the system.', own],
-    ['HTTP_TIMEOUT', { kind: 'duration' }, 'Time that the address has to answer.', { default: '5s' }],
+    ['HTTP_TIMEOUT', { kind: 'duration', min: '1ms' }, 'Time that the address has to answer.', { default: '5s' }],
   ],
   NATS: [
     ['ADDRESS', text, 'HOST:PORT of NATS.'],

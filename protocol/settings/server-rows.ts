@@ -73,7 +73,9 @@ export const auditRows: readonly Setting[] = [
   auditWebhook('RETRY_INTERVAL', { kind: 'duration' }, 'Time between attempts; it doubles up to a minute.', {
     default: '3s',
   }),
-  auditWebhook('HTTP_TIMEOUT', { kind: 'duration' }, 'Time that the address has to answer.', { default: '5s' }),
+  auditWebhook('HTTP_TIMEOUT', { kind: 'duration', min: '1ms' }, 'Time that the address has to answer.', {
+    default: '5s',
+  }),
 ];
 
 const text: SettingType = { kind: 'text' };
@@ -254,13 +256,13 @@ export const upkeepRows: readonly Setting[] = [
   ),
   serverRow(
     'SVC_LIFECYCLE_DAY',
-    { kind: 'duration' },
+    { kind: 'duration', min: '1s' },
     'Length of a day of lifecycle rules and inventories. A shorter one is for tests: every rule applies that much earlier.',
     { default: '24h', aliases: [] },
   ),
   serverRow(
     'SVC_ACCESS_LOG_INTERVAL',
-    { kind: 'duration' },
+    { kind: 'duration', min: '1s' },
     'Time between two deliveries of the access logs of buckets. A server that is killed loses the lines since the last one.',
     { default: '1m', aliases: [] },
   ),

@@ -37,7 +37,7 @@ export type SettingType =
   | { readonly kind: 'choice'; readonly of: readonly string[] }
   | { readonly kind: 'list' }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  /** `30s`, `10m`, `1h30m`, `7d`. */
-  | { readonly kind: 'duration' }
+  /** `30s`, `10m`, `1h30m`, `7d`; from `min` (`0s` without it) to `max` (`24d` without it, the longest time that a timer can wait). */
+  | { readonly kind: 'duration'; readonly min?: string; readonly max?: string }
   /** `10GiB`, `5%` where `percent`. */
   | { readonly kind: 'size'; readonly percent?: boolean };

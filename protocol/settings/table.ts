@@ -186,13 +186,18 @@ export const settings = [
   ...upkeepRows,
   server(
     'SVC_STS_DURATION',
-    { kind: 'duration' },
+    { kind: 'duration', min: '15m', max: '365d' },
     'Lifetime of temporary credentials where the request names none; the token bounds it.',
   ),
-  server('SVC_CONSOLE_SESSION_DURATION', { kind: 'duration' }, 'Lifetime of a console sign-in.', {
-    default: '12h',
-    aliases: ['MINIO_BROWSER_SESSION_DURATION'],
-  }),
+  server(
+    'SVC_CONSOLE_SESSION_DURATION',
+    { kind: 'duration', min: '15m', max: '365d' },
+    'Lifetime of a console sign-in.',
+    {
+      default: '12h',
+      aliases: ['MINIO_BROWSER_SESSION_DURATION'],
+    },
+  ),
 
   keyService(
     'ENDPOINT',
