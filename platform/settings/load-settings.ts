@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { parseEnvFile, group, SettingReader, type GivenSetting } from './setting-source.ts';
+import { mergeVariables } from './merge-variables.ts';
 import { readNotifySettings } from './notify-settings.ts';
 import { readAuditSettings } from './audit-settings.ts';
 import { readIdentitySources } from './identity-settings.ts';
@@ -43,7 +44,7 @@ export function loadSettings({
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile?: (path: string) => string;
 }): ServerSettings {
-  const variables = mergeVariables(env, readFile);
+  const { variables, warnings } = readVariables(env, readFile);
   const reader = new SettingReader({ variables, readFile });
   const server = group(reader, 'SVC_');
   const root = readRoot(reader);
@@ -99,7 +100,10 @@ export function loadSettings({
     },
     ...readIdentitySources(reader),
     given: givenSettings(reader, suffixesOf('per-target', variables.keys())),
-    warnings: unknownVariables(variables.keys()).map((name) => `${name} is no setting of Coffer and is ignored`),
+    warnings: [
+      ...unknownVariables(variables.keys()).map((name) => `${name} is no setting of Coffer and is ignored`),
+      ...warnings,
+    ],
   };
   reader.problems.push(...unsafeToIgnore(variables, server.list('IGNORED_VARIABLES')));
   if (loaded.autoEncryption && !hasKeys(loaded)) {
@@ -128,21 +132,21 @@ export function loadStoreSettings({
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile?: (path: string) => string;
 }): Pick<ServerSettings, 'stores' | 'dataFolder'> {
-  const reader = new SettingReader({ variables: mergeVariables(env, readFile), readFile });
+  const reader = new SettingReader({ variables: readVariables(env, readFile).variables, readFile });
   const loaded = { stores: readStores(reader), ...group(reader, 'SVC_').optional('dataFolder', 'VOLUMES') };
   if (reader.problems.length > 0) throw new ProgramError('settings', reader.problems.join('\n'));
   return loaded;
 }
 
-function mergeVariables(
+function readVariables(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
-): Map<string, string> {
+): ReturnType<typeof mergeVariables> {
   const named = env['SVC_CONFIG_ENV_FILE'] ?? env['MINIO_CONFIG_ENV_FILE'];
   const path = named === undefined || named === '' ? defaultEnvFile : named;
-  const variables = new Map<string, string>();
+  let file: ReadonlyMap<string, string> = new Map();
   try {
-    for (const [name, value] of parseEnvFile(readFile(path), path)) variables.set(name, value);
+    file = parseEnvFile(readFile(path), path);
   } catch (error) {
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT' && path !== named;
     if (!absent)
@@ -151,8 +155,7 @@ function mergeVariables(
         `SVC_CONFIG_ENV_FILE: ${error instanceof Error ? error.message : String(error)}`,
       );
   }
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) variables.set(name, value);
-  return variables;
+  return mergeVariables(env, file);
 }
 
 /** Reads the providers. Those that are switched off may contradict themselves. */
