@@ -8,7 +8,7 @@ import {
 } from '../runtime/contract/workload.ts';
 import { setting } from '../../protocol/settings/table.ts';
 import type { VolumeFields } from '../api/volume-fields.ts';
-import { parseValue } from '../../platform/settings/parse-value.ts';
+import { parseDuration } from '../../platform/settings/parse-value.ts';
 
 /** The part of one subject of a spec (TLS, encryption, storage, …) in a workload. */
 export interface RenderedPart {
@@ -60,5 +60,5 @@ export function volumeMount(name: string, volume: VolumeFields, sharing: 'each' 
 
 /** Answers the milliseconds of a duration that a schema has checked: `90d`, `1h30m`. */
 export function milliseconds(duration: string): number {
-  return Number(parseValue(duration, { kind: 'duration' }));
+  return parseDuration(duration);
 }

@@ -130,7 +130,7 @@ describe('the keys of a directory', () => {
       directory: { host: 'ldap.example.org', port: 1636, transport: 'tls', users: { filter: '(uid=%s)' } },
       problems: [],
     });
-    expect(from({ ...needed, enable: 'off' })).toEqual({ directory: undefined, problems: [] });
+    expect(from({ ...needed, enable: 'off' })).toMatchObject({ directory: undefined, problems: [] });
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { group, SettingReader } from './setting-source.ts';
+import { ldapContradictions } from './settings-without-effect.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import type { ConfigKey } from './config-subsystems.ts';
@@ -48,6 +49,7 @@ interface IdentitySources {
 /** Reads the sources that are configured. The reader collects the problems. */
 export function readIdentitySources(reader: SettingReader): IdentitySources {
   const ldap = readLdap(reader);
+  if (ldap !== undefined) reader.problems.push(...ldapContradictions(reader));
   const clientCertificates = readClientCertificates(reader);
   const identityPlugin = readPlugin(reader);
   return {
@@ -142,6 +144,8 @@ export const ldapKeys: readonly ConfigKey[] = rows.flatMap((row) => {
 export function ldapFromKeys(values: ReadonlyMap<string, string>): {
   readonly directory: LdapSettings | undefined;
   readonly problems: readonly string[];
+  /** What contradicts itself. A directory that is stored already works all the same. */
+  readonly contradictions: readonly string[];
 } {
   const variables = new Map<string, string>();
   for (const { key, row } of ldapKeys) {
@@ -150,7 +154,8 @@ export function ldapFromKeys(values: ReadonlyMap<string, string>): {
   }
   const reader = new SettingReader({ variables, readFile: noFile });
   const directory = readLdap(reader);
-  return { directory, problems: reader.problems.map(withKeys) };
+  const contradictions = directory === undefined ? [] : ldapContradictions(reader);
+  return { directory, problems: reader.problems.map(withKeys), contradictions: contradictions.map(withKeys) };
 }
 
 /** The keys have no files. */

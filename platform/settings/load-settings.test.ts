@@ -210,9 +210,9 @@ describe('loadSettings', () => {
 
   it('warns of variables that no setting has', () => {
     expect(
-      load({ ...root, SVC_RGEION: 'eu', SVC_IDENTITY_OPENID_COMMENT_X: 'y', SVC_IDENTITY_OPENID_ENABLE_X: 'off' })
+      load({ ...root, SVC_NONSENSE: 'eu', SVC_IDENTITY_OPENID_COMMENT_X: 'y', SVC_IDENTITY_OPENID_ENABLE_X: 'off' })
         .warnings,
-    ).toEqual(['SVC_RGEION is no setting of Coffer and is ignored']);
+    ).toEqual(['SVC_NONSENSE is no setting of Coffer and is ignored']);
   });
 
   it.each([
@@ -231,6 +231,92 @@ describe('loadSettings', () => {
 
   it('only warns of a variable that switches nothing on, or guards nothing', () => {
     expect(load({ ...root, MINIO_AUDIT_KAFKA_ENABLE: 'off', MINIO_SCANNER_SPEED_X: 'slow' }).warnings).toHaveLength(2);
+  });
+});
+
+describe('settings that would have no effect', () => {
+  const directory = {
+    ...root,
+    SVC_IDENTITY_LDAP_SERVER_ADDR: 'directory',
+    SVC_IDENTITY_LDAP_USER_DN_SEARCH_BASE_DN: 'dc=example',
+    SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=%s)',
+  };
+
+  it.each([
+    [
+      { SVC_KMS_KEYSVC_KEY_NAME: 'k', MINIO_KMS_KES_CERT_FILE: '/c' },
+      'SVC_KMS_KEYSVC_KEY_NAME, MINIO_KMS_KES_CERT_FILE have no effect without SVC_KMS_KEYSVC_ENDPOINT: set it, or unset these',
+    ],
+    [
+      { SVC_KMS_KEYSVC_ENDPOINT: ',', SVC_KMS_KEYSVC_KEY_NAME: 'k' },
+      'SVC_KMS_KEYSVC_ENDPOINT is ",": it names no address',
+    ],
+    [
+      { SVC_IDENTITY_LDAP_LOOKUP_BIND_DN: 'cn=x' },
+      'SVC_IDENTITY_LDAP_LOOKUP_BIND_DN has no effect without SVC_IDENTITY_LDAP_SERVER_ADDR: set it, or unset this',
+    ],
+    [
+      { SVC_KMS_AUTO_ENCRYPTON: 'on' },
+      'SVC_KMS_AUTO_ENCRYPTON is no setting of Coffer: write SVC_KMS_AUTO_ENCRYPTION, or name it in SVC_IGNORED_VARIABLES to start without its effect',
+    ],
+    [
+      { SVC_IDENTITY_PLUGIN_AUTH_TOKEN: 'x' },
+      'SVC_IDENTITY_PLUGIN_AUTH_TOKEN has no effect without SVC_IDENTITY_PLUGIN_URL: set it, or unset this',
+    ],
+    [
+      { SVC_IDENTITY_TLS_CA_FILE: '/ca' },
+      'SVC_IDENTITY_TLS_CA_FILE has no effect without SVC_IDENTITY_TLS_ENABLE: set it, or unset this',
+    ],
+    [
+      { SVC_STORE_BLOBS: 'files:/b', SVC_STORE_BLOBS_S3_ACCESS_KEY: 'x' },
+      'SVC_STORE_BLOBS_S3_ACCESS_KEY has no effect without SVC_STORE_BLOBS: set it to s3://…, or unset this',
+    ],
+    [
+      { SVC_STORE_RECORDS_PASSWORD: 'x' },
+      'SVC_STORE_RECORDS_PASSWORD has no effect without SVC_STORE_RECORDS: set it to postgres://…, or unset this',
+    ],
+    [
+      {
+        ...keyService,
+        SVC_KMS_KEYSVC_CERT_FILE: '',
+        SVC_KMS_KEYSVC_KEY_FILE: '',
+        SVC_KMS_KEYSVC_API_KEY: 'kes:v1:x',
+        SVC_KMS_KEYSVC_KEY_PASSWORD: 'p',
+      },
+      'SVC_KMS_KEYSVC_KEY_PASSWORD has no effect with SVC_KMS_KEYSVC_API_KEY: unset one of them',
+    ],
+    [
+      { 'SVC_IDENTITY_OPENID_CONFIG_URL_a.b': 'https://idp' },
+      'SVC_IDENTITY_OPENID_CONFIG_URL_a.b: the name "a.b" after SVC_IDENTITY_OPENID_CONFIG_URL_ may hold A-Z a-z 0-9 _ - alone',
+    ],
+    [
+      { ...directory, SVC_IDENTITY_LDAP_GROUP_SEARCH_FILTER: '(member=%d)' },
+      'SVC_IDENTITY_LDAP_GROUP_SEARCH_BASE_DN and SVC_IDENTITY_LDAP_GROUP_SEARCH_FILTER belong together: without both no user has groups',
+    ],
+    [
+      { ...directory, SVC_IDENTITY_LDAP_SERVER_STARTTLS: 'on', SVC_IDENTITY_LDAP_SERVER_INSECURE: 'on' },
+      'SVC_IDENTITY_LDAP_SERVER_STARTTLS and SVC_IDENTITY_LDAP_SERVER_INSECURE exclude each other: switch one of them off',
+    ],
+    [
+      { ...directory, SVC_IDENTITY_LDAP_LOOKUP_BIND_PASSWORD: 'x' },
+      'SVC_IDENTITY_LDAP_LOOKUP_BIND_PASSWORD has no effect without SVC_IDENTITY_LDAP_LOOKUP_BIND_DN: set both, or neither',
+    ],
+    [
+      { ...directory, SVC_IDENTITY_LDAP_SERVER_ADDR: 'directory:99999' },
+      'SVC_IDENTITY_LDAP_SERVER_ADDR: the port 99999 is above 65535',
+    ],
+  ])('are refused: %j', (env, problem) => {
+    expect(problems({ ...root, ...env })).toEqual([problem]);
+  });
+
+  it.each<Record<string, string>>([
+    { SVC_IDENTITY_LDAP_ENABLE: 'off', SVC_IDENTITY_LDAP_LOOKUP_BIND_DN: 'cn=x' },
+    { SVC_IDENTITY_TLS_ENABLE: 'off', SVC_IDENTITY_TLS_CA_FILE: '/ca' },
+    { SVC_KMS_KEYSVC_KEY_NAME: '' },
+    { SVC_SERVICE_HOST: '10.0.0.1', SVC_PORT: 'tcp://10.0.0.1:80', SVC_PORT_80_TCP_ADDR: '10.0.0.1' },
+    { SVC_REGOIN: 'eu', SVC_IGNORED_VARIABLES: 'SVC_REGOIN' },
+  ])('are accepted where they are switched off by name, or empty: %j', (env) => {
+    expect(problems({ ...root, ...env })).toEqual([]);
   });
 });
 

@@ -1,14 +1,16 @@
 import { ProgramError } from '../program-error.ts';
 import { parseRange } from '../../protocol/policy/ip-range.ts';
+import { misspeltName } from '../../protocol/policy/known-names.ts';
 import { readFileSync } from 'node:fs';
 import type { Setting } from '../../protocol/settings/setting.ts';
-import { settings } from '../../protocol/settings/table.ts';
+import { setting, settings } from '../../protocol/settings/table.ts';
 import { parseEnvFile, group, SettingReader, type GivenSetting } from './setting-source.ts';
 import { mergeVariables } from './merge-variables.ts';
 import { readNotifySettings } from './notify-settings.ts';
 import { readAuditSettings } from './audit-settings.ts';
 import { readIdentitySources } from './identity-settings.ts';
 import { clientClash, openIdContradictions } from './openid-contradictions.ts';
+import { settingsWithoutEffect } from './settings-without-effect.ts';
 import { readProvider, suffixesOf } from './openid-settings.ts';
 import {
   readLifecycleSettings,
@@ -105,6 +107,8 @@ export function loadSettings({
       ...warnings,
     ],
   };
+  reader.problems.push(...settingsWithoutEffect(reader), ...withoutName(variables.keys()));
+  reader.problems.push(...misspelt(variables.keys(), server.list('IGNORED_VARIABLES')));
   reader.problems.push(...unsafeToIgnore(variables, server.list('IGNORED_VARIABLES')));
   if (loaded.autoEncryption && !hasKeys(loaded)) {
     reader.problems.push(
@@ -274,7 +278,13 @@ function readStores(reader: SettingReader): StoreSettings {
 function readKeyService(reader: SettingReader): KeyServiceSettings | undefined {
   const read = group(reader, 'SVC_KMS_KEYSVC_');
   const endpoints = read.list('ENDPOINT');
-  if (endpoints.length === 0) return undefined;
+  if (endpoints.length === 0) {
+    const given = reader.given(setting('SVC_KMS_KEYSVC_ENDPOINT'));
+    // A refused value has its own message already.
+    if (given !== undefined && read.read('ENDPOINT') !== undefined)
+      reader.problems.push(`${given.variable} is "${given.value ?? ''}": it names no address`);
+    return undefined;
+  }
   const defaultKey = read.text('KEY_NAME');
   if (defaultKey === undefined)
     reader.problems.push('SVC_KMS_KEYSVC_KEY_NAME is missing: name the key that encrypts by default');
@@ -307,6 +317,10 @@ function readClient(reader: SettingReader): KeyServiceSettings['client'] | undef
       'SVC_KMS_KEYSVC_API_KEY excludes SVC_KMS_KEYSVC_CERT_FILE and SVC_KMS_KEYSVC_KEY_FILE: set one or the other',
     );
     return undefined;
+  }
+  const keyPassword = read.text('KEY_PASSWORD');
+  if (apiKey !== undefined && keyPassword !== undefined) {
+    reader.problems.push('SVC_KMS_KEYSVC_KEY_PASSWORD has no effect with SVC_KMS_KEYSVC_API_KEY: unset one of them');
   }
   if (apiKey !== undefined) return { kind: 'api-key', apiKey };
   if (certFile !== undefined && keyFile !== undefined) {
@@ -349,6 +363,34 @@ function givenSettings(reader: SettingReader, targets: readonly string[]): Serve
 
 function namesOf(rows: readonly Setting[]): string[] {
   return rows.flatMap((row) => [row.name, ...row.aliases]);
+}
+
+/**
+ * Returns problems for unknown variables that are nearly the name of a setting: an administrator who mistypes one expects its effect. Kubernetes
+ * sets variables such as `SVC_PORT` for a Service of the name `svc`, which are not near.
+ */
+function misspelt(names: Iterable<string>, known: readonly string[]): string[] {
+  const all = settings.map(({ name }) => name);
+  return unknownVariables(names).flatMap((name) => {
+    const meant = name.startsWith('SVC_') && !known.includes(name) ? misspeltName(name, all, 2) : undefined;
+    return meant === undefined
+      ? []
+      : [
+          `${name} is no setting of Coffer: write ${meant}, or name it in SVC_IGNORED_VARIABLES to start without its effect`,
+        ];
+  });
+}
+
+/** Returns problems for variables of providers and targets whose ending is no name: they would belong to none. */
+function withoutName(names: Iterable<string>): string[] {
+  const bases = namesOf(settings.filter(({ scope }) => scope !== 'server')).sort((a, b) => b.length - a.length);
+  return [...names].flatMap((name) => {
+    const base = bases.find((one) => name.startsWith(`${one}_`));
+    const suffix = base === undefined ? 'none' : name.slice(base.length + 1);
+    return /^[A-Za-z0-9_-]+$/.test(suffix)
+      ? []
+      : [`${name}: the name ${JSON.stringify(suffix)} after ${base}_ may hold A-Z a-z 0-9 _ - alone`];
+  });
 }
 
 /** Lists unknown variables. An unknown `SVC_` variable is probably misspelt; a `MINIO_` one may belong to a feature that is not here. */

@@ -11,7 +11,7 @@ function contradictions(keys: Record<string, string>): string[] {
 }
 
 describe('openIdContradictions', () => {
-  it.each([
+  it.each<Record<string, string>>([
     { client_secret: 's' },
     { vendor: 'keycloak', keycloak_admin_url: 'https://idp/admin', keycloak_realm: 'r', client_secret: 's' },
     { vendor: 'kubernetes', issuer: 'https://cluster', jwks_uri: 'https://cluster/keys' },

@@ -137,6 +137,14 @@ export function nearestName(name: string, known: readonly string[]): string {
   return nearest;
 }
 
+/** Finds the known name that at most `maxChanges` changed letters make of this one. */
+export function misspeltName(name: string, known: readonly string[], maxChanges: number): string | undefined {
+  if (name.length > 256) return undefined;
+  const near = known.filter((one) => Math.abs(one.length - name.length) <= maxChanges);
+  const nearest = nearestName(name, near);
+  return distance(name.toLowerCase(), nearest.toLowerCase()) <= maxChanges ? nearest : undefined;
+}
+
 /** Computes the Levenshtein distance. The caller limits the length of the names. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

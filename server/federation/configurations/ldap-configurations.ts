@@ -133,8 +133,9 @@ function described(values: ReadonlyMap<string, string>, origin: ConfigurationDet
 
 /** Returns undefined for a disabled directory. Throws `IdentityError`. */
 function checked(values: ReadonlyMap<string, string>): LdapSettings | undefined {
-  const { directory, problems } = ldapFromKeys(values);
-  if (problems.length > 0) throw invalid(problems);
+  const { directory, problems, contradictions } = ldapFromKeys(values);
+  const wrong = [...problems, ...contradictions];
+  if (wrong.length > 0) throw invalid(wrong);
   if (!values.has('server_addr')) throw invalid(['server_addr is missing: HOST:PORT of the directory']);
   return directory;
 }
