@@ -1,7 +1,10 @@
 import type { z } from 'zod';
+import { redactText } from '../../platform/redact-secrets.ts';
 
 const maxIssues = 5;
-const secretPlaces = /password|secret|token|jwt|approle|private_key$/i;
+const secretPlaces = /password|secret|token|jwt|approle|credentials|private_key$/i;
+/** The longest value that is shown. */
+const maxShown = 128;
 
 /** Describes the issues of a configuration, one line for each setting, with its value unless it is secret. */
 export function describeIssues(error: z.ZodError, input: unknown, prefix = ''): string {
@@ -19,8 +22,13 @@ function describe(issue: z.core.$ZodIssue, input: unknown, prefix: string): stri
     input,
   );
   const shown =
-    value === undefined || typeof value === 'object' || secretPlaces.test(place)
+    value === undefined || typeof value === 'object' || isSection(issue) || secretPlaces.test(place)
       ? ''
-      : ` (it is ${JSON.stringify(value)})`;
+      : ` (it is ${redactText(JSON.stringify(value)).slice(0, maxShown)})`;
   return `${place}: ${issue.message}${issue.code === 'custom' ? '' : shown}`;
+}
+
+/** Reports whether settings below this place were expected. What was written instead may be one of their secrets, or a whole file. */
+function isSection(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_type' && ['object', 'record', 'array'].includes(issue.expected);
 }

@@ -125,6 +125,18 @@ describe('a configuration is refused', () => {
     ['for a key listed twice', `${minimal}\nkeys: [{ name: k }, { name: k }]`, /keys lists "k" twice/],
     ['for a key name that is none', `${minimal}\nkeys: [{ name: a/b }]`, /keys\.0\.name: "a\/b" is no key name/],
     ['for a word where on or off belongs', `${minimal}\nlog: { audit: maybe }`, /log\.audit: .*\(it is "maybe"\)/],
+    ['for a value where a section belongs', 'keystore: hunter2', /keystore: [^(]*received string$/],
+    ['for a file that is no configuration', '-----BEGIN PRIVATE KEY-----', /the configuration: [^(]*received string$/],
+    [
+      'for credentials of one value',
+      `${minimal.replace('{ fs: { path: /keys } }', '{ azure: { keyvault: { endpoint: e, credentials: hunter2 } } }')}`,
+      /credentials: [^(]*received string$/,
+    ],
+    [
+      'for a mistake of YAML, without its line',
+      'a: b\n secret: hunter2: c',
+      /no valid YAML: line \d+, column \d+: [^\n]*$/,
+    ],
     [
       'for a timeout longer than a timer waits',
       `${minimal}api: { /v1/ready: { timeout: 30d } }`,

@@ -1,7 +1,7 @@
 import { ProgramError } from '../../platform/program-error.ts';
+import { parseYaml } from '../../platform/yaml.ts';
 import { describeIssues } from './config-error.ts';
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { toConfig, type Config, type ConfigOverrides } from './config.ts';
 import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
@@ -67,7 +67,7 @@ export async function loadKeyStoreSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<KeyStoreSettings> {
   return readWith(path, (text) => {
-    const { keystore } = keyStoreSection.parse(parseYaml(text) ?? {});
+    const { keystore } = keyStoreSection.parse(readYaml(text) ?? {});
     return toKeyStoreSettings(
       keyStoreSection.shape.keystore.parse(expandEnvironment(keystore, environment, 'keystore')),
     );
@@ -106,18 +106,19 @@ export function parseConfig(
   environment: Readonly<Record<string, string | undefined>>,
   overrides: ConfigOverrides = {},
 ): Config {
-  const expanded = expandEnvironment(parseYaml(text) ?? {}, environment);
+  const expanded = expandEnvironment(readYaml(text) ?? {}, environment);
   const parsed = configFile.safeParse(expanded);
   if (!parsed.success) throw new ProgramError('configuration', describeIssues(parsed.error, expanded));
   return toConfig(parsed.data, overrides);
 }
 
-function parseYaml(text: string): unknown {
+function readYaml(text: string): unknown {
   if (text.length > maxConfigBytes)
     throw new ProgramError('configuration', `it is larger than ${maxConfigBytes} bytes`);
   try {
-    return parse(text);
+    return parseYaml(text, { maxAliases: 100 });
   } catch (error) {
-    throw new ProgramError('configuration', `it is no valid YAML: ${(error as Error).message}`, { cause: error });
+    // The error of the parser, which holds the text, is no cause: logs print causes.
+    throw new ProgramError('configuration', `it is no valid YAML: ${(error as Error).message}`);
   }
 }

@@ -1,3 +1,4 @@
+import { yamlProblem } from '../../../platform/yaml.ts';
 import { LineCounter, parseAllDocuments, type Document, type YAMLError } from 'yaml';
 import type { CofferObject, ConfigMap, Secret } from '../../api/object.ts';
 import { validate } from '../../api/validate.ts';
@@ -33,9 +34,9 @@ export function readManifests(
   if (documents.length > limits.documents) {
     return { ...nothing, problems: [`${file}: more than ${limits.documents} documents`] };
   }
-  const errors = documents.flatMap((document) => document.errors);
+  const errors = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
   if (errors.length > 0) {
-    return { ...nothing, problems: errors.map((error) => `${file}:${lineOf(error, lines)}: ${error.message}`) };
+    return { ...nothing, problems: errors.map((error) => `${file}:${lineOf(error, lines)}: ${yamlProblem(error)}`) };
   }
   return collect(file, documents, lines, previous);
 }

@@ -1,4 +1,5 @@
-import { parse, YAMLError } from 'yaml';
+import { ProgramError } from '../../../platform/program-error.ts';
+import { parseYaml } from '../../../platform/yaml.ts';
 import { z } from 'zod';
 import {
   type BatchFilter,
@@ -105,10 +106,9 @@ function documentOf(yaml: string): Record<string, unknown> {
   let document: unknown;
   try {
     // No alias, so that a short text cannot become a large value.
-    document = parse(yaml, { maxAliasCount: 0, merge: false, logLevel: 'error' });
+    document = parseYaml(yaml, { maxAliases: 0 });
   } catch (error) {
-    if (error instanceof YAMLError || error instanceof ReferenceError)
-      throw invalid(`the definition is no YAML: ${error.message}`);
+    if (error instanceof ProgramError) throw invalid(`the definition is no YAML: ${error.message}`);
     throw error;
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
