@@ -80,15 +80,21 @@ export const identityProviderRules: Rules<IdentityProviderSpec> = {
       field: 'spec.rolePolicy',
       message:
         'rolePolicy and a claimName of your own exclude each other: everyone has the role policies, or the claim decides',
-      cel: "!has(self.rolePolicy) || self.rolePolicy.size() == 0 || self.claimName == 'policy'",
-      holds: ({ rolePolicy, claimName }) =>
-        rolePolicy === undefined || rolePolicy.length === 0 || claimName === 'policy',
+      cel: "!has(self.rolePolicy) || self.rolePolicy.size() == 0 || (self.claimName == 'policy' && !has(self.claimPrefix))",
+      holds: ({ rolePolicy, claimName, claimPrefix }) =>
+        rolePolicy === undefined || rolePolicy.length === 0 || (claimName === 'policy' && claimPrefix === undefined),
     },
     {
       field: 'spec.scopes',
       message: 'scopes must contain openid, without which a provider issues no identity token',
       cel: "!has(self.scopes) || self.scopes.size() == 0 || 'openid' in self.scopes",
       holds: ({ scopes }) => scopes === undefined || scopes.length === 0 || scopes.includes('openid'),
+    },
+    {
+      field: 'spec.realm',
+      message: 'realm has no effect without vendor: the check of users alone needs it',
+      cel: "!has(self.realm) || self.realm == 'master' || has(self.vendor)",
+      holds: ({ realm, vendor }) => realm === undefined || realm === 'master' || vendor !== undefined,
     },
     {
       field: 'spec.adminUrl',

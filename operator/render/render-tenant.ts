@@ -11,6 +11,7 @@ import {
   type Workload,
 } from '../runtime/contract/workload.ts';
 import { byName, secretFileVariable, variable, filesMount, type RenderedPart } from './rendered-part.ts';
+import { checkClients, checkEnvironment } from './check-environment.ts';
 import { secretValue, workloadName, type RenderContext } from './render-context.ts';
 import { renderIdentityProvider, type AcceptedProvider, renderServiceAccounts } from './render-identity-provider.ts';
 import { imageInput, restartRequest, secretInput, specInputs } from './restart-inputs.ts';
@@ -61,6 +62,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     ...(parts.kms === undefined ? [] : renderedWithKms),
     ...targets.reserved,
   ]);
+  checkClients(parts.providers);
   const providers = parts.providers.map((provider) => renderIdentityProvider(provider, 'identity', context));
   const settings = renderSettings(tenant, reserved, 'settings', context);
   const root = rootCredentials(tenant, parts, context);
@@ -68,6 +70,18 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
   const keyService = renderKeyServiceAccess(tenant, parts.kms, context);
   const tls = renderTls(tenant, context);
   const serviceAccounts = renderServiceAccounts(tenant, parts.providers, context);
+  const environment = [
+    ...root.environment,
+    ...storage.environment,
+    ...keyService.environment,
+    ...tls.environment,
+    ...serviceAccounts.environment,
+    ...stopSettings(tenant),
+    ...settings.environment,
+    ...targets.environment,
+    ...providers.flatMap((provider) => provider.environment),
+  ].sort(byName);
+  checkEnvironment(environment);
   return {
     name: workloadName(owner),
     owner,
@@ -80,17 +94,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       text`--console-address`,
       text`${listen('console')}`,
     ],
-    environment: [
-      ...root.environment,
-      ...storage.environment,
-      ...keyService.environment,
-      ...tls.environment,
-      ...serviceAccounts.environment,
-      ...stopSettings(tenant),
-      ...settings.environment,
-      ...targets.environment,
-      ...providers.flatMap((provider) => provider.environment),
-    ].sort(byName),
+    environment,
     ports: (['s3', 'console'] as const).map((port) => ({
       name: port,
       ...spec.addresses[port],

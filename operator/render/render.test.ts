@@ -91,7 +91,7 @@ describe('a change of the IdentityProvider', () => {
     redirectUriDynamic: { redirectUriDynamic: true },
     vendor: { vendor: 'keycloak', adminUrl: 'https://id.example.com/admin' },
     adminUrl: { vendor: 'keycloak', adminUrl: 'https://id.example.com/admin' },
-    realm: { realm: 'b' },
+    realm: { realm: 'b', vendor: 'keycloak', adminUrl: 'https://id.example.com/admin' },
     caBundle: { caBundle: pem },
     caBundleFrom: { caBundleFrom: { configMapKeyRef: { name: 'corporate-ca', key: 'ca.crt' } } },
     enabled: { enabled: false },

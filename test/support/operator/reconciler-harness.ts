@@ -189,7 +189,8 @@ export const tenant = (spec: Spec = {}, name = 'demo') => made('Tenant', name, s
 export const provider = (name: string, realm = 'good', spec: Spec = {}) =>
   made('IdentityProvider', name, {
     configUrl: `https://id/realms/${realm}/.well-known/openid-configuration`,
-    clientId: 'coffer',
+    // Two providers of a tenant need clients of their own.
+    clientId: name === 'primary-iam' ? 'coffer' : `coffer-${name}`,
     clientSecretRef: { name: 'client', key: 'secret' },
     ...spec,
   });

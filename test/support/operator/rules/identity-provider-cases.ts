@@ -63,6 +63,11 @@ export const identityProviderCases: RuleCases = {
       message: 'vendor and adminUrl belong together',
     },
     {
+      title: 'a realm without vendor',
+      spec: { ...provider, realm: 'staff' },
+      message: 'realm has no effect without vendor',
+    },
+    {
       title: 'an adminUrl without vendor',
       spec: { ...provider, adminUrl: 'https://id.example.com/admin' },
       message: 'vendor and adminUrl belong together',
