@@ -25,7 +25,7 @@ export function parseYaml(text: string, { maxAliases }: { readonly maxAliases: n
   const [issue] = [...document.errors, ...document.warnings];
   if (issue !== undefined) {
     const { line, col } = lineCounter.linePos(issue.pos[0]);
-    throw new ProgramError('yaml', `line ${line}, column ${col}: ${yamlProblem(issue)}`);
+    throw new ProgramError('invalid-value', `line ${line}, column ${col}: ${yamlProblem(issue)}`);
   }
   let value: unknown;
   try {
@@ -34,11 +34,11 @@ export function parseYaml(text: string, { maxAliases }: { readonly maxAliases: n
     // The message would repeat the name of the alias.
     if (!(error instanceof ReferenceError)) throw error;
     throw new ProgramError(
-      'yaml',
+      'invalid-value',
       'an alias of nothing, or more aliases than are allowed; write a value that begins with * in quotes',
     );
   }
-  if (holdsItself(value, [])) throw new ProgramError('yaml', 'an alias of the value that holds it');
+  if (holdsItself(value, [])) throw new ProgramError('invalid-value', 'an alias of the value that holds it');
   return value;
 }
 

@@ -129,7 +129,7 @@ describe('a configuration is refused', () => {
     ['for a file that is no configuration', '-----BEGIN PRIVATE KEY-----', /the configuration: [^(]*received string$/],
     [
       'for credentials of one value',
-      `${minimal.replace('{ fs: { path: /keys } }', '{ azure: { keyvault: { endpoint: e, credentials: hunter2 } } }')}`,
+      minimal.replace('{ fs: { path: /keys } }', '{ azure: { keyvault: { endpoint: e, credentials: hunter2 } } }'),
       /credentials: [^(]*received string$/,
     ],
     [

@@ -31,6 +31,11 @@ function problems(env: Record<string, string>, files: Record<string, string> = {
   return [];
 }
 
+const provider = (suffix: string, clientId: string) => ({
+  [`SVC_IDENTITY_OPENID_CONFIG_URL${suffix}`]: 'https://idp/.well-known/openid-configuration',
+  [`SVC_IDENTITY_OPENID_CLIENT_ID${suffix}`]: clientId,
+});
+
 const origins = (value: string) => load({ ...root, MINIO_API_CORS_ALLOW_ORIGIN: value }).corsOrigins;
 
 describe('loadSettings', () => {
@@ -336,11 +341,6 @@ describe('durations of loadSettings', () => {
 });
 
 describe('loadSettings of providers', () => {
-  const provider = (suffix: string, clientId: string) => ({
-    [`SVC_IDENTITY_OPENID_CONFIG_URL${suffix}`]: 'https://idp/.well-known/openid-configuration',
-    [`SVC_IDENTITY_OPENID_CLIENT_ID${suffix}`]: clientId,
-  });
-
   it('refuses the admin interface of a provider without its vendor, since no user would be looked up', () => {
     const env = { ...root, ...provider('_A', 'a'), SVC_IDENTITY_OPENID_IDP_ADMIN_URL_A: 'https://idp/admin' };
     expect(problems(env)).toEqual([

@@ -86,7 +86,7 @@ export function loadSettings({
     ...readUpkeep(reader),
     scanner: readScannerSettings(reader),
     lifecycle: readLifecycleSettings(reader),
-    accessLogIntervalMs: server.number('ACCESS_LOG_INTERVAL') ?? 60_000,
+    accessLogIntervalMs: readAccessLogInterval(reader),
     stores: readStores(reader),
     shutdownDelayMs: server.number('SHUTDOWN_DELAY') ?? 0,
     shutdownRefusalMs: server.number('SHUTDOWN_REFUSAL') ?? 0,
@@ -247,6 +247,10 @@ function readCorsOrigins(reader: SettingReader): readonly string[] {
     );
   }
   return origins;
+}
+
+function readAccessLogInterval(reader: SettingReader): number {
+  return group(reader, 'SVC_').number('ACCESS_LOG_INTERVAL') ?? 60_000;
 }
 
 function readDomains(reader: SettingReader): readonly string[] {

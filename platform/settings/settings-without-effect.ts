@@ -33,7 +33,8 @@ export function settingsWithoutEffect(reader: SettingReader): string[] {
     const row = rows.find(({ name }) => name === needed);
     if (row === undefined) throw new Error(`no setting ${needed}`);
     const value = reader.has(row) ? reader.read(row) : undefined;
-    if (value !== undefined && (values === undefined || values.pattern.test(String(value)))) return [];
+    if (value !== undefined && (values === undefined || (typeof value === 'string' && values.pattern.test(value))))
+      return [];
     const own = rows.filter(({ name, scope }) => scope === 'server' && name.startsWith(prefix) && name !== needed);
     if (own.some((one) => one.name === `${prefix}ENABLE` && reader.has(one) && reader.read(one) === false)) return [];
     const given = own.flatMap((one) => reader.given(one)?.variable ?? []);
