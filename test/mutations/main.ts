@@ -1,12 +1,14 @@
 /**
- * `npm run mutations`: plants defects one by one and says which of them `npm test` catches. Each runs the unit tests that import the
- * file, nearest first, then the type check and the lint, then everything of `npm test` that imports it. The results are lines of
- * JSON; a second run with the same options goes on after the last one.
+ * `npm run mutations`: plants defects one by one and says which of them `npm test` catches. The commit must pass without one. Each
+ * runs the unit tests that import the file, nearest first, then the type check and the lint, then everything of `npm test` that imports
+ * it. The results are lines of JSON; a second run with the same options goes on after the last one.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { assertPasses, failedCheck } from './checks.ts';
+import type { RunProgram } from './checks.ts';
 import { relatedTests } from './related-tests.ts';
 import { mutantsOf, pickMutants, plant } from './mutants.ts';
 import type { Mutant } from './mutants.ts';
@@ -55,6 +57,8 @@ if (!existsSync(folder)) {
   symlinkSync(resolve('node_modules'), resolve(folder, 'node_modules'));
   symlinkSync(resolve('dist'), resolve(folder, 'dist'));
 }
+// A run that was killed has left its defect.
+execFileSync('git', ['-C', folder, 'checkout', '--quiet', '--force', revision]);
 
 const files = globSync('{protocol,platform,server,keysvc,operator,cli}/**/*.ts', { cwd: folder })
   .filter((file) => !/\.test\.ts$|\.conformance\.ts$|\/web\/|\.d\.ts$/.test(file))
@@ -73,6 +77,18 @@ process.stdout.write(
   `${all.length} mutants in ${files.length} files of ${revision}; ${picked.length} picked by seed ${values.seed}, ${done.length} done\n`,
 );
 
+const passed = resolve('.coffer/mutations', `${revision}${values.unit ? '-unit' : ''}.passed`);
+if (!existsSync(passed)) {
+  process.stdout.write(`checking that ${revision} passes without a defect\n`);
+  try {
+    await assertPasses(programs(3_600_000), { revision, isUnitOnly: values.unit });
+  } catch (error) {
+    process.stderr.write(`mutations: ${String(error instanceof Error ? error.message : error)}\n`);
+    process.exit(1);
+  }
+  writeFileSync(passed, '');
+}
+
 const end = Date.now() + Number(values.minutes) * 60_000;
 for (const mutant of picked.slice(done.length)) {
   if (Date.now() > end) break;
@@ -81,7 +97,11 @@ for (const mutant of picked.slice(done.length)) {
   writeFileSync(resolve(folder, mutant.file), plant(before, mutant));
   let caught: string | undefined;
   try {
-    caught = await catchMutant(mutant.file);
+    caught = await failedCheck(programs(900_000), {
+      tests: testsOf(mutant.file),
+      lint: mutant.file,
+      isUnitOnly: values.unit,
+    });
   } finally {
     writeFileSync(resolve(folder, mutant.file), before);
   }
@@ -98,40 +118,21 @@ const report = reportOf(done);
 process.stdout.write(`\n${report}`);
 if (values.out !== undefined) writeFileSync(values.out, report);
 
-/** The check that fails; undefined when all pass. */
-async function catchMutant(file: string): Promise<string | undefined> {
-  const related = testsOf(file);
-  const pass = async (project: keyof typeof related) =>
-    related[project].length === 0 ||
-    (await passes('vitest/vitest.mjs', [
-      'run',
-      '--bail=1',
-      `--project=${project === 'unit' ? 'unit' : 'process'}`,
-      ...related[project],
-    ]));
-  if (!(await pass('unit'))) return 'unit tests';
-  if (!(await passes('typescript/bin/tsc', ['--noEmit']))) return 'type check';
-  if (!(await passes('oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', file]))) return 'lint';
-  if (values.unit) return undefined;
-  if (!(await pass('sockets'))) return 'tests with sockets';
-  if (!(await pass('process'))) return 'tests with processes';
-  return undefined;
-}
-
-/** A mutant that hangs is caught too. */
-function passes(program: string, args: readonly string[]): Promise<boolean> {
-  return new Promise((answer) => {
-    const child = spawn(process.execPath, ['bin/run.js', `node_modules/${program}`, ...args], {
-      cwd: folder,
-      stdio: 'ignore',
-      detached: true,
+/** Runs programs in the worktree of the commit. One that hangs fails: it is killed after the timeout. */
+function programs(timeoutMs: number): RunProgram {
+  return (program, args) =>
+    new Promise((answer) => {
+      const child = spawn(process.execPath, ['bin/run.js', `node_modules/${program}`, ...args], {
+        cwd: folder,
+        stdio: 'ignore',
+        detached: true,
+      });
+      const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), timeoutMs);
+      child.once('close', (code) => {
+        clearTimeout(timer);
+        answer(code === 0);
+      });
     });
-    const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), 900_000);
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      answer(code === 0);
-    });
-  });
 }
 
 function reportOf(list: readonly Result[]): string {
