@@ -6,7 +6,8 @@ import { openIdentities } from '../auth/identities/open-identities.ts';
 import { federated } from '../../test/support/auth/identities.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
-import { createRevocations, createCheckCounter } from './user-status-records.ts';
+import { type CheckCounter, createCheckCounter, createRevocations, readCheckCounts } from './user-status-records.ts';
+import type { RecordStore } from '../store/record-store.ts';
 import type { LdapUser } from './ldap/ldap-user.ts';
 import type { LdapUserState } from './ldap/ldap-searches.ts';
 import { ldapSubject } from './ldap/ldap-user.ts';
@@ -25,14 +26,18 @@ const providers = { list: [], byId: () => undefined, started: Promise.resolve() 
 let stateOf: (person: LdapUser) => LdapUserState;
 let asked: string[];
 let time: number;
+let records: RecordStore;
+let counter: CheckCounter;
 let check: UserStatusCheck;
 let identities: Identities;
 let temporary: TemporaryCredentialsStore;
 
 beforeEach(async () => {
   [asked, time, stateOf] = [[], 0, () => ({ kind: 'present' })];
-  const records = sealedRecords({ records: new MemoryRecordStore(), keys: noKeySource });
-  await records.start();
+  const sealed = sealedRecords({ records: new MemoryRecordStore(), keys: noKeySource });
+  await sealed.start();
+  records = sealed;
+  counter = createCheckCounter(records, clock);
   const plain = openIdentities({ records, rootUser: 'root', staleMs: 0, clock });
   const store = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
   check = createUserStatusCheck({
@@ -46,7 +51,7 @@ beforeEach(async () => {
     temporary: store,
     identities: plain,
     revocations: createRevocations(records),
-    counter: createCheckCounter(records, clock),
+    counter,
     unreachable: 'keep',
     log,
     now: () => (time += 10_000),
@@ -82,6 +87,17 @@ describe('people of a directory', () => {
     await expect(sign(ann)).rejects.toMatchObject({ code: 'PersonDisabled' });
     stateOf = () => ({ kind: 'present' });
     expect(await has((await sign(ann)).accessKey)).toBe(true);
+  });
+
+  it.each([
+    ['temporary credentials', sign],
+    ['a service account', account],
+  ])('are counted as revoked where they had nothing but %s', async (_, create) => {
+    await create(ann);
+    stateOf = () => ({ kind: 'gone', why: 'removed' });
+    await check.run();
+    await counter.flush();
+    expect(await readCheckCounts(records)).toMatchObject({ cutOff: 1 });
   });
 
   it('who left a group lose what was given for it, and nothing else', async () => {

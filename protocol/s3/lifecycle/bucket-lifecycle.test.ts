@@ -177,6 +177,14 @@ describe('a lifecycle configuration', () => {
       "'Days' in the Expiration action must be greater than 'Days' in the Transition action",
     ],
     [
+      'an expiration of noncurrent versions that is not after their transition',
+      rule(
+        `${all}<NoncurrentVersionExpiration><NoncurrentDays>7</NoncurrentDays></NoncurrentVersionExpiration><NoncurrentVersionTransition><NoncurrentDays>7</NoncurrentDays><StorageClass>COLD</StorageClass></NoncurrentVersionTransition>`,
+      ),
+      'InvalidArgument',
+      "'NoncurrentDays' in the NoncurrentVersionExpiration action must be greater than 'NoncurrentDays' in the Transition action",
+    ],
+    [
       'a transition before today',
       rule(`${all}<Transition><Days>-1</Days><StorageClass>COLD</StorageClass></Transition>`),
       'InvalidArgument',

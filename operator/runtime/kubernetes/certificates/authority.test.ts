@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorityStep, type AuthorityPhase, type Validity } from './authority.ts';
+import { authoritySecret, authorityStep, type AuthorityPhase, type Validity } from './authority.ts';
 import { leafStep, type KeyPhase } from './leaf.ts';
 
 const minute = 60_000;
@@ -67,6 +67,15 @@ describe('an authority', () => {
     ],
   ])('%s', (_, phase, now, used, expected) => {
     expect(authorityStep(phase, at(now), times, used).kind).toBe(expected);
+  });
+});
+
+it('labels the Secret of an authority, which the operator finds and others recognize by it', () => {
+  const signing = { certPem: 'certificate', keyPem: 'key', ...valid(0, day) };
+  expect(authoritySecret('demo', 'tenants', { kind: 'settled', signing }, []).metadata.labels).toEqual({
+    'app.kubernetes.io/managed-by': 'coffer-operator',
+    'app.kubernetes.io/name': 'coffer',
+    'coffer.dev/authority': 'demo',
   });
 });
 
