@@ -14,8 +14,8 @@ describe('a ring of lines', () => {
     ring.append('one');
     ring.append('zwölf');
     const read = ring.read(place);
-    expect(read).toMatchObject({ lines: ['one', 'zwölf'], lost: 0 });
-    expect(ring.read(read.next)).toMatchObject({ lines: [], lost: 0 });
+    expect(read).toMatchObject({ lines: ['one', 'zwölf'], dropped: 0 });
+    expect(ring.read(read.next)).toMatchObject({ lines: [], dropped: 0 });
     expect(ring.read(ring.oldest()).lines).toEqual(['before', 'one', 'zwölf']);
   });
 
@@ -23,9 +23,9 @@ describe('a ring of lines', () => {
     const ring = ringOf(100);
     const start = ring.newest();
     for (let line = 0; line < 20; line += 1) ring.append(`line ${line}`);
-    const { lines, lost } = ring.read(start);
+    const { lines, dropped } = ring.read(start);
     expect(lines.at(-1)).toBe('line 19');
-    expect(lines.length + lost).toBe(20);
+    expect(lines.length + dropped).toBe(20);
     expect(lines.length).toBeGreaterThan(5);
   });
 
@@ -42,8 +42,8 @@ describe('a ring of lines', () => {
         const ring = ringOf(512);
         const start = ring.newest();
         for (const text of given) ring.append(text);
-        const { lines, lost } = ring.read(start);
-        expect(lines).toEqual(given.slice(lost).map((text) => Buffer.from(text).toString()));
+        const { lines, dropped } = ring.read(start);
+        expect(lines).toEqual(given.slice(dropped).map((text) => Buffer.from(text).toString()));
       }),
     );
   });
@@ -61,8 +61,8 @@ describe('a ring of lines', () => {
       (name) => new Worker(code, { eval: true, workerData: { memory, module, name } }),
     );
     await Promise.all(writers.map((writer) => once(writer, 'exit')));
-    const { lines, lost } = openLineRing(memory).read({ line: 0, position: 0 });
-    expect([lines.length, lost]).toEqual([1_500, 0]);
+    const { lines, dropped } = openLineRing(memory).read({ line: 0, position: 0 });
+    expect([lines.length, dropped]).toEqual([1_500, 0]);
     for (const name of ['a', 'b', 'c']) {
       const own = lines.filter((line) => line.startsWith(name));
       expect(own).toEqual(Array.from({ length: 500 }, (_, line) => `${name} ${line}`));

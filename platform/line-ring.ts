@@ -27,7 +27,7 @@ interface LinePlace {
 interface LinesRead {
   readonly lines: readonly string[];
   /** The number of lines that were overwritten before they were read. */
-  readonly lost: number;
+  readonly dropped: number;
   /** The position for the next read. */
   readonly next: LinePlace;
 }
@@ -101,8 +101,8 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
 
     read(after) {
       return locked(() => {
-        const lost = Math.max(0, at(firstLine) - after.line);
-        let { line, position } = lost > 0 ? { line: at(firstLine), position: at(firstPosition) } : after;
+        const dropped = Math.max(0, at(firstLine) - after.line);
+        let { line, position } = dropped > 0 ? { line: at(firstLine), position: at(firstPosition) } : after;
         const lines: string[] = [];
         const end = Math.min(at(nextPosition), position + maxRead);
         while (position < end) {
@@ -111,7 +111,7 @@ export function openLineRing(memory: SharedArrayBuffer): LineRing {
           position += size;
           line += 1;
         }
-        return { lines, lost, next: { line, position } };
+        return { lines, dropped, next: { line, position } };
       });
     },
 
@@ -126,7 +126,7 @@ const lookMs = 100;
 export interface FollowedLines {
   readonly lines: readonly string[];
   /** The number of lines before these that were overwritten before they were read. */
-  readonly lost: number;
+  readonly dropped: number;
 }
 
 /** Yields the lines after a position, and new ones, until the signal aborts it. A slow reader misses lines. */
@@ -137,9 +137,9 @@ export async function* followLines(
 ): AsyncGenerator<FollowedLines, void> {
   let place = after;
   while (!signal.aborted) {
-    const { lines, lost, next } = ring.read(place);
+    const { lines, dropped, next } = ring.read(place);
     place = next;
-    if (lines.length > 0 || lost > 0) yield { lines, lost };
+    if (lines.length > 0 || dropped > 0) yield { lines, dropped };
     else await sleep(lookMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -49,13 +49,13 @@ afterEach(async () => {
 });
 
 function candidate(api: LeaseDouble, identity: string, more: Partial<LeaderElectionOptions> = {}) {
-  const lost: string[] = [];
+  const messages: string[] = [];
   const election = new LeaderElection({
     api,
     namespace: 'coffer-system',
     name: 'coffer-operator',
     identity,
-    lost: (message) => lost.push(message),
+    onStoppedLeading: (message) => messages.push(message),
     failed: () => undefined,
     timing: { leaseDurationMs: 1_000, renewDeadlineMs: 300, retryMs: 20 },
     now: () => new Date(),
@@ -63,7 +63,7 @@ function candidate(api: LeaseDouble, identity: string, more: Partial<LeaderElect
     ...more,
   });
   elections.push(election);
-  return { election, lost };
+  return { election, messages };
 }
 
 describe('LeaderElection', () => {
@@ -102,10 +102,10 @@ describe('LeaderElection', () => {
 
   it('is lost when it cannot be renewed in time', async () => {
     const api = new LeaseDouble();
-    const { election, lost } = candidate(api, 'one');
+    const { election, messages } = candidate(api, 'one');
     await election.acquire();
     api.away = true;
-    await vi.waitFor(() => expect(lost).toHaveLength(1));
+    await vi.waitFor(() => expect(messages).toHaveLength(1));
     expect(election.leads).toBe(false);
   });
 
@@ -113,37 +113,37 @@ describe('LeaderElection', () => {
     const api = new LeaseDouble();
     const failures: unknown[] = [];
     const timing = { leaseDurationMs: 100_000, renewDeadlineMs: 50_000, retryMs: 10 };
-    const { election, lost } = candidate(api, 'one', { failed: (error) => failures.push(error), timing });
+    const { election, messages } = candidate(api, 'one', { failed: (error) => failures.push(error), timing });
     await election.acquire();
     api.away = true;
     await vi.waitFor(() => expect(failures.length).toBeGreaterThan(1));
     api.away = false;
     const writes = api.writes;
     await vi.waitFor(() => expect(api.writes).toBeGreaterThan(writes));
-    expect(lost).toEqual([]);
+    expect(messages).toEqual([]);
   });
 
   it('is lost when another process took the Lease', async () => {
     const api = new LeaseDouble();
-    const { election, lost } = candidate(api, 'one');
+    const { election, messages } = candidate(api, 'one');
     await election.acquire();
     await api.replace({
       ...(api.lease as KubeObject),
       spec: { ...api.spec, holderIdentity: 'two', renewTime: microTime(new Date()) },
     });
-    await vi.waitFor(() => expect(lost).toEqual(['two leads now']));
+    await vi.waitFor(() => expect(messages).toEqual(['two leads now']));
     expect(api.spec['holderIdentity']).toBe('two');
   });
 
   it('goes on when only labels of the Lease were changed', async () => {
     const api = new LeaseDouble();
-    const { election, lost } = candidate(api, 'one');
+    const { election, messages } = candidate(api, 'one');
     await election.acquire();
     const lease = api.lease as KubeObject;
     await api.replace({ ...lease, metadata: { ...lease.metadata, labels: { x: 'y' } } });
     const writes = api.writes;
     await vi.waitFor(() => expect(api.writes).toBeGreaterThan(writes + 1));
-    expect(lost).toEqual([]);
+    expect(messages).toEqual([]);
   });
 
   it('ends its candidacy by release', async () => {

@@ -15,7 +15,7 @@ export interface LeaderElectionOptions {
    * Called when the lease was not renewed in time or another candidate took it. Another process may lead now, so the callee must end
    * this process without another write.
    */
-  readonly lost: (message: string) => void;
+  readonly onStoppedLeading: (message: string) => void;
   /** Called when an attempt fails. It is repeated. */
   readonly failed: (error: unknown) => void;
   readonly timing?: LeaseTiming;
@@ -164,7 +164,7 @@ export class LeaderElection {
     this.#state = 'ended';
     this.#end.abort();
     clearTimeout(this.#deadline);
-    this.#options.lost(message);
+    this.#options.onStoppedLeading(message);
   }
 
   async #giveBack(): Promise<void> {

@@ -66,7 +66,7 @@ describe('what is found of a workload', () => {
   });
   it('names what the machine cannot give', () => {
     const rejected = { reason: 'PortInUse', message: 'port 9000 is in use' } as const;
-    expect(text(workloadConditions(seen({ running: { ...runningWorkload([]), refused: rejected } })))).toContain(
+    expect(text(workloadConditions(seen({ running: { ...runningWorkload([]), rejected } })))).toContain(
       'Ready=False PortInUse',
     );
   });

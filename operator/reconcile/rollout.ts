@@ -151,7 +151,7 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
 }
 
 /** Reports whether nothing was made of the workload but its refusal. */
-function wasRejected({ refused: rejected, inputs, instances, wanted }: RunningWorkload): boolean {
+function wasRejected({ rejected, inputs, instances, wanted }: RunningWorkload): boolean {
   return rejected !== undefined && inputs.length === 0 && instances.length === 0 && wanted === 0;
 }
 

@@ -14,7 +14,7 @@ describe('the status of a workload', () => {
     expect(status(running)).toMatchObject({ servers: '1/2', replicas: 2, selector: 'a=b' });
   });
   it('counts no pod that was refused', () => {
-    const state = { kind: 'broken', restarts: 0, message: 'no quota', refused: true } as const;
+    const state = { kind: 'broken', restarts: 0, message: 'no quota', rejected: true } as const;
     const running = runningWorkload(['ready'], '1', { instances: [{ name: 'demo-server-0', inputs: [], state }] });
     expect(status(running)).toMatchObject({ replicas: 0 });
   });

@@ -39,7 +39,7 @@ export function workloadConditions(seen: Observation): readonly ConditionUpdate[
   if (seen.invalid !== undefined) {
     return [notReady('InvalidSpec', seen.invalid), stalled('InvalidSpec', seen.invalid)];
   }
-  const issue = seen.issue ?? seen.running?.refused;
+  const issue = seen.issue ?? seen.running?.rejected;
   if (issue !== undefined) {
     const { reason, message } = issue;
     return [notReady(reason, message), passing.has(reason) ? reconciling(reason, message) : stalled(reason, message)];
@@ -124,7 +124,7 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
   const name = (instance: string) => (running.wanted > 1 ? instance : 'it');
   for (const { name: instance, state } of running.instances) {
     if (state.kind !== 'broken') continue;
-    if (state.refused) return notReady('FailedCreate', `${name(instance)} is refused: ${state.message}`);
+    if (state.rejected) return notReady('FailedCreate', `${name(instance)} is refused: ${state.message}`);
     return state.restarts > 0
       ? notReady('CrashLoop', `${name(instance)} ends again and again: ${state.message}`)
       : notReady('CannotStart', `${name(instance)} cannot start: ${state.message}`);
@@ -213,7 +213,7 @@ function readyOf(running: RunningWorkload | undefined): number {
 
 /** An instance whose pod was refused does not exist. */
 function isMade({ state }: Instance): boolean {
-  return state.kind !== 'broken' || state.refused !== true;
+  return state.kind !== 'broken' || state.rejected !== true;
 }
 
 function versionOf(running: RunningWorkload | undefined): string | undefined {
@@ -231,7 +231,7 @@ function rolloutOf(
   const restarts = step !== undefined && 'restarts' in step ? step.restarts : [];
   if (restarts.length === 0 || running.wanted === 0) return undefined;
   // The update could not be recorded, so no instance restarts for it.
-  if (step?.kind === 'update' && running.refused !== undefined) return undefined;
+  if (step?.kind === 'update' && running.rejected !== undefined) return undefined;
   // Before the new version is recorded, no instance is updated.
   const updated = step?.kind === 'update' || isUnrecorded(step, outdated.length) ? 0 : running.wanted - outdated.length;
   const reason = cut(describeRestarts(restarts), maxReason);

@@ -120,7 +120,7 @@ const i64Const = (value: number) => [0x42, ...signed(value)];
 const i64Load = (offset: number) => [0x29, 0, ...unsigned(offset)];
 const i64Load8 = [0x31, 0, 0];
 const i64Store = (offset: number) => [0x37, 0, ...unsigned(offset)];
-const [i32Add, i32Subtract, i32And, i32LessUnsigned, i32AtMostUnsigned] = [0x6a, 0x6b, 0x71, 0x49, 0x4d];
+const [i32Add, i32Subtract, i32And, i32LessUnsigned, i32LessOrEqualUnsigned] = [0x6a, 0x6b, 0x71, 0x49, 0x4d];
 const [i64And, i64Xor, i64ShiftLeft, i64ShiftRight, i32Wrap] = [0x83, 0x85, 0x86, 0x88, 0xa7];
 
 /** Locals of `update`: its two arguments, the CRC, the second word. */
@@ -143,7 +143,7 @@ function step(): number[] {
 
 function updateCode(): number[] {
   const advance = (bytes: number) => [get(START), i32Const(bytes), i32Add, set(START)].flat();
-  const sixteenAreLeft = [get(START), i32Const(SLICES), i32Add, get(END), i32AtMostUnsigned].flat();
+  const sixteenAreLeft = [get(START), i32Const(SLICES), i32Add, get(END), i32LessOrEqualUnsigned].flat();
   const oneIsLeft = [get(START), get(END), i32LessUnsigned].flat();
   const stepOfOne = [
     [get(CRC), get(START), i64Load8, i64Xor, i64Const(0xff), i64And, i64Const(3), i64ShiftLeft, i32Wrap, i64Load(0)],

@@ -112,8 +112,8 @@ function noFile(path: string): string {
 }
 
 function withKeys(issue: string, suffix: string): string {
-  const longestFirst = openIdKeys.toSorted((a, b) => b.row.name.length - a.row.name.length);
-  const found = longestFirst.find(({ row }) => issue.startsWith(row.name + suffix));
+  const byLength = openIdKeys.toSorted((a, b) => b.row.name.length - a.row.name.length);
+  const found = byLength.find(({ row }) => issue.startsWith(row.name + suffix));
   return found === undefined ? issue : found.key + issue.slice(found.row.name.length + suffix.length);
 }
 

@@ -232,10 +232,10 @@ function endsEarly(): S3Error {
   return new S3Error('IncompleteBody', 'The body ended before its last aws-chunked chunk.');
 }
 
-function wrongLength(declared: number, which: 'more' | 'fewer'): S3Error {
+function wrongLength(expected: number, which: 'more' | 'fewer'): S3Error {
   return new S3Error(
     'IncompleteBody',
-    `The body has ${which} bytes than x-amz-decoded-content-length says, ${declared}.`,
+    `The body has ${which} bytes than x-amz-decoded-content-length says, ${expected}.`,
   );
 }
 

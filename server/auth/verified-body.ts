@@ -10,7 +10,7 @@ import { announcedTrailers, payloadKind } from '../../protocol/sigv4/signature.t
 import type { VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
 
 /** The declared size and hash of a body; undefined if the request has none. */
-interface DeclaredBody {
+interface ExpectedBody {
   readonly size: number | undefined;
   /** 64 hexadecimal digits in lower case. */
   readonly sha256: string | undefined;
@@ -19,14 +19,14 @@ interface DeclaredBody {
 /** A body that fails at its end with an S3Error if it differs from its declaration. */
 export class CheckedBody implements BodySource {
   readonly #source: BodySource;
-  readonly #declared: DeclaredBody;
+  readonly #expected: ExpectedBody;
   #size = 0;
   #hash: Hash | undefined;
   #sha256: string | undefined;
 
-  constructor(source: BodySource, declared: DeclaredBody) {
+  constructor(source: BodySource, expected: ExpectedBody) {
     this.#source = source;
-    this.#declared = declared;
+    this.#expected = expected;
   }
 
   hold(bytes: number, sender: BodySender): void {
@@ -38,7 +38,7 @@ export class CheckedBody implements BodySource {
   }
 
   async pipe(take: TakeChunk): Promise<void> {
-    const { size, sha256 } = this.#declared;
+    const { size, sha256 } = this.#expected;
     await this.#source.pipe((chunk) => {
       this.#size += chunk.length;
       if (sha256 !== undefined) this.#update(chunk);
@@ -50,7 +50,7 @@ export class CheckedBody implements BodySource {
 
   /** A body of one chunk needs no hash object, which costs a third of the hash of 4 KiB. */
   #update(chunk: Buffer): void {
-    if (this.#hash === undefined && chunk.length === this.#declared.size) this.#sha256 = hash('sha256', chunk);
+    if (this.#hash === undefined && chunk.length === this.#expected.size) this.#sha256 = hash('sha256', chunk);
     else (this.#hash ??= createHash('sha256')).update(chunk);
   }
 
@@ -64,10 +64,10 @@ function checkSize(received: number, size: number | undefined): void {
   throw new S3Error('IncompleteBody', `The body has ${received} bytes, but Content-Length says ${size}.`);
 }
 
-function checkHash(computed: string, declared: string): void {
-  if (computed === declared) return;
+function checkHash(computed: string, expected: string): void {
+  if (computed === expected) return;
   throw new S3Error('XAmzContentSHA256Mismatch', undefined, {
-    details: { ClientComputedContentSHA256: declared, S3ComputedContentSHA256: computed },
+    details: { ClientComputedContentSHA256: expected, S3ComputedContentSHA256: computed },
   });
 }
 
@@ -109,7 +109,7 @@ export function verifiedBody(
     case 'unsigned':
     case 'sha256': {
       refuseTrailer(headers);
-      const size = declaredLength(headers['content-length'], 'Content-Length');
+      const size = parseLength(headers['content-length'], 'Content-Length');
       // Without a body, the read still checks the declared hash.
       const body = new CheckedBody(hasBody(headers) ? request.body : nothing, {
         size,
@@ -132,7 +132,7 @@ function streaming(
   if (payload.signed && signature?.claim.kind !== 'header') {
     throw new S3Error('InvalidRequest', 'A body of signed chunks needs a request that is signed in its header.');
   }
-  const size = declaredLength(textOf(headers['x-amz-decoded-content-length']), 'x-amz-decoded-content-length');
+  const size = parseLength(textOf(headers['x-amz-decoded-content-length']), 'x-amz-decoded-content-length');
   if (size === undefined) {
     throw new S3Error('MissingContentLength', 'A streaming body needs the header x-amz-decoded-content-length.');
   }
@@ -201,7 +201,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 
 const nothing: BodySource = { pipe: () => Promise.resolve() };
 
-function declaredLength(text: string | undefined, name: string): number | undefined {
+function parseLength(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;
   const length = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   if (length !== undefined) return length;

@@ -13,13 +13,13 @@ export function whileAllowed<Item>(
   isAllowed: () => Promise<boolean>,
 ): (gone: AbortSignal) => AsyncIterable<Item> {
   return async function* (gone) {
-    const lost = new AbortController();
+    const revoked = new AbortController();
     let isChecking = false;
     const check = async () => {
       if (isChecking) return;
       isChecking = true;
       try {
-        if (!(await isAllowed())) lost.abort();
+        if (!(await isAllowed())) revoked.abort();
       } catch {
         // The next check decides.
       } finally {
@@ -29,8 +29,8 @@ export function whileAllowed<Item>(
     const timer = setInterval(() => void check(), checkMs);
     timer.unref();
     try {
-      for await (const item of stream(AbortSignal.any([gone, lost.signal]))) {
-        if (lost.signal.aborted) return;
+      for await (const item of stream(AbortSignal.any([gone, revoked.signal]))) {
+        if (revoked.signal.aborted) return;
         yield item;
       }
     } finally {

@@ -80,7 +80,7 @@ export interface SessionS3Answer {
   /** The error that S3 answers; undefined if it did what it was asked for. */
   readonly error?: { readonly code: string; readonly message: string };
   /** The right that was refused, where the error is `AccessDenied`. */
-  readonly refused?: DeniedRight | undefined;
+  readonly denied?: DeniedRight | undefined;
 }
 
 export interface SessionS3Call {

@@ -103,7 +103,7 @@ describe('sealed records', () => {
   });
 
   it('start in several threads at once', async () => {
-    const records = new MemoryRecordStore({ faults: new Faults({ latencyTurns: 3, seed: 7 }) });
+    const records = new MemoryRecordStore({ faults: new Faults({ latencyTicks: 3, seed: 7 }) });
     const service = new FakeKeyService();
     const stores = await Promise.all(Array.from({ length: 4 }, () => started(records, encrypted(service))));
     await stores[0]?.put(session, secret);
@@ -229,7 +229,7 @@ describe('sealing among several servers', () => {
 
   it('leaves nothing plain, whichever server writes while it is turned on', async () => {
     for (let seed = 0; seed < 20; seed += 1) {
-      const records = new MemoryRecordStore({ faults: new Faults({ latencyTurns: 5, lostAfter: 0.1, seed }) });
+      const records = new MemoryRecordStore({ faults: new Faults({ latencyTicks: 5, lostAfter: 0.1, seed }) });
       const keys = encrypted();
       const [one, other] = [await deferred(records, keys), await deferred(records, keys)];
       const writes = Array.from({ length: 10 }, (_, index) => other.put(sealedKey('identity', String(index)), secret));

@@ -169,7 +169,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       if (message.headers.origin !== undefined) envelope.headers = await options.crossOrigin?.(request);
       const answer = await answerOf(message, request);
       await sendAnswer(message, response, answer, envelope);
-      measure?.moved(declaredSize(message), response.writableEnded ? sizeOf(message, answer) : 0);
+      measure?.moved(contentLength(message), response.writableEnded ? sizeOf(message, answer) : 0);
       measure?.ended(response.writableEnded ? response.statusCode : 'canceled');
       if (audit !== undefined)
         publish(request, response, { audit, envelope }, response.writableEnded ? 'answered' : 'canceled');
@@ -177,7 +177,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
       const refusal = asS3Error(error);
       const canceled = clientDisconnected(message);
       const broken = response.headersSent;
-      measure?.refused(refusal.code);
+      measure?.rejected(refusal.code);
       await sendFailure(message, response, request, error, envelope);
       // An answer that broke off has already sent the status 200.
       measure?.ended(canceled ? 'canceled' : broken ? 500 : refusal.status);
@@ -284,9 +284,9 @@ interface Observers {
 }
 
 /** Returns the declared size of the request's body in bytes; 0 without one. */
-function declaredSize({ headers }: IncomingMessage): number {
-  const declared = headers['content-length'];
-  return declared === undefined ? 0 : Number(declared) || 0;
+function contentLength({ headers }: IncomingMessage): number {
+  const length = headers['content-length'];
+  return length === undefined ? 0 : Number(length) || 0;
 }
 
 /** Returns the size of the answer's body in bytes, as far as it was known at the start. */

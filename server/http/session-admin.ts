@@ -34,8 +34,8 @@ export function createSessionAdmin(
         await sendAnswer(message, response, { ...answer, headers }, { requestId: call.requestId });
       } catch (error) {
         const denied = error instanceof S3Error && error.code === 'AccessDenied';
-        if (!denied || access.refused === undefined || response.headersSent) throw error;
-        throw new S3Error('AccessDenied', await call.explain(access.refused), { cause: error });
+        if (!denied || access.denied === undefined || response.headersSent) throw error;
+        throw new S3Error('AccessDenied', await call.explain(access.denied), { cause: error });
       } finally {
         body.release();
       }

@@ -56,8 +56,8 @@ export function createSessionS3(services: Services): SessionS3 {
         await sendAnswer(message, response, replaced, { requestId: call.requestId });
       } catch (error) {
         const refusal = asS3Error(error);
-        if (refusal.code !== 'AccessDenied' || access.refused === undefined || response.headersSent) throw refusal;
-        throw new S3Error('AccessDenied', await call.explain(access.refused), { cause: refusal.cause });
+        if (refusal.code !== 'AccessDenied' || access.denied === undefined || response.headersSent) throw refusal;
+        throw new S3Error('AccessDenied', await call.explain(access.denied), { cause: refusal.cause });
       } finally {
         body.release();
       }
@@ -65,7 +65,7 @@ export function createSessionS3(services: Services): SessionS3 {
     async run(operation) {
       const access = new WatchedAccess(services.access);
       const answer = await runOperation(apiOf(operation, access), operation, services.auditEvents);
-      return answer.error?.code === 'AccessDenied' ? { ...answer, refused: access.refused } : answer;
+      return answer.error?.code === 'AccessDenied' ? { ...answer, denied: access.denied } : answer;
     },
   };
 }
@@ -152,7 +152,7 @@ function errorOf({ status, headers }: Answer, document: Buffer): NonNullable<Ses
 /** Remembers the last right that was refused, for the message to the user. */
 export class WatchedAccess {
   readonly #access: WatchableAccess;
-  refused: DeniedRight | undefined;
+  denied: DeniedRight | undefined;
 
   constructor(access: WatchableAccess) {
     this.#access = access;
@@ -172,7 +172,7 @@ export class WatchedAccess {
 
   async authorize(request: AccessRequest): Promise<Decision> {
     const decision = await this.#access.authorize(request);
-    if (decision.kind === 'deny') this.refused = { action: request.action, resource: request.resource };
+    if (decision.kind === 'deny') this.denied = { action: request.action, resource: request.resource };
     return decision;
   }
 }

@@ -5,7 +5,7 @@ import { isReadOnly, setReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
 import { placeFrom, type StoredPlace, storedPlace } from './verify/object-records.ts';
-import type { Finding } from './verify/finding.ts';
+import type { Issue } from './verify/issue.ts';
 import { readScrubState, type ScrubState } from './verify/scrub.ts';
 import { takeSnapshot, type SnapshotSummary } from './snapshot.ts';
 import { verifyStores, type VerifySummary } from './verify/verify-stores.ts';
@@ -29,14 +29,14 @@ export interface QuarantinePage {
 }
 
 export interface Verification {
-  readonly findings: readonly Finding[];
-  /** True where there are more findings than are listed. */
+  readonly findings: readonly Issue[];
+  /** True where there are more issues than are listed. */
   readonly more: boolean;
   readonly summary: VerifySummary;
 }
 
-/** The maximum of findings in an answer: more of them have one cause. */
-const MAX_FINDINGS = 1_000;
+/** The maximum of issues in an answer: more of them have one cause. */
+const MAX_ISSUES = 1_000;
 /** The maximum to which damaged objects are counted. */
 const MAX_COUNTED = 10_000;
 
@@ -93,12 +93,12 @@ export function createMaintenance({
   };
 }
 
-async function gather(verification: AsyncGenerator<Finding, VerifySummary>): Promise<Verification> {
-  const findings: Finding[] = [];
+async function gather(verification: AsyncGenerator<Issue, VerifySummary>): Promise<Verification> {
+  const issues: Issue[] = [];
   for (;;) {
     const { done, value } = await verification.next();
-    if (done === true) return { findings, more: value.findings > findings.length, summary: value };
-    if (findings.length < MAX_FINDINGS) findings.push(value);
+    if (done === true) return { findings: issues, more: value.findings > issues.length, summary: value };
+    if (issues.length < MAX_ISSUES) issues.push(value);
   }
 }
 

@@ -9,7 +9,7 @@ import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
-import type { Finding } from './verify/finding.ts';
+import type { Issue } from './verify/issue.ts';
 import { restoreSnapshot, takeSnapshot } from './snapshot.ts';
 import { allBlockSums, filledLayer, makeOlder } from '../../test/support/maintenance/filled-layer.ts';
 import { contentsOf, versionedLayer } from '../../test/support/maintenance/versioned-layer.ts';
@@ -39,7 +39,7 @@ afterEach(async () => {
   await base.remove();
 });
 
-async function verified(path: string): Promise<Finding[]> {
+async function verified(path: string): Promise<Issue[]> {
   return within(path, (stores) =>
     Array.fromAsync(verifyStores({ ...stores, now: Date.now(), bodies: true, graceMs: 0 })),
   );

@@ -20,7 +20,7 @@ interface ListenOptions {
   readonly etagOf: (event: QueuedEvent) => Promise<string | undefined>;
   readonly signal: AbortSignal;
   /** Called with the count of events that this client has missed. The stream ends then: the client connects again. */
-  readonly onLost: (count: number) => void;
+  readonly onDropped: (count: number) => void;
 }
 
 /** Appends an event of this thread for the listeners of the process. */
@@ -31,10 +31,10 @@ export function writeHeard(ring: LineRing, { names, time, bucket, key, versionId
 /** Yields the records of the events that a listener asks for, from now on. As in MinIO, their keys are not encoded. */
 export async function* listenedEvents(
   asked: AskedEvents,
-  { ring, source, etagOf, signal, onLost }: ListenOptions,
+  { ring, source, etagOf, signal, onDropped }: ListenOptions,
 ): AsyncGenerator<readonly object[]> {
-  for await (const { lines, lost } of followLines(ring, ring.newest(), signal)) {
-    if (lost > 0) return onLost(lost);
+  for await (const { lines, dropped } of followLines(ring, ring.newest(), signal)) {
+    if (dropped > 0) return onDropped(dropped);
     const records: object[] = [];
     for (const line of lines) {
       const { names, ...event } = JSON.parse(line) as ObjectEvent;

@@ -117,7 +117,7 @@ const engines: Readonly<Record<string, (seed: number) => Promise<Stores>>> = {
   'faulty memory': (seed) => {
     let faults = new Faults({
       seed,
-      latencyTurns: 2,
+      latencyTicks: 2,
       conflict: 0.05,
       lostAfter: 0.05,
       lostBefore: 0.05,

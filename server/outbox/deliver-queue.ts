@@ -47,7 +47,7 @@ interface DeliverQueueOptions<Outcome> {
   /** Milliseconds between two looks at an empty queue. */
   readonly idleMs?: number;
   /** Milliseconds at most until the next look at a queue whose target refuses events and takes others. */
-  readonly maxRefusedMs?: number;
+  readonly maxRejectedMs?: number;
   /** Makes events wait while requests need the processors. Absent for a target on which clients wait. */
   readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
@@ -94,7 +94,7 @@ class DeliveredQueue<Outcome> {
   }
 
   async deliverAll(): Promise<void> {
-    const { records, target, delivery, signal, idleMs = defaultIdleMs, maxRefusedMs } = this.#options;
+    const { records, target, delivery, signal, idleMs = defaultIdleMs, maxRejectedMs } = this.#options;
     if (delivery === undefined) return;
     let from: Key | undefined;
     let failed = 0;
@@ -104,7 +104,7 @@ class DeliveredQueue<Outcome> {
       const isEmpty = window.groups.length === 0;
       if (done > 0 || isEmpty) failed = 0;
       else failed += 1;
-      const maxMs = isAway ? backoff.maxMs : (maxRefusedMs ?? backoff.maxMs);
+      const maxMs = isAway ? backoff.maxMs : (maxRejectedMs ?? backoff.maxMs);
       if (failed > 0) await this.#wait(Math.min(maxMs, backoffMs(failed, backoff)), signal);
       else if (isEmpty && from === undefined) await this.#wait(idleMs, signal);
       from = window.next;

@@ -37,7 +37,7 @@ export function hearEvents(
   { source, replicas, stopping, send, log }: HeardEventsOptions,
 ): ListenedEvents {
   const ring = openLineRing(live.events);
-  const onLost = (count: number) => {
+  const onDropped = (count: number) => {
     log.warn(
       { event: 'listener-slow', lost: count },
       'a client that listens to events is too slow, and was disconnected',
@@ -62,7 +62,7 @@ export function hearEvents(
     }
     return (gone) => {
       const signal = AbortSignal.any([gone, stopping]);
-      return counted(listenedEvents(asked, { ring, source, etagOf, signal, onLost }), onListen);
+      return counted(listenedEvents(asked, { ring, source, etagOf, signal, onDropped }), onListen);
     };
   };
 }

@@ -367,8 +367,8 @@ export function runUserChecks(
     hold = held;
     if (held === undefined) return;
     const run = async () => {
-      const { checked, cutOff } = await check.run(undefined, AbortSignal.any([held.signal, stopping.signal]));
-      if (cutOff.length > 0) log.info({ checked, cutOff: cutOff.length }, 'access of external users was revoked');
+      const { checked, cutOff: revoked } = await check.run(undefined, AbortSignal.any([held.signal, stopping.signal]));
+      if (revoked.length > 0) log.info({ checked, cutOff: revoked.length }, 'access of external users was revoked');
     };
     await tasks.run('people', intervalMs, run, ended);
   };

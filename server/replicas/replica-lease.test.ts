@@ -198,7 +198,7 @@ const pausing: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('pause' as const), who, ms: fc.nat({ max: 3 * ttl }) }) },
 );
 
-const plan = { latencyTurns: 3, conflict: 0.05, lostAfter: 0.1, lostBefore: 0.1, late: 0.05, unavailable: 0.1 };
+const plan = { latencyTicks: 3, conflict: 0.05, lostAfter: 0.1, lostBefore: 0.1, late: 0.05, unavailable: 0.1 };
 
 /** The events one after the other; `check` is asked whenever time has passed. */
 async function play(

@@ -58,7 +58,7 @@ class S3BatchRemote implements BatchRemote {
         cause: error,
       });
     });
-    if (answer.status !== 200) throw refused(answer, `${remote.endpoint}/${remote.bucket}`);
+    if (answer.status !== 200) throw rejection(answer, `${remote.endpoint}/${remote.bucket}`);
     if (remote.type !== 'minio') return;
     const there = /<Status>Enabled<\/Status>/.test(answer.text);
     const [source, target] =
@@ -219,7 +219,7 @@ function targetOf({ remote }: ReplicateDefinition, { secretKey, sessionToken }: 
   };
 }
 
-function refused(answer: TargetAnswer, place: string): MaintenanceError {
+function rejection(answer: TargetAnswer, place: string): MaintenanceError {
   const { code, message } = errorOf(answer);
   if (code === 'NoSuchBucket') return new MaintenanceError('no-such-target', `there is no bucket ${place}`);
   return new MaintenanceError('remote-refused', `${place} refuses the job: ${code} ${message}`.trim());

@@ -51,7 +51,7 @@ const saveMs = 1_000;
 /** Milliseconds between two looks at an empty queue for whose target answers wait; `shared`: each is a query of a database. */
 const synchronousIdleMs = { own: 20, shared: 100 };
 /** Milliseconds between two looks at such a queue while the target refuses versions in it. */
-const synchronousRefusedMs = 250;
+const synchronousRejectedMs = 250;
 /** Milliseconds after a failure of the store. */
 const retryMs = 2_000;
 
@@ -150,7 +150,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
       random: randomBytes,
       log,
       ...(idleMs !== undefined && { idleMs }),
-      ...(stored.target.sync === true ? { maxRefusedMs: synchronousRefusedMs } : { share: options.share }),
+      ...(stored.target.sync === true ? { maxRejectedMs: synchronousRejectedMs } : { share: options.share }),
     }),
     walkForResync({ records, objects, stored, stats, reads, signal: either, log }),
     delivery.watchHealth(),

@@ -53,7 +53,7 @@ export class ItemApplier {
       if (applied !== 'later') this.#failures.delete(itemId(entry));
       return applied;
     } catch (error) {
-      return this.#refused(entry, known, error, context);
+      return this.#rejected(entry, known, error, context);
     }
   }
 
@@ -83,7 +83,7 @@ export class ItemApplier {
     return { ...entry, digest: await live.digest(state.secretKey, entry) };
   }
 
-  #refused(
+  #rejected(
     entry: LedgerEntry,
     known: LedgerEntry | undefined,
     error: unknown,

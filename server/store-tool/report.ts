@@ -1,4 +1,4 @@
-import type { Finding } from '../maintenance/verify/finding.ts';
+import type { Issue } from '../maintenance/verify/issue.ts';
 
 /** The streams, the environment and the interrupt signal of a command. */
 export interface Io {
@@ -19,7 +19,7 @@ interface Progress {
 /** Milliseconds between two updates of the progress: on a terminal, and as lines of JSON. */
 const every = { terminal: 125, json: 5_000 } as const;
 
-/** Prints findings, progress and results: as text, or with `--json` as one line of JSON each. */
+/** Prints issues, progress and results: as text, or with `--json` as one line of JSON each. */
 export class Report {
   readonly json: boolean;
   readonly #io: Io;
@@ -32,8 +32,8 @@ export class Report {
     this.json = options.json;
   }
 
-  finding(finding: Finding): void {
-    this.line(`${finding.kind}: ${printable(finding.message)}`, { type: 'finding', ...finding });
+  issue(issue: Issue): void {
+    this.line(`${issue.kind}: ${printable(issue.message)}`, { type: 'finding', ...issue });
   }
 
   /** A line on standard output. */

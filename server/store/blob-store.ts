@@ -91,7 +91,7 @@ export interface OpenSegmentSize {
   /** With those of bodies that are not complete. */
   readonly size: number;
   /** The bytes of bodies that failed. */
-  readonly lost: number;
+  readonly failed: number;
   /** The size at which it is sealed in any case. */
   readonly full: number;
 }

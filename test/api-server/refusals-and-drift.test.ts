@@ -120,7 +120,7 @@ describe('what the API server refuses', () => {
   ];
   it.each(cases)('is told with object and field: %s', async (_, workload, message) => {
     await runtime.apply(workload, secrets);
-    const rejected = (await runtime.observeOne('demo'))?.refused;
+    const rejected = (await runtime.observeOne('demo'))?.rejected;
     expect(rejected?.reason).toBe('ObjectRefused');
     expect(rejected?.message).toMatch(message);
   });
@@ -183,7 +183,7 @@ describe('why a pod was not made', () => {
     });
     await expect
       .poll(async () => (await runtime.observeOne('demo'))?.instances.map(({ state }) => state), { timeout: 20_000 })
-      .toEqual([{ kind: 'broken', restarts: 0, message: words, refused: true }]);
+      .toEqual([{ kind: 'broken', restarts: 0, message: words, rejected: true }]);
     expect(resourceTypes.coreEvent.plural).toBe('events');
   });
 });
@@ -210,7 +210,7 @@ describe('an operator that comes back to a namespace that is being deleted', () 
       maxConcurrentRollouts: 1,
       image: 'coffer:1',
       log: createLogger({ name: 'operator', level: 'silent' }),
-      leadershipLost: () => undefined,
+      onStoppedLeading: () => undefined,
     });
     try {
       await expect

@@ -56,3 +56,9 @@ it('counts comments without a subject and words of the glossary in names', () =>
   expect({ comments, headless, unclear }).toEqual({ comments: 2, headless: 1, unclear: 1 });
   expect(Object.fromEntries(names)).toEqual({ most: 1, pour: 1, pieces: 1 });
 });
+
+it('counts no words of messages as names, but the names in them', () => {
+  const text = 'const message = `at most ${shown(maxPieces, { seat: `a lost ${seats}` })} people`;';
+  const { names } = countWords([{ path: 'a.ts', text }]);
+  expect(Object.fromEntries(names)).toEqual({ pieces: 1, seat: 1, seats: 1 });
+});

@@ -1,3 +1,4 @@
+import { parseAst } from 'vite';
 import type { Source } from './source-counts.ts';
 
 /** What the glossary of CONTRIBUTING.md replaces, as parts of names: `mostKept` holds `most`, `OpenIdPerson` holds `person`. */
@@ -23,8 +24,8 @@ export interface WordCounts {
 export function countWords(sources: readonly Source[]): WordCounts {
   const comments = sources.flatMap(({ text }) => commentsOf(text));
   const names = new Map(glossary.split(' ').map((word) => [word, 0]));
-  for (const { text } of sources) {
-    for (const word of wordsOfNames(text)) {
+  for (const source of sources) {
+    for (const word of wordsOfNames(source)) {
       const count = names.get(word);
       if (count !== undefined) names.set(word, count + 1);
     }
@@ -51,11 +52,27 @@ export function commentsOf(text: string): readonly string[] {
     .filter((line) => line !== '' && !/^(?:oxlint|eslint|@ts|prettier)/.test(line));
 }
 
-/** The words of the names in a source, in lower case: `readIfMatch` gives `read`, `if`, `match`. Comments and strings are left out. */
-function* wordsOfNames(text: string): Iterable<string> {
-  const code = text.replace(comment, ' ').replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, ' ');
-  for (const [name] of code.matchAll(/[A-Za-z_$][\w$]*/g)) {
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly [key: string]: unknown;
+}
+
+/** The words of the names in a source, in lower case: `readIfMatch` gives `read`, `if`, `match`. Comments and messages have no names. */
+function* wordsOfNames({ path, text }: Source): Iterable<string> {
+  const names = new Map<number, string>();
+  // The key and the value of `{ name }` are one place.
+  addNames(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts', astType: 'ts' }), names);
+  for (const name of names.values()) {
     for (const [word] of name.replace(/cut_?off/gi, 'cutoff').matchAll(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g))
       yield word.toLowerCase();
   }
+}
+
+function addNames(value: unknown, names: Map<number, string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) return value.forEach((item) => addNames(item, names));
+  const { type, start, name } = value as Node;
+  if (/^(?:JSX|Private)?Identifier$/.test(type) && typeof name === 'string') names.set(start, name);
+  for (const child of Object.values(value)) addNames(child, names);
 }

@@ -1,4 +1,4 @@
-import { isLoss, type Finding } from '../../server/maintenance/verify/finding.ts';
+import { isLoss, type Issue } from '../../server/maintenance/verify/issue.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
 import { removeQueuedBlobs, removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
@@ -8,7 +8,7 @@ import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 
 export interface Verified {
-  /** Findings that an end in the middle of anything does not explain. */
+  /** Issues that an end in the middle of anything does not explain. */
   readonly complaints: readonly string[];
   /** Blobs without an owner: bodies that had come, or were coming, when the server ended before the commit that would own them. */
   readonly orphans: number;
@@ -36,15 +36,15 @@ export function verifySweptFolder(path: string): Promise<Verified> {
 async function verified(records: RecordStore, blobs: BlobStore): Promise<Verified> {
   const complaints: string[] = [];
   let orphans = 0;
-  for await (const finding of verifyStores({ records, blobs, now: Date.now() + 1_000, graceMs: 0, bodies: true })) {
-    if (finding.kind === 'orphan-blob') orphans += 1;
-    else complaints.push(described(finding));
+  for await (const issue of verifyStores({ records, blobs, now: Date.now() + 1_000, graceMs: 0, bodies: true })) {
+    if (issue.kind === 'orphan-blob') orphans += 1;
+    else complaints.push(described(issue));
   }
   return { complaints, orphans };
 }
 
-function described(finding: Finding): string {
-  return `verify: ${finding.kind}${isLoss(finding) ? ' (a loss)' : ''}: ${finding.message}`;
+function described(issue: Issue): string {
+  return `verify: ${issue.kind}${isLoss(issue) ? ' (a loss)' : ''}: ${issue.message}`;
 }
 
 async function withStores<T>(path: string, work: (records: RecordStore, blobs: BlobStore) => Promise<T>): Promise<T> {

@@ -75,7 +75,7 @@ async function twoServers() {
   const now = () => clock.now;
   const disk = new SimulatedDisk('/data', { now });
   const records = new MemoryRecordStore({
-    faults: new Faults({ seed, latencyTurns: 1, lostAfter: 0.01, lostBefore: 0.01, conflict: 0.01 }),
+    faults: new Faults({ seed, latencyTicks: 1, lostAfter: 0.01, lostBefore: 0.01, conflict: 0.01 }),
   });
   const { keys } = testLayer();
   const servers = [1, 2, 3].map(() => {

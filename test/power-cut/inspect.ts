@@ -24,13 +24,13 @@ process.on('message', (path: string) => {
   );
 });
 
-async function inspect(path: string): Promise<{ shown: Shown; findings: string[] }> {
+async function inspect(path: string): Promise<{ shown: Shown; issues: string[] }> {
   const folder = await openDataFolder(path);
   const records = openLmdbRecordStore({ folder: folder.recordsFolder });
   try {
     const blobs = openFilesBlobStore(folder.blobsFolder);
     const shown = await everything(createObjectLayer({ records, blobs, keys: noKeySource }));
-    return { shown, findings: await findingsIn(records, blobs) };
+    return { shown, issues: await issuesIn(records, blobs) };
   } finally {
     await records.close();
     await folder.close();
@@ -38,12 +38,12 @@ async function inspect(path: string): Promise<{ shown: Shown; findings: string[]
 }
 
 /** What `verify` finds with no grace; a body without an owner is what an upload leaves that was cut off. */
-async function findingsIn(records: RecordStore, blobs: BlobStore): Promise<string[]> {
-  const findings: string[] = [];
-  for await (const finding of verifyStores({ records, blobs, now: Date.now() + 1_000, graceMs: 0, bodies: true })) {
-    if (finding.kind !== 'orphan-blob') findings.push(`${finding.kind}: ${finding.message}`);
+async function issuesIn(records: RecordStore, blobs: BlobStore): Promise<string[]> {
+  const issues: string[] = [];
+  for await (const issue of verifyStores({ records, blobs, now: Date.now() + 1_000, graceMs: 0, bodies: true })) {
+    if (issue.kind !== 'orphan-blob') issues.push(`${issue.kind}: ${issue.message}`);
   }
-  return findings;
+  return issues;
 }
 
 async function everything(objects: ObjectLayer): Promise<Shown> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Shown } from './inspect.ts';
 
-export type Inspection = { readonly shown: Shown; readonly findings: readonly string[] } | { readonly error: string };
+export type Inspection = { readonly shown: Shown; readonly issues: readonly string[] } | { readonly error: string };
 
 /** Asks a process of its own what data folders show, a new one where a folder was so damaged that it ended the last. */
 export class Inspector {

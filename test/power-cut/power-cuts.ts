@@ -56,11 +56,11 @@ export async function complaintsAt(
 
 export function complaintsAbout(inspection: Inspection, { history }: Recording, cut: PowerCut): string[] {
   if ('error' in inspection) return [`power cut at ${cut.at}: ${inspection.error}`];
-  const { shown, findings } = inspection;
+  const { shown, issues } = inspection;
   const known = new Set(history.names);
   const strangers = Object.keys(shown).filter((name) => !known.has(name) && !isOfLostAnswer(name, shown, history, cut));
   const wrong = history.names.filter((key) => !history.allowed(key, cut.at).includes(shown[key]));
-  const complaints = findings.map((finding) => `power cut at ${cut.at}: ${finding}`);
+  const complaints = issues.map((issue) => `power cut at ${cut.at}: ${issue}`);
   const names = [...strangers, ...wrong].map(
     (key) =>
       `power cut at ${cut.at}: ${key} is ${shown[key] ?? 'absent'}, where ${history.allowed(key, cut.at).map(String).join(' or ')} may be`,

@@ -142,18 +142,18 @@ export async function removeKey(
     throw new ProgramError('BadArgument', `--force takes the name of the key again: \`${key}\`, not \`${force}\``);
   }
   const admin = await adminOf(context, alias);
-  const { lost } = await admin.longRunning<{ readonly lost?: KeyUsage | null }>({
+  const { lost: usage } = await admin.longRunning<{ readonly lost?: KeyUsage | null }>({
     method: 'DELETE',
     api: 'kms',
     call: 'key/delete',
     query: { 'key-id': key, force },
     retries: singleAttempt,
   });
-  const objects = lost?.objects ?? 0;
+  const objects = usage?.objects ?? 0;
   context.output.message(
     objects === 0
       ? `Removed key \`${key}\` successfully.`
       : `Removed key \`${key}\`: ${counted(objects, 'object')} ${objects === 1 ? 'is' : 'are'} lost.`,
-    { keyId: key, lost: lost ?? null },
+    { keyId: key, lost: usage ?? null },
   );
 }

@@ -65,10 +65,10 @@ export async function checkUsers(context: Context, [alias = '', user]: readonly 
     call: 'identity-check',
     query: { user },
   });
-  const { checked = 0, active = 0, cutOff = [], unreachable = [] } = report;
-  const lost = context.output.table(
+  const { checked = 0, active = 0, cutOff: revoked = [], unreachable = [] } = report;
+  const table = context.output.table(
     ['USER', 'PROVIDER', 'REASON', 'TEMPORARY', 'ACCESS KEYS'],
-    cutOff.map(({ name, provider, reason, temporaryCredentials, serviceAccounts }) => [
+    revoked.map(({ name, provider, reason, temporaryCredentials, serviceAccounts }) => [
       name,
       provider,
       reason,
@@ -78,8 +78,8 @@ export async function checkUsers(context: Context, [alias = '', user]: readonly 
   );
   context.output.message(
     [
-      `Checked ${checked} users: ${active} active, ${cutOff.length} lost their access.`,
-      ...(cutOff.length === 0 ? [] : [lost]),
+      `Checked ${checked} users: ${active} active, ${revoked.length} lost their access.`,
+      ...(revoked.length === 0 ? [] : [table]),
       ...unreachable.map(
         ({ provider, people, reason }) => `${people} users of ${provider} could not be checked: ${reason}`,
       ),

@@ -2,8 +2,8 @@
 const lists = ['nodeResults', 'drivePerf'] as const;
 
 /**
- * Returns why a measurement measured nothing: the reasons of its servers or drives, where each of them has one. The status cannot tell, since a server
- * answers 200 before it measures. Undefined where something was measured.
+ * Returns why a measurement measured nothing: the reasons of its servers or drives, where each of them has one. The status does not
+ * say so, since a server answers 200 before it measures. Undefined where something was measured.
  */
 export function speedFailure(result: unknown): string | undefined {
   const parts = lists.flatMap(

@@ -64,13 +64,7 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   // While the tenant is paused its spec does not count, so its problems are not reported.
   const reported = paused ? undefined : rendered;
   const rejected = paused ? undefined : issue;
-  await publish(
-    tenant,
-    resources,
-    gathered,
-    { rendered: reported, progress, waitingFor, refused: rejected, tiers },
-    shared,
-  );
+  await publish(tenant, resources, gathered, { rendered: reported, progress, waitingFor, rejected, tiers }, shared);
   noteKeyService(tenant, remembered, shared);
   if (issue !== undefined) enqueue(ref, proveRetryMs);
 }
@@ -233,7 +227,7 @@ async function publish(
     readonly progress: Partial<RolloutProgress>;
     readonly waitingFor: string | undefined;
     /** The reason why the key service of the spec does not count. */
-    readonly refused: Issue | undefined;
+    readonly rejected: Issue | undefined;
     readonly tiers: TierStatus;
   },
   { options, keyServices, status }: SharedState,
@@ -246,7 +240,7 @@ async function publish(
     {
       running,
       step,
-      issue: outcome.refused ?? outcome.rendered?.issue,
+      issue: outcome.rejected ?? outcome.rendered?.issue,
       invalid: resources.invalid.get(objectKey(ref)),
       hibernated: isHibernated(tenant, running),
     },

@@ -55,7 +55,7 @@ export interface RunningWorkload {
   /** Label selector of the pods; undefined in the local runtime. */
   readonly selector?: string;
   /** The part of the workload that the runtime cannot provide. An earlier version may still run. */
-  readonly refused?: { readonly reason: RefusalReason; readonly message: string };
+  readonly rejected?: { readonly reason: RefusalReason; readonly message: string };
   /** Volumes by the name of the claim. */
   readonly resizing?: readonly ResizingVolume[];
   /** HOST:PORT by the name of the port. */
@@ -95,7 +95,7 @@ export type InstanceState =
       readonly restarts: number;
       readonly message: string;
       /** True when the pod was refused and never made. */
-      readonly refused?: true;
+      readonly rejected?: true;
     }
   | { readonly kind: 'stopping' };
 

@@ -150,7 +150,7 @@ async function run(options: CommandOptions, environment: Readonly<Record<string,
     providerHosts: options.allowedProviderHost,
     certificateTimes: certificateTimes(environment),
     log,
-    leadershipLost: (message) => {
+    onStoppedLeading: (message) => {
       log.fatal(`no longer the leader: ${message}`);
       // End at once and without another write: another process may act already.
       process.exit(1);

@@ -52,7 +52,7 @@ export interface KubernetesOptions {
   readonly connectKeyService?: ConnectKeyService | undefined;
   readonly log: Logger;
   /** Called when another process may act from now on. The callee must end this process at once. */
-  readonly leadershipLost: (message: string) => void;
+  readonly onStoppedLeading: (message: string) => void;
 }
 
 export interface KubernetesOperator {
@@ -210,14 +210,14 @@ function elect(
   { namespace, timing }: NonNullable<KubernetesOptions['leaderElection']>,
   api: KubeClient,
 ): LeaderElection {
-  const { identity, log, leadershipLost } = options;
+  const { identity, log, onStoppedLeading } = options;
   return new LeaderElection({
     api,
     namespace,
     name: leaseName,
     identity,
     timing,
-    lost: leadershipLost,
+    onStoppedLeading,
     failed: (error) => log.warn({ reason: reasonOf(error) }, `leader election: ${messageOf(error)}`),
     now,
     random: Math.random,

@@ -254,21 +254,21 @@ describe('a workload on one machine', () => {
 
   it('that several of are wanted is refused, and says what to do', async () => {
     await runtime.apply(workload({ replicas: 2 }), secrets);
-    expect((await state())?.refused).toEqual({
+    expect((await state())?.rejected).toEqual({
       reason: 'ReplicasUnsupported',
       message: '2 replicas need Kubernetes: one machine runs one. Set spec.replicas of Tenant demo to 1.',
     });
     await runtime.apply(workload(), secrets);
     await ready();
-    expect((await state())?.refused).toBeUndefined();
+    expect((await state())?.rejected).toBeUndefined();
   });
 
   it('whose port is taken names the port and the field, and starts when it is free', async () => {
     const other = createServer();
     await listen(other, { host: '127.0.0.1', port }, { setting: '' });
     await runtime.apply(workload(), secrets);
-    await eventually(async () => (await state())?.refused !== undefined);
-    expect((await state())?.refused).toMatchObject({
+    await eventually(async () => (await state())?.rejected !== undefined);
+    expect((await state())?.rejected).toMatchObject({
       reason: 'PortInUse',
       message: expect.stringMatching(`port ${port} is in use .*spec.addresses.s3.port of Tenant demo`),
     });

@@ -81,7 +81,7 @@ export class LocalWorkload {
       state: this.#state(),
       instances: this.#instances(),
       wanted: this.#wanted,
-      ...(this.#rejected === undefined ? {} : { refused: this.#rejected }),
+      ...(this.#rejected === undefined ? {} : { rejected: this.#rejected }),
       addresses: Object.fromEntries(ports.map((port) => [port.name, reachedAt(port)])),
     };
   }

@@ -99,9 +99,9 @@ function log({ services, query }: AdminCall): AdminAnswer {
         place = read.next;
       }
       if (kept.length > 0) yield kept.slice(-asked.limit);
-      for await (const { lines, lost } of followLines(ring, place, signal)) {
+      for await (const { lines, dropped } of followLines(ring, place, signal)) {
         const shown = wanted(lines);
-        if (shown.length > 0 || lost > 0) yield lost === 0 ? shown : [missing(lost), ...shown];
+        if (shown.length > 0 || dropped > 0) yield dropped === 0 ? shown : [missing(dropped), ...shown];
       }
     },
   };

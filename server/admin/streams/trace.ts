@@ -43,7 +43,7 @@ function trace({ services, query }: AdminCall): AdminAnswer {
   const { process } = services;
   if (process === undefined) throw adminError('XCofferRefused', 'This server has no process to trace.');
   const wanted = wantedOf(query);
-  const lost = (count: number) => ({
+  const droppedLine = (count: number) => ({
     type: wanted.types,
     nodename: services.server.endpoint,
     funcname: 'trace.Lost',
@@ -55,9 +55,9 @@ function trace({ services, query }: AdminCall): AdminAnswer {
   return {
     kind: 'lines',
     async *lines(signal) {
-      for await (const { lines, lost: missed } of process.trace(signal)) {
+      for await (const { lines, dropped } of process.trace(signal)) {
         const shown = lines.map((line) => JSON.parse(line) as TraceLine).filter((line) => isWanted(line, wanted));
-        if (shown.length > 0 || missed > 0) yield missed === 0 ? shown : [lost(missed), ...shown];
+        if (shown.length > 0 || dropped > 0) yield dropped === 0 ? shown : [droppedLine(dropped), ...shown];
       }
     },
   };

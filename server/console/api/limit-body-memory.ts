@@ -33,6 +33,6 @@ export function limitBodyMemory(memory: BodyMemory): RequestHandler {
 
 function bytesInMemory(headers: { readonly [name: string]: string | string[] | undefined }): number {
   if (headers['transfer-encoding'] !== undefined) return maxDocumentBytes;
-  const declared = Number(headers['content-length'] ?? 0);
-  return declared > 0 && declared <= maxDocumentBytes ? declared : 0;
+  const contentLength = Number(headers['content-length'] ?? 0);
+  return contentLength > 0 && contentLength <= maxDocumentBytes ? contentLength : 0;
 }

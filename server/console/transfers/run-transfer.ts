@@ -176,9 +176,9 @@ class TransferWork {
           headers,
           body,
         });
-        const { error, refused: rejected } = answer;
-        if (error === undefined || rejected === undefined) return answer;
-        return { ...answer, error: { code: error.code, message: refusal(rejected) } };
+        const { error, denied } = answer;
+        if (error === undefined || denied === undefined) return answer;
+        return { ...answer, error: { code: error.code, message: refusal(denied) } };
       } catch (error) {
         if (error instanceof S3Error) throw new ResponseError(error.code, error.message);
         throw error;

@@ -124,14 +124,14 @@ export class Transfers {
   }
 
   async #takeOver(id: string, { state, seen, owner }: StoredTransfer): Promise<void> {
-    const isLost = (one: Pick<StoredTransfer, 'state' | 'seen'>) =>
+    const isAbandoned = (one: Pick<StoredTransfer, 'state' | 'seen'>) =>
       one.state === 'running' && this.#now() - one.seen > awayAfterMs;
-    const running = isLost({ state, seen }) ? this.#reserve(id, owner) : undefined;
+    const running = isAbandoned({ state, seen }) ? this.#reserve(id, owner) : undefined;
     if (running === undefined) return;
     try {
       // The list is older than the record: the user may have stopped the transfer, or its process saved it.
       const taken = await this.#stored.change(transferKey(owner, id), (value) =>
-        isLost(value) ? { ...value, runner: this.#runner, seen: this.#now() } : undefined,
+        isAbandoned(value) ? { ...value, runner: this.#runner, seen: this.#now() } : undefined,
       );
       if (taken === undefined) this.#running.delete(id);
       else this.#run(id, taken, running, true);

@@ -118,8 +118,8 @@ export class RequestAudit implements AuditContext, FinishedRequest {
     // Spaces, line ends, the colon of each header, and `HTTP/1.1`.
     let head = method.length + rawPath.length + (rawQuery === '' ? 0 : rawQuery.length + 1) + 14;
     for (const part of rawHeaders) head += part.length + 2;
-    const declared = Number(headers['content-length']);
-    return head + (complete && declared >= 0 ? declared : socket.bytesRead - this.#readBefore);
+    const contentLength = Number(headers['content-length']);
+    return head + (complete && contentLength >= 0 ? contentLength : socket.bytesRead - this.#readBefore);
   }
 
   get sent(): number {

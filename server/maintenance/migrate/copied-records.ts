@@ -1,7 +1,7 @@
 import { endOf, key, prefixOf } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { entries } from '../verify/object-records.ts';
-import { shownKey } from '../verify/finding.ts';
+import { shownKey } from '../verify/issue.ts';
 
 interface Range {
   readonly start: Buffer;

@@ -12,7 +12,7 @@ import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { compareRecords } from './copied-records.ts';
 import { finishCopy, readCopyState, copyStores } from './copy-stores.ts';
-import type { Finding } from '../verify/finding.ts';
+import type { Issue } from '../verify/issue.ts';
 import {
   allBlockSums,
   blobOf,
@@ -38,7 +38,7 @@ function newStores() {
   return { records: new MemoryRecordStore(), blobs: new MemoryBlobStore() };
 }
 
-async function copied(from: Stores, to: Stores, signal?: AbortSignal): Promise<Finding[]> {
+async function copied(from: Stores, to: Stores, signal?: AbortSignal): Promise<Issue[]> {
   return Array.fromAsync(copyStores({ from, to, deploymentId, concurrency: 3, batch: 10, ...(signal && { signal }) }));
 }
 

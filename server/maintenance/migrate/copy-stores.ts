@@ -9,7 +9,7 @@ import { decodeKey, within } from '../../store/keys.ts';
 import { tierOf } from '../../store/tiered-id.ts';
 import { copyBlob, type BlobCopy } from './copy-blob.ts';
 import { plainRecords } from './copied-records.ts';
-import type { Finding } from '../verify/finding.ts';
+import type { Issue } from '../verify/issue.ts';
 import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import { allObjectRecords, entries, namedPlace, type ObjectRecords, type Place } from '../verify/object-records.ts';
 import { planObject } from '../verify/plan-object.ts';
@@ -79,20 +79,18 @@ const BATCH = { records: 500, bytes: 4 * 1024 * 1024, blobs: 64 * 1024 * 1024 } 
  * target, so that an interrupted copy continues where it was. Yields the damage at the source. The mark of an unfinished copy stays
  * until the caller has verified the target and calls `finishCopy`.
  */
-export async function* copyStores(options: CopyOptions): AsyncGenerator<Finding, CopyProgress> {
+export async function* copyStores(options: CopyOptions): AsyncGenerator<Issue, CopyProgress> {
   const { from, to, signal, concurrency = CONCURRENCY } = options;
   const copy = new Copy(options, (await readCopyState(to.records)) ?? fresh(options.deploymentId));
   await copy.keep();
   if (copy.state.phase === 'objects') {
     const after = copy.after && lastVersion(copy.after);
-    for await (const { batch, findings, last } of mapStream(
-      allObjectRecords(from.records, { after }),
-      concurrency,
-      (o) => copy.object(o),
+    for await (const { batch, issues, last } of mapStream(allObjectRecords(from.records, { after }), concurrency, (o) =>
+      copy.object(o),
     )) {
       signal?.throwIfAborted();
       await copy.add(batch, last);
-      yield* findings;
+      yield* issues;
     }
     await copy.next('uploads');
   }
@@ -158,8 +156,8 @@ class Copy {
 
   /** Copies the blobs of a version, and returns its records for the commit. */
   async object(records: ObjectRecords) {
-    const { streams, findings } = planObject(records);
-    const wrong: Finding[] = [...findings];
+    const { streams, issues } = planObject(records);
+    const wrong: Issue[] = [...issues];
     const blobs: BlobId[] = [];
     for (const stream of streams) {
       if (stream.kind !== 'blob') continue;
@@ -167,22 +165,22 @@ class Copy {
       const inTier = tierOf(stream.blob) !== undefined;
       const damage = inTier ? undefined : await copyBlob(this.#blobs, stream.blob, stream);
       blobs.push(stream.blob);
-      if (damage) wrong.push(this.#finding({ ...namedPlace(records), blob: stream.blob }, damage));
+      if (damage) wrong.push(this.#issue({ ...namedPlace(records), blob: stream.blob }, damage));
     }
     const owners = await this.#options.from.records.getAll(
       blobs.flatMap((blob) => [recordKeys.owner(blob), recordKeys.blockSums(blob)]),
     );
     const all = [records.inline, records.manifest, ...owners, records.marker, records.object];
-    return { batch: all.filter((entry) => entry !== undefined), findings: wrong, last: objectRecordKey(records) };
+    return { batch: all.filter((entry) => entry !== undefined), issues: wrong, last: objectRecordKey(records) };
   }
 
   /** Copies the parts of an upload that is not complete, with their records. */
-  async *upload(upload: Entry): AsyncGenerator<Finding> {
+  async *upload(upload: Entry): AsyncGenerator<Issue> {
     const [, bucket = '', objectKey = '', uploadId = ''] = decodeKey(upload.key).map(String);
     for await (const entry of entries(this.#options.from.records, within('p', uploadId))) {
       const part = decodeRecord(entry.value, `a part of upload ${uploadId}`) as PartRecord;
       const damage = await copyBlob(this.#blobs, part.blob, part);
-      if (damage) yield this.#finding({ bucket, key: objectKey, uploadId, blob: part.blob }, damage);
+      if (damage) yield this.#issue({ bucket, key: objectKey, uploadId, blob: part.blob }, damage);
       const ofBlob = [recordKeys.owner(part.blob), recordKeys.blockSums(part.blob)];
       const found = await this.#options.from.records.getAll(ofBlob);
       await this.add([...found.filter((one) => one !== undefined), entry], undefined);
@@ -235,7 +233,7 @@ class Copy {
     this.#options.onProgress?.(this.progress);
   }
 
-  #finding(
+  #issue(
     place: {
       readonly bucket: string;
       readonly key: string;
@@ -244,7 +242,7 @@ class Copy {
       readonly blob: BlobId;
     },
     { kind, message }: { readonly kind: string; readonly message: string },
-  ): Finding {
+  ): Issue {
     return {
       kind: kind === 'missing' ? 'missing-body' : 'damaged-body',
       ...place,

@@ -6,7 +6,7 @@ import type { RecordStore, Revision } from '../../store/record-store.ts';
 import { allObjectRecords, entries, type ObjectRecords, readObjectRecords } from './object-records.ts';
 import { type ObjectPlan, planObject } from './plan-object.ts';
 import type { VerifyContext } from './check-object.ts';
-import { type Finding, shownKey } from './finding.ts';
+import { type Issue, shownKey } from './issue.ts';
 import { isUnreadable } from '../../objects/damage.ts';
 
 const ID_BYTES = 16;
@@ -124,7 +124,7 @@ const WINDOW = 1_000_000;
  * Yields owner records of blobs that nothing refers to: they keep their blobs for ever. An owner record does not name its object, so
  * that a window of them is compared with all objects at once.
  */
-export async function* unreferencedOwners(check: VerifyContext, size = WINDOW): AsyncGenerator<Finding> {
+export async function* unreferencedOwners(check: VerifyContext, size = WINDOW): AsyncGenerator<Issue> {
   const { records, signal } = check;
   const range = within('r');
   const window = new BlobWindow(size);
@@ -146,7 +146,7 @@ export async function* unreferencedOwners(check: VerifyContext, size = WINDOW): 
   }
 }
 
-async function* unreferencedIn(check: VerifyContext, window: BlobWindow): AsyncGenerator<Finding> {
+async function* unreferencedIn(check: VerifyContext, window: BlobWindow): AsyncGenerator<Issue> {
   const { records, signal } = check;
   for await (const blob of referredBlobs(records, signal)) window.see(blob);
   // Suspects are rare. A second pass excludes those of objects that came or moved during the first.
@@ -159,10 +159,7 @@ async function* unreferencedIn(check: VerifyContext, window: BlobWindow): AsyncG
   if (suspects.size > 0) yield* confirmed(check, suspects);
 }
 
-async function* confirmed(
-  { records, signal }: VerifyContext,
-  suspects: Map<BlobId, Revision>,
-): AsyncGenerator<Finding> {
+async function* confirmed({ records, signal }: VerifyContext, suspects: Map<BlobId, Revision>): AsyncGenerator<Issue> {
   for await (const blob of referredBlobs(records, signal)) suspects.delete(blob);
   for (const [blob, revision] of suspects) {
     const owner = recordKeys.owner(blob);

@@ -10,7 +10,7 @@ import { type ObjectRecord, type SealedKeys } from '../../objects/records/object
 import { decodeBlockSums } from '../../objects/records/body-records.ts';
 import { recordKeys, decodeRecord } from '../../objects/records/record-format.ts';
 import type { PlainBlob } from '../../objects/bodies/block-sums-of.ts';
-import type { Finding } from './finding.ts';
+import type { Issue } from './issue.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';
 import { isUnreadable } from '../../objects/damage.ts';
@@ -39,16 +39,16 @@ const ATTEMPTS = 10;
 
 export interface CheckedObject {
   readonly place: Place;
-  readonly findings: readonly Finding[];
+  readonly issues: readonly Issue[];
   /**
-   * The record that the findings are about. It did not change while the object was checked. Absent where it cannot be read or is
+   * The record that the issues are about. It did not change while the object was checked. Absent where it cannot be read or is
    * missing.
    */
   readonly stored?: { readonly record: ObjectRecord; readonly entry: Entry };
 }
 
 /**
- * Checks one object. The records of a scan may be of two moments, and a blob disappears when its object is replaced. A finding is
+ * Checks one object. The records of a scan may be of two moments, and a blob disappears when its object is replaced. An issue is
  * therefore checked again, against records of one moment that do not change meanwhile.
  */
 export async function checkObject(check: VerifyContext, scanned: ObjectRecords): Promise<CheckedObject> {
@@ -57,17 +57,14 @@ export async function checkObject(check: VerifyContext, scanned: ObjectRecords):
   let records = scanned;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     check.signal?.throwIfAborted();
-    const { record, findings: fromRecords, streams } = planObject(records);
+    const { record, issues: fromRecords, streams } = planObject(records);
     const stored = record && records.object && { record, entry: records.object };
-    const findings = [
-      ...fromRecords,
-      ...(record === undefined ? [] : await checkStreams(check, place, record, streams)),
-    ];
-    if (findings.length === 0) return { place, findings, ...(stored && { stored }) };
-    if (attempt > 0 && (await unchanged(check.records, records))) return { place, findings, ...(stored && { stored }) };
+    const issues = [...fromRecords, ...(record === undefined ? [] : await checkStreams(check, place, record, streams))];
+    if (issues.length === 0) return { place, issues, ...(stored && { stored }) };
+    if (attempt > 0 && (await unchanged(check.records, records))) return { place, issues, ...(stored && { stored }) };
     records = await readObjectRecords(check.records, place);
   }
-  return { place, findings: [] };
+  return { place, issues: [] };
 }
 
 async function unchanged(records: RecordStore, seen: ObjectRecords): Promise<boolean> {
@@ -80,20 +77,20 @@ async function checkStreams(
   at: Place,
   { id, sealed }: ObjectRecord,
   streams: readonly ObjectStream[],
-): Promise<Finding[]> {
+): Promise<Issue[]> {
   const place = namedPlace(at);
   const opened = check.opens(streams) ? await objectKeyOf(check, place, id, sealed) : {};
   if ('kind' in opened) return [{ kind: 'damaged-body', ...place, message: opened.message }];
-  const findings: Finding[] = [];
+  const issues: Issue[] = [];
   for (const stream of streams) {
     if (stream.kind === 'inline') {
       const damage = checkBytes(stream.bytes, { ...stream, ...opened });
-      if (damage) findings.push(findingOf(damage, place, `the body of ${placeText(at)}`));
+      if (damage) issues.push(issueOf(damage, place, `the body of ${placeText(at)}`));
     } else {
-      findings.push(...(await checkBlobStream(check, { ...place, owner: id }, { ...stream, ...opened })));
+      issues.push(...(await checkBlobStream(check, { ...place, owner: id }, { ...stream, ...opened })));
     }
   }
-  return findings;
+  return issues;
 }
 
 /** Returns the key of an encrypted object where it is available. Throws `KeyServiceError` while the key service is away. */
@@ -115,7 +112,7 @@ export async function objectKeyOf(
   }
 }
 
-/** The object or part of a blob, as findings name it. */
+/** The object or part of a blob, as issues name it. */
 interface NamedUser {
   readonly bucket: string;
   readonly key: string;
@@ -133,13 +130,13 @@ export async function checkBlobStream(
   check: VerifyContext,
   { owner, ...place }: BlobUser,
   stream: Extract<ObjectStream, { kind: 'blob' }>,
-): Promise<Finding[]> {
+): Promise<Issue[]> {
   const { blob } = stream;
   const version = place.versionId === undefined ? '' : `version ${place.versionId} of `;
   const what = `blob ${blob} of ${version}${place.bucket}/${place.key}`;
-  const findings: Finding[] = [];
+  const issues: Issue[] = [];
   const unowned = await ownerError(check.records, blob, owner);
-  if (unowned !== undefined) findings.push({ kind: 'unowned-blob', ...place, blob, message: `${what} ${unowned}` });
+  if (unowned !== undefined) issues.push({ kind: 'unowned-blob', ...place, blob, message: `${what} ${unowned}` });
   const { protection } = stream;
   const plain = 'salt' in protection || 'sums' in protection ? undefined : { blob, size: stream.size, protection };
   const recorded = plain && (await readBlockSums(check, plain));
@@ -149,10 +146,10 @@ export async function checkBlobStream(
   const inTier = tierOf(blob) !== undefined;
   const sums = plain && check.bodies && !inTier ? new BlockSumsHasher(block) : undefined;
   const damage = inTier ? undefined : await damageOfBlob(check, stream, sums);
-  if (damage !== undefined) return [...findings, findingOf(damage, { ...place, blob }, what)];
+  if (damage !== undefined) return [...issues, issueOf(damage, { ...place, blob }, what)];
   const wrong = recorded && (await checkBlockSums(check, blob, recorded, sums?.digest()));
-  if (wrong === undefined) return findings;
-  return [...findings, { kind: 'block-sums', ...place, blob, message: `the block sums of ${what} ${wrong}` }];
+  if (wrong === undefined) return issues;
+  return [...issues, { kind: 'block-sums', ...place, blob, message: `the block sums of ${what} ${wrong}` }];
 }
 
 function damageOfBlob(
@@ -215,7 +212,7 @@ async function ownerError(records: RecordStore, blob: BlobId, id: string): Promi
   }
 }
 
-function findingOf({ kind, message }: Damage, place: NamedUser & { readonly blob?: BlobId }, what: string): Finding {
+function issueOf({ kind, message }: Damage, place: NamedUser & { readonly blob?: BlobId }, what: string): Issue {
   const found = { ...place, message: `${what} ${message}` };
   if (kind === 'missing') return { kind: 'missing-body', ...found };
   return { kind: 'damaged-body', ...found, ...(kind === 'unreadable' && { unreadable: true }) };

@@ -4,7 +4,7 @@ import { isBlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore } from '../../store/record-store.ts';
 import type { VerifyContext } from './check-object.ts';
-import { type Finding, shownKey } from './finding.ts';
+import { type Issue, shownKey } from './issue.ts';
 import { entries, placeText } from './object-records.ts';
 import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
@@ -12,7 +12,7 @@ import { isUnreadable } from '../../objects/damage.ts';
 import { StoreError } from '../../store/store-error.ts';
 
 /** Checks that bucket, damage, leftover, removal and tombstone records can be read and do not contradict other records. */
-export async function* checkRecords({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
+export async function* checkRecords({ records, signal }: VerifyContext): AsyncGenerator<Issue> {
   for (const kind of ['b', 'd', 'q', 'x', 't']) {
     for await (const { key, value } of entries(records, within(kind))) {
       signal?.throwIfAborted();
@@ -33,7 +33,7 @@ export async function* checkRecords({ records, signal }: VerifyContext): AsyncGe
 }
 
 /** Yields block sums whose blob is gone: nothing removes them any more. */
-export async function* unreferencedBlockSums({ records, signal }: VerifyContext): AsyncGenerator<Finding> {
+export async function* unreferencedBlockSums({ records, signal }: VerifyContext): AsyncGenerator<Issue> {
   for await (const { key } of entries(records, within('c'))) {
     signal?.throwIfAborted();
     const blob = String(decodeKey(key)[1]);

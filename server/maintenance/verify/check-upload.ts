@@ -3,7 +3,7 @@ import { decodeUpload, type PartRecord, type UploadRecord } from '../../objects/
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import { type VerifyContext, checkBlobStream, objectKeyOf } from './check-object.ts';
-import { type Finding, shownKey } from './finding.ts';
+import { type Issue, shownKey } from './issue.ts';
 import { entries, type Place } from './object-records.ts';
 import { isHex, isProtection } from './plan-object.ts';
 import { isUnreadable } from '../../objects/damage.ts';
@@ -14,7 +14,7 @@ interface Upload extends Place {
 }
 
 interface CheckedUpload {
-  readonly findings: readonly Finding[];
+  readonly issues: readonly Issue[];
 }
 
 /** Checks every part of an upload in progress. */
@@ -26,19 +26,19 @@ export async function checkUpload(check: VerifyContext, entry: Entry): Promise<C
     record = decodeUpload(entry.value, upload.uploadId);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return { findings: [{ kind: 'unreadable-record', record: shownKey(entry.key), message: error.message }] };
+    return { issues: [{ kind: 'unreadable-record', record: shownKey(entry.key), message: error.message }] };
   }
-  const findings: Finding[] = [];
+  const issues: Issue[] = [];
   for await (const part of entries(check.records, within('p', upload.uploadId))) {
     check.signal?.throwIfAborted();
     const found = await checkPart(check, upload, record, part);
     // A part that was uploaded again, or an upload that ended, leaves blobs that may disappear at any moment.
-    if (found.length > 0 && (await unchanged(check, entry, part))) findings.push(...found);
+    if (found.length > 0 && (await unchanged(check, entry, part))) issues.push(...found);
   }
-  return { findings };
+  return { issues };
 }
 
-async function checkPart(check: VerifyContext, upload: Upload, record: UploadRecord, entry: Entry): Promise<Finding[]> {
+async function checkPart(check: VerifyContext, upload: Upload, record: UploadRecord, entry: Entry): Promise<Issue[]> {
   let part: PartRecord;
   try {
     part = decodeRecord(entry.value, `a part of upload ${upload.uploadId}`) as PartRecord;
@@ -65,7 +65,7 @@ async function unchanged({ records }: VerifyContext, upload: Entry, part: Entry)
 const WINDOW = 50_000;
 
 /** Yields parts whose upload neither is in progress nor has ended. */
-export async function* unreferencedParts({ records, signal }: VerifyContext, window = WINDOW): AsyncGenerator<Finding> {
+export async function* unreferencedParts({ records, signal }: VerifyContext, window = WINDOW): AsyncGenerator<Issue> {
   let { start } = within('p');
   const { end } = within('p');
   for (;;) {

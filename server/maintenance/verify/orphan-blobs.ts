@@ -3,7 +3,7 @@ import { recordKeys } from '../../objects/records/record-format.ts';
 import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import type { VerifyContext } from './check-object.ts';
-import type { Finding } from './finding.ts';
+import type { Issue } from './issue.ts';
 
 /** The count of blobs in one read of their records. */
 const PAGE = 256;
@@ -11,7 +11,7 @@ const PAGE = 256;
 const MAX_UNREADABLE = 10_000;
 
 /** Yields blobs that are older than `graceMs`, have no owner, and are not in the removal queue. Calls `seen` for every blob. */
-export async function* orphanBlobs(check: VerifyContext, graceMs: number, seen: () => void): AsyncGenerator<Finding> {
+export async function* orphanBlobs(check: VerifyContext, graceMs: number, seen: () => void): AsyncGenerator<Issue> {
   // Blobs that are neither readable nor known: removed since they were listed, or half-written.
   const unreadable = new Set<BlobId>();
   let page: BlobId[] = [];
@@ -32,7 +32,7 @@ async function* orphansAmong(
   check: VerifyContext,
   ids: readonly BlobId[],
   unreadable: Set<BlobId>,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Issue> {
   for (const blob of await unknownAmong(check, ids)) {
     if (await isReadable(check.blobs, blob)) yield orphan(blob);
     else unreadable.add(blob);
@@ -60,11 +60,11 @@ async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
 }
 
 /** Yields those that are still listed. */
-async function* halfWritten({ blobs }: VerifyContext, unreadable: Set<BlobId>): AsyncGenerator<Finding> {
+async function* halfWritten({ blobs }: VerifyContext, unreadable: Set<BlobId>): AsyncGenerator<Issue> {
   for await (const { id } of blobs.list()) if (unreadable.delete(id)) yield orphan(id);
   unreadable.clear();
 }
 
-function orphan(blob: BlobId): Finding {
+function orphan(blob: BlobId): Issue {
   return { kind: 'orphan-blob', blob, message: `blob ${blob} has no owner, and is not queued for removal` };
 }

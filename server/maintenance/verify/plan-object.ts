@@ -7,7 +7,7 @@ import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';
 import { copyOf } from '../../objects/tiers/restored-copy.ts';
-import { type Finding, shownKey } from './finding.ts';
+import { type Issue, shownKey } from './issue.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText } from './object-records.ts';
 import { isUnreadable } from '../../objects/damage.ts';
 import { StoreError } from '../../store/store-error.ts';
@@ -15,30 +15,30 @@ import { StoreError } from '../../store/store-error.ts';
 /** The state of an object by its records alone, and the streams that remain to be checked. */
 export interface ObjectPlan {
   readonly record?: ObjectRecord;
-  readonly findings: readonly Finding[];
+  readonly issues: readonly Issue[];
   readonly streams: readonly ObjectStream[];
 }
 
 export type ObjectStream = StoredStream &
   ({ readonly kind: 'inline'; readonly bytes: Buffer } | { readonly kind: 'blob'; readonly blob: BlobId });
 
-/** Plans the check of one object. This function is pure. The records must be of one moment, or the findings mean nothing. */
+/** Plans the check of one object. This function is pure. The records must be of one moment, or the issues mean nothing. */
 export function planObject(records: ObjectRecords): ObjectPlan {
   const { bucket, key, object, marker, inline, manifest } = records;
   const what = placeText(records);
   if (object === undefined) {
     const why = marker === undefined ? `no object ${what}` : `${what} is a delete marker`;
-    return { findings: [...currentFindings(records), ...strays([inline, manifest], why)], streams: [] };
+    return { issues: [...currentIssues(records), ...strays([inline, manifest], why)], streams: [] };
   }
   let record: ObjectRecord;
   try {
     record = decodeWhole(object, records);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return { findings: [unreadable(object, error)], streams: [] };
+    return { issues: [unreadable(object, error)], streams: [] };
   }
   const contradictions =
-    records.order === undefined ? currentFindings(records) : noncurrentFindings(records, records.order, record);
+    records.order === undefined ? currentIssues(records) : noncurrentIssues(records, records.order, record);
   const { body, size } = record;
   const without = (others: readonly (Entry | undefined)[]) => [
     ...contradictions,
@@ -48,32 +48,32 @@ export function planObject(records: ObjectRecords): ObjectPlan {
     case 'blob':
       return {
         record,
-        findings: without([inline, manifest]),
+        issues: without([inline, manifest]),
         streams: withCopies(record, [{ kind: 'blob', blob: body.blob, size, protection: body }]),
       };
     case 'inline': {
       const bytes = ofObject(inline, record.id);
-      const findings = without([manifest]);
+      const issues = without([manifest]);
       if (Buffer.isBuffer(bytes))
-        return { record, findings, streams: [{ kind: 'inline', bytes, size, protection: body }] };
+        return { record, issues, streams: [{ kind: 'inline', bytes, size, protection: body }] };
       return {
         record,
-        findings: [...findings, lost(records, bytes, `the body of ${what} ${bytes.message}`)],
+        issues: [...issues, unusable(records, bytes, `the body of ${what} ${bytes.message}`)],
         streams: [],
       };
     }
     case 'parts': {
       const parts = partsOf(manifest, record);
-      const findings = without([inline]);
+      const issues = without([inline]);
       if ('kind' in parts)
         return {
           record,
-          findings: [...findings, lost(records, parts, `the manifest of ${what} ${parts.message}`)],
+          issues: [...issues, unusable(records, parts, `the manifest of ${what} ${parts.message}`)],
           streams: [],
         };
       return {
         record,
-        findings,
+        issues,
         streams: withCopies(
           record,
           parts.map(({ blob, size: partSize, protection }) => ({ kind: 'blob', blob, size: partSize, protection })),
@@ -81,7 +81,7 @@ export function planObject(records: ObjectRecords): ObjectPlan {
       };
     }
     case 'none':
-      return { findings: without([inline, manifest]), streams: [] };
+      return { issues: without([inline, manifest]), streams: [] };
     default:
       return body satisfies never;
   }
@@ -107,25 +107,25 @@ function decodeWhole({ value }: Entry, place: Place): ObjectRecord {
 }
 
 /** Finds contradictions between the records of a key that say which version is current. */
-function currentFindings(records: ObjectRecords): Finding[] {
+function currentIssues(records: ObjectRecords): Issue[] {
   const { bucket, key, object, marker, order } = records;
   const message = `${bucket}/${key} has`;
   if (records.headless)
     return [inconsistent(records, `${message} noncurrent versions, and neither a current object nor a delete marker`)];
   if (marker === undefined || order !== undefined) return [];
-  const findings =
+  const issues =
     object === undefined ? [] : [inconsistent(records, `${message} a current object and a current delete marker`)];
   try {
     if (decodeObject(marker.value, bucket, key).deleteMarker !== true)
-      findings.push(inconsistent(records, `${message} an object as current delete marker`));
+      issues.push(inconsistent(records, `${message} an object as current delete marker`));
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    findings.push(unreadable(marker, error));
+    issues.push(unreadable(marker, error));
   }
-  return findings;
+  return issues;
 }
 
-function noncurrentFindings(records: ObjectRecords, order: VersionOrder, { versionId }: ObjectRecord): Finding[] {
+function noncurrentIssues(records: ObjectRecords, order: VersionOrder, { versionId }: ObjectRecord): Issue[] {
   const { bucket, key, current } = records;
   if (!versionOrder(versionId).equals(order))
     return [inconsistent(records, `the record of ${placeText(records)} has the version id ${versionId ?? 'null'}`)];
@@ -143,11 +143,11 @@ function isNullVersion(entry: Entry, { bucket, key }: Place): boolean {
   }
 }
 
-function inconsistent(place: Place, message: string): Finding {
+function inconsistent(place: Place, message: string): Issue {
   return { kind: 'inconsistent-versions', ...namedPlace(place), message };
 }
 
-function unreadable({ key }: Entry, { message }: Error): Finding {
+function unreadable({ key }: Entry, { message }: Error): Issue {
   return { kind: 'unreadable-record', record: shownKey(key), message };
 }
 
@@ -221,11 +221,11 @@ export function isProtection(protection: unknown): boolean {
     : 'gmac' in protection && typeof protection.gmac === 'string';
 }
 
-function lost(place: Place, { kind }: Wrong, message: string): Finding {
+function unusable(place: Place, { kind }: Wrong, message: string): Issue {
   return { kind, ...namedPlace(place), message };
 }
 
-function strays(entries: readonly (Entry | undefined)[], why: string): Finding[] {
+function strays(entries: readonly (Entry | undefined)[], why: string): Issue[] {
   return entries
     .filter((entry) => entry !== undefined)
     .map((entry) => ({

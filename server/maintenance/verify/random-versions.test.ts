@@ -8,7 +8,7 @@ import { removeQueuedBlobs } from '../../objects/garbage-collection.ts';
 import { decodeObject, encodeObject } from '../../objects/records/object-record.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
-import type { Finding } from './finding.ts';
+import type { Issue } from './issue.ts';
 import { entries } from './object-records.ts';
 import { verifyStores } from './verify-stores.ts';
 
@@ -74,7 +74,7 @@ async function filled(done: readonly (readonly [string, Operation])[]): Promise<
   return test;
 }
 
-function findings({ records, blobs }: TestLayer): Promise<Finding[]> {
+function issues({ records, blobs }: TestLayer): Promise<Issue[]> {
   return Array.fromAsync(verifyStores({ records, blobs, now: Date.now() + 1_000, bodies: true, graceMs: 0 }));
 }
 
@@ -82,7 +82,7 @@ describe('after random operations on versions, verify', () => {
   it('finds nothing', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (done) => {
-        expect(await findings(await filled(done))).toEqual([]);
+        expect(await issues(await filled(done))).toEqual([]);
       }),
       { numRuns: 100 },
     );
@@ -102,10 +102,10 @@ describe('after random operations on versions, verify', () => {
         const value = record && encodeObject({ ...record, versionId: randomBytes(16).toString('hex') });
         if (table === 'v' && value !== undefined) {
           await commitOnce(test.records, { put: [{ key: entry.key, value }] }, randomBytes);
-          expect(await findings(test)).toContainEqual(expect.objectContaining({ kind: 'inconsistent-versions' }));
+          expect(await issues(test)).toContainEqual(expect.objectContaining({ kind: 'inconsistent-versions' }));
         } else if (isSeen) {
           await commitOnce(test.records, { delete: [entry.key] }, randomBytes);
-          expect(await findings(test)).not.toEqual([]);
+          expect(await issues(test)).not.toEqual([]);
         }
       }),
       { numRuns: 100 },

@@ -10,7 +10,7 @@ import { quarantine, release } from '../../objects/operations/quarantine.ts';
 import { type BlobStore, isEmptyStore } from '../../store/blob-store.ts';
 import { type VerifyContext, checkObject, type CheckedObject } from './check-object.ts';
 import { storedCheck } from '../../objects/checksums/stored-check.ts';
-import type { Finding } from './finding.ts';
+import type { Issue } from './issue.ts';
 import { allObjectRecords, entries, namedPlace, placeFrom, type StoredPlace, storedPlace } from './object-records.ts';
 import { pace } from '../pace.ts';
 import { checkUpload } from './check-upload.ts';
@@ -24,7 +24,7 @@ export interface ScrubState {
   readonly after?: StoredPlace;
   readonly objects: number;
   readonly bytes: number;
-  /** The findings of this pass, for objects and parts of uploads. */
+  /** The issues of this pass, for objects and parts of uploads. */
   readonly damaged: number;
   readonly missing: number;
   /** The count of objects that were quarantined and are whole again. */
@@ -142,21 +142,21 @@ class Scrub {
 
   async uploads(): Promise<void> {
     for await (const upload of entries(this.#check.records, within('u'))) {
-      const { findings } = await checkUpload(this.#check, upload);
-      for (const finding of findings) this.#tell(finding);
+      const { issues } = await checkUpload(this.#check, upload);
+      for (const issue of issues) this.#report(issue);
     }
   }
 
-  async #settle({ place, findings, stored }: CheckedObject): Promise<void> {
+  async #settle({ place, issues, stored }: CheckedObject): Promise<void> {
     const { records, log } = this.#options;
-    for (const finding of findings) this.#tell(finding);
+    for (const issue of issues) this.#report(issue);
     if (stored === undefined) return;
-    const bad = findings.find((finding) => isCertain(finding));
+    const bad = issues.find((issue) => isCertain(issue));
     if (bad !== undefined) {
       if (bad.kind === 'missing-body') await this.#refuseEmptyStore();
       const damage = { found: this.#clock(), what: bad.message };
       await quarantine(records, place, stored.entry, damage, this.#random);
-    } else if (findings.length === 0 && (await release(records, place, stored.entry, this.#random))) {
+    } else if (issues.length === 0 && (await release(records, place, stored.entry, this.#random))) {
       this.state = { ...this.state, released: this.state.released + 1 };
       log.info(
         { event: 'object-released', ...namedPlace(place) },
@@ -165,11 +165,11 @@ class Scrub {
     }
   }
 
-  #tell(finding: Finding): void {
+  #report(issue: Issue): void {
     const { damaged, missing } = this.state;
-    if (finding.kind === 'missing-body') this.state = { ...this.state, missing: missing + 1 };
-    else if (finding.kind === 'damaged-body') this.state = { ...this.state, damaged: damaged + 1 };
-    this.#options.log.error({ event: 'object-damaged', finding }, `the scrub found: ${finding.message}`);
+    if (issue.kind === 'missing-body') this.state = { ...this.state, missing: missing + 1 };
+    else if (issue.kind === 'damaged-body') this.state = { ...this.state, damaged: damaged + 1 };
+    this.#options.log.error({ event: 'object-damaged', finding: issue }, `the scrub found: ${issue.message}`);
   }
 
   /** A store that is not mounted, or the wrong one, has no blob at all: the objects are not damaged then. */
@@ -188,7 +188,7 @@ class Scrub {
   }
 }
 
-function isCertain(finding: Finding): boolean {
-  if (finding.kind === 'missing-body') return true;
-  return finding.kind === 'damaged-body' && finding.unreadable !== true;
+function isCertain(issue: Issue): boolean {
+  if (issue.kind === 'missing-body') return true;
+  return issue.kind === 'damaged-body' && issue.unreadable !== true;
 }

@@ -9,7 +9,7 @@ import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { key } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
-import type { Finding } from './finding.ts';
+import type { Issue } from './issue.ts';
 import {
   blobOf,
   deleteRecord,
@@ -30,8 +30,8 @@ import { inFullForm } from '../../../test/support/full-form.ts';
 describe('verifyStores', () => {
   it('finds nothing in stores that were used as they should be', async () => {
     const test = await filledLayer();
-    expect(await findings(test)).toEqual([]);
-    expect(await findings(test, { bodies: false })).toEqual([]);
+    expect(await issues(test)).toEqual([]);
+    expect(await issues(test, { bodies: false })).toEqual([]);
   });
 
   it('tells what it looked at', async () => {
@@ -43,7 +43,7 @@ describe('verifyStores', () => {
 
   it('opens encrypted bodies where it has keys', async () => {
     const test = await filledLayer();
-    expect(await findings(test, { keys: test.keys })).toEqual([]);
+    expect(await issues(test, { keys: test.keys })).toEqual([]);
   });
 
   it('finds nothing while objects are written, replaced and deleted', async () => {
@@ -59,7 +59,7 @@ describe('verifyStores', () => {
         }
       }),
     );
-    for (let round = 0; round < inFullForm(20, 8); round += 1) expect(await findings(test)).toEqual([]);
+    for (let round = 0; round < inFullForm(20, 8); round += 1) expect(await issues(test)).toEqual([]);
     finished.abort();
     await load;
   });
@@ -71,7 +71,7 @@ describe('verifyStores', () => {
       const bytes = await readBlob(test, blob);
       for (const at of [0, 1, 2, 65_536, 65_540, Math.floor(bytes.length / 2), bytes.length - 1]) {
         await replaceBlob(test, blob, flipped(bytes, at));
-        expect(await findings(test)).toMatchObject([{ kind: 'damaged-body', bucket: 'bucket', key: name, blob }]);
+        expect(await issues(test)).toMatchObject([{ kind: 'damaged-body', bucket: 'bucket', key: name, blob }]);
       }
     });
 
@@ -81,7 +81,7 @@ describe('verifyStores', () => {
       const value = await valueOf(test, record);
       for (let at = 0; at < value.length; at += at < 40 ? inFullForm(1, 3) : inFullForm(97, 397)) {
         await writeRecord(test, record, flipped(value, at));
-        expect(await findings(test, { bodies: false }), `byte ${at}`).toMatchObject([
+        expect(await issues(test, { bodies: false }), `byte ${at}`).toMatchObject([
           { kind: 'damaged-body', bucket: 'bucket', key: name },
         ]);
       }
@@ -93,7 +93,7 @@ describe('verifyStores', () => {
       const value = await valueOf(test, record);
       for (let at = 0; at < value.length; at += 19) {
         await writeRecord(test, record, flipped(value, at));
-        expect(await findings(test, { bodies: false }), `byte ${at}`).toContainEqual(
+        expect(await issues(test, { bodies: false }), `byte ${at}`).toContainEqual(
           expect.objectContaining({ kind: 'damaged-body', bucket: 'bucket', key: 'parts' }),
         );
       }
@@ -107,8 +107,8 @@ describe('verifyStores', () => {
       await writeRecord(test, recordKeys.object('bucket', 'large-sealed'), encodeObject({ ...record, body }));
       const blob = body.blob;
       await replaceBlob(test, blob, flipped(await readBlob(test, blob), 70_000));
-      expect(await findings(test)).toEqual([]);
-      expect(await findings(test, { keys: test.keys })).toMatchObject([{ kind: 'damaged-body', key: 'large-sealed' }]);
+      expect(await issues(test)).toEqual([]);
+      expect(await issues(test, { keys: test.keys })).toMatchObject([{ kind: 'damaged-body', key: 'large-sealed' }]);
     });
   });
 
@@ -118,7 +118,7 @@ describe('verifyStores', () => {
       const blob = await blobOf(test, 'large');
       await test.blobs.remove(blob);
       for (const bodies of [true, false]) {
-        expect(await findings(test, { bodies })).toMatchObject([{ kind: 'missing-body', key: 'large', blob }]);
+        expect(await issues(test, { bodies })).toMatchObject([{ kind: 'missing-body', key: 'large', blob }]);
       }
     });
 
@@ -128,7 +128,7 @@ describe('verifyStores', () => {
       const bytes = await readBlob(test, blob);
       await replaceBlob(test, blob, by < 0 ? bytes.subarray(0, by) : Buffer.concat([bytes, Buffer.alloc(by)]));
       for (const bodies of [true, false]) {
-        expect(await findings(test, { bodies })).toMatchObject([{ kind: 'damaged-body', key: 'large', blob }]);
+        expect(await issues(test, { bodies })).toMatchObject([{ kind: 'damaged-body', key: 'large', blob }]);
       }
     });
 
@@ -138,7 +138,7 @@ describe('verifyStores', () => {
       const [bytes, others] = [await readBlob(test, one), await readBlob(test, other)];
       await replaceBlob(test, one, others);
       await replaceBlob(test, other, bytes);
-      expect(await findings(test)).toMatchObject([
+      expect(await issues(test)).toMatchObject([
         { kind: 'damaged-body', key: 'large' },
         { kind: 'damaged-body', key: 'replaced' },
       ]);
@@ -149,9 +149,7 @@ describe('verifyStores', () => {
       const owned = (await Array.fromAsync(test.blobs.list())).find(({ size }) => size === 2_000);
       const blob = owned?.id as BlobId;
       await replaceBlob(test, blob, randomBody(2_000));
-      expect(await findings(test)).toMatchObject([
-        { kind: 'damaged-body', key: 'open', uploadId: test.uploadId, blob },
-      ]);
+      expect(await issues(test)).toMatchObject([{ kind: 'damaged-body', key: 'open', uploadId: test.uploadId, blob }]);
     });
 
     it('one without an owner beyond the grace period, half-written or whole', async () => {
@@ -164,9 +162,9 @@ describe('verifyStores', () => {
       void blobs.write(half, endless()).catch(() => undefined);
       await new Promise((resolve) => setImmediate(resolve));
       clock.now += ORPHAN_GRACE_PERIOD - 1;
-      expect(await findings(test)).toEqual([]);
+      expect(await issues(test)).toEqual([]);
       clock.now += 1;
-      expect((await findings(test)).toSorted(byBlob)).toMatchObject(
+      expect((await issues(test)).toSorted(byBlob)).toMatchObject(
         [id, half].toSorted().map((blob) => ({ kind: 'orphan-blob', blob })),
       );
     });
@@ -177,34 +175,34 @@ describe('verifyStores', () => {
       const test = await filledLayer();
       const blob = await blobOf(test, 'large');
       await deleteRecord(test, recordKeys.owner(blob));
-      expect(await findings(test)).toMatchObject([{ kind: 'unowned-blob', key: 'large', blob }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'unowned-blob', key: 'large', blob }]);
     });
 
     it('that it names another object', async () => {
       const test = await filledLayer();
       const blob = await blobOf(test, 'large');
       await writeRecord(test, recordKeys.owner(blob), encodeRecord({ object: '0'.repeat(32) }));
-      expect(await findings(test)).toMatchObject([{ kind: 'unowned-blob', key: 'large', blob }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'unowned-blob', key: 'large', blob }]);
     });
 
     it('that the blob is queued for removal', async () => {
       const test = await filledLayer();
       const blob = await blobOf(test, 'large');
       await writeRecord(test, recordKeys.removal(blob), encodeRecord({ queued: 0 }));
-      expect(await findings(test)).toMatchObject([{ kind: 'unowned-blob', key: 'large', blob }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'unowned-blob', key: 'large', blob }]);
     });
 
     it('that the sweeper gave the blob up', async () => {
       const test = await filledLayer();
       await writeRecord(test, recordKeys.tombstone(await blobOf(test, 'large')), encodeRecord({ given: 0 }));
-      expect(await findings(test)).toMatchObject([{ kind: 'stray-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
     });
 
     it('that nothing refers to what it owns', async () => {
       const test = await filledLayer();
       const blob = await blobOf(test, 'large');
       await deleteRecord(test, recordKeys.object('bucket', 'large'));
-      expect(await findings(test)).toMatchObject([{ kind: 'stray-record', record: JSON.stringify(['r', blob]) }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'stray-record', record: JSON.stringify(['r', blob]) }]);
     });
   });
 
@@ -221,7 +219,7 @@ describe('verifyStores', () => {
           blob,
           message: expect.stringContaining('missing'),
         }));
-        expect(await findings(test, { bodies })).toMatchObject(expected);
+        expect(await issues(test, { bodies })).toMatchObject(expected);
       }
     });
 
@@ -233,7 +231,7 @@ describe('verifyStores', () => {
       for (let at = 0; at < value.length; at += at < 8 ? 1 : inFullForm(61, 241)) {
         await writeRecord(test, key, flipped(value, at));
         for (const bodies of everyWay) {
-          expect(await findings(test, { bodies }), `byte ${at}`).toMatchObject([{ kind: 'block-sums', blob }]);
+          expect(await issues(test, { bodies }), `byte ${at}`).toMatchObject([{ kind: 'block-sums', blob }]);
         }
       }
     });
@@ -246,7 +244,7 @@ describe('verifyStores', () => {
       for (const value of [...others, Buffer.alloc(0)]) {
         await writeRecord(test, recordKeys.blockSums(blob as BlobId), value);
         for (const bodies of everyWay) {
-          expect(await findings(test, { bodies })).toMatchObject([{ kind: 'block-sums', key: 'parts', blob }]);
+          expect(await issues(test, { bodies })).toMatchObject([{ kind: 'block-sums', key: 'parts', blob }]);
         }
       }
     });
@@ -256,24 +254,24 @@ describe('verifyStores', () => {
       const bytes = await makeOlder(test, 'large');
       const blob = await blobOf(test, 'large');
       const key = recordKeys.blockSums(blob);
-      expect(await findings(test)).toEqual([]);
+      expect(await issues(test)).toEqual([]);
       for (const block of [65_536, 131_072, 1_048_576]) {
         await writeRecord(test, key, sumsOf(bytes, block));
-        for (const bodies of everyWay) expect(await findings(test, { bodies })).toEqual([]);
+        for (const bodies of everyWay) expect(await issues(test, { bodies })).toEqual([]);
       }
       await writeRecord(test, key, sumsOf(flipped(bytes, 9)));
-      expect(await findings(test)).toMatchObject([{ kind: 'block-sums', key: 'large', blob }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'block-sums', key: 'large', blob }]);
       // Only the bytes tell that.
-      expect(await findings(test, { bodies: false })).toEqual([]);
+      expect(await issues(test, { bodies: false })).toEqual([]);
       await writeRecord(test, key, sumsOf(bytes.subarray(0, 1_000)));
-      expect(await findings(test, { bodies: false })).toMatchObject([{ kind: 'block-sums', key: 'large', blob }]);
+      expect(await issues(test, { bodies: false })).toMatchObject([{ kind: 'block-sums', key: 'large', blob }]);
     });
 
     it('of a blob that nothing owns', async () => {
       const test = await filledLayer();
       const key = recordKeys.blockSums('0'.repeat(32) as BlobId);
       await writeRecord(test, key, sumsOf(Buffer.alloc(10)));
-      expect(await findings(test)).toMatchObject([
+      expect(await issues(test)).toMatchObject([
         { kind: 'stray-record', record: JSON.stringify(['c', '0'.repeat(32)]) },
       ]);
     });
@@ -283,28 +281,28 @@ describe('verifyStores', () => {
     it.each(['inline', 'manifest'] as const)('an %s record without its object', async (kind) => {
       const test = await filledLayer();
       await writeRecord(test, recordKeys[kind]('bucket', 'nobody'), Buffer.alloc(20));
-      expect(await findings(test)).toMatchObject([{ kind: 'stray-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
     });
 
     it('an inline body beside a blob', async () => {
       const test = await filledLayer();
       await writeRecord(test, recordKeys.inline('bucket', 'large'), Buffer.alloc(20));
-      expect(await findings(test)).toMatchObject([{ kind: 'stray-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
     });
 
     it.each(['inline', 'manifest'] as const)('that the %s record is missing', async (kind) => {
       const test = await filledLayer();
       const name = kind === 'inline' ? 'small' : 'parts';
       await deleteRecord(test, recordKeys[kind]('bucket', name));
-      expect(await findings(test)).toContainEqual(expect.objectContaining({ kind: 'missing-body', key: name }));
+      expect(await issues(test)).toContainEqual(expect.objectContaining({ kind: 'missing-body', key: name }));
     });
 
     it('parts of an upload that is not there, and none of one that ended', async () => {
       const test = await filledLayer();
       await deleteRecord(test, recordKeys.upload('bucket', 'open', test.uploadId));
-      expect(await findings(test)).toMatchObject([{ kind: 'stray-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
       await writeRecord(test, recordKeys.leftovers(test.uploadId), encodeRecord({}));
-      expect(await findings(test)).toEqual([]);
+      expect(await issues(test)).toEqual([]);
     });
 
     it.each([
@@ -319,19 +317,19 @@ describe('verifyStores', () => {
         Buffer.from('\u0001{}'),
       ]) {
         await writeRecord(test, record, value);
-        expect(await findings(test)).toContainEqual(expect.objectContaining({ kind: 'unreadable-record' }));
+        expect(await issues(test)).toContainEqual(expect.objectContaining({ kind: 'unreadable-record' }));
       }
     });
 
     it.each(['removal', 'tombstone'] as const)('a %s that cannot be read', async (kind) => {
       const test = await filledLayer();
       await writeRecord(test, recordKeys[kind]('0'.repeat(32) as BlobId), Buffer.from([7]));
-      expect(await findings(test)).toMatchObject([{ kind: 'unreadable-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'unreadable-record' }]);
     });
   });
 });
 
-function byBlob(a: Finding, b: Finding): number {
+function byBlob(a: Issue, b: Issue): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
@@ -346,7 +344,7 @@ function sumsOf(bytes: Buffer, block?: number): Buffer {
   return encodeBlockSums(sums.digest());
 }
 
-async function findings(test: TestLayer, options: Partial<VerifyOptions> = {}): Promise<Finding[]> {
+async function issues(test: TestLayer, options: Partial<VerifyOptions> = {}): Promise<Issue[]> {
   const { records, blobs } = test;
   return Array.fromAsync(verifyStores({ records, blobs, now: Date.now(), bodies: true, ...options }));
 }

@@ -4,7 +4,7 @@ import type { BlobStore } from '../../store/blob-store.ts';
 import { within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { type VerifyContext, checkObject } from './check-object.ts';
-import type { Finding } from './finding.ts';
+import type { Issue } from './issue.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
 import { checkRecords, unreferencedBlockSums } from './check-records.ts';
@@ -44,10 +44,10 @@ export interface VerifySummary {
 const CONCURRENCY = 16;
 
 /**
- * Checks everything in both stores. It works while a server runs: a finding is checked again before it is reported. Memory does not
+ * Checks everything in both stores. It works while a server runs: an issue is checked again before it is reported. Memory does not
  * grow with the stores. Rejects where a store or the key service cannot be reached.
  */
-export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Finding, VerifySummary> {
+export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issue, VerifySummary> {
   const { records, blobs, signal, concurrency = CONCURRENCY } = options;
   const summary = { objects: 0, versions: 0, uploads: 0, blobs: 0, bytes: 0, findings: 0 };
   const progress = () => options.onProgress?.({ ...summary });
@@ -63,31 +63,31 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Find
     },
     signal,
   };
-  for await (const finding of everyFinding()) {
+  for await (const issue of everyIssue()) {
     summary.findings += 1;
-    yield finding;
+    yield issue;
   }
   progress();
   return summary;
 
-  async function* everyFinding(): AsyncGenerator<Finding> {
+  async function* everyIssue(): AsyncGenerator<Issue> {
     yield* checkRecords(check);
     yield* unreferencedBlockSums(check);
     const objects = mapStream(allObjectRecords(records), concurrency, async (object) => ({
       isCurrent: object.order === undefined && object.marker === undefined,
       ...(await checkObject(check, object)),
     }));
-    for await (const { isCurrent, findings } of objects) {
+    for await (const { isCurrent, issues } of objects) {
       if (isCurrent) summary.objects += 1;
       else summary.versions += 1;
       progress();
-      yield* findings;
+      yield* issues;
     }
     const uploads = mapStream(entries(records, within('u')), concurrency, (upload) => checkUpload(check, upload));
-    for await (const { findings } of uploads) {
+    for await (const { issues } of uploads) {
       summary.uploads += 1;
       progress();
-      yield* findings;
+      yield* issues;
     }
     yield* unreferencedParts(check);
     yield* unreferencedOwners(check);

@@ -15,11 +15,11 @@ import { decodeKey, within } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import { decodeObject, encodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';
 import { encodeRecord, recordKeys, versionOrder } from '../../objects/records/record-format.ts';
-import type { Finding } from './finding.ts';
+import type { Issue } from './issue.ts';
 import { allObjectRecords, entries, type Place, placeFrom, storedPlace } from './object-records.ts';
 import { verifyStores } from './verify-stores.ts';
 
-async function findings({ records, blobs, keys }: TestLayer): Promise<Finding[]> {
+async function issues({ records, blobs, keys }: TestLayer): Promise<Issue[]> {
   return Array.fromAsync(verifyStores({ records, blobs, keys, now: Date.now(), bodies: true, graceMs: 0 }));
 }
 
@@ -49,7 +49,7 @@ const shown = (place: Place): string => JSON.stringify(storedPlace(place));
 describe('verifyStores with versions', () => {
   it('finds nothing, and counts objects and the other versions', async () => {
     const test = await versionedLayer();
-    expect(await findings(test)).toEqual([]);
+    expect(await issues(test)).toEqual([]);
     const verification = verifyStores({ ...test, now: Date.now() });
     // Current objects: key, null-large, parts; locked/key; suspended/key.
     expect((await verification.next()).value).toMatchObject({ objects: 5, versions: 5 + 1 + 1 + 2 + 1 + 1 + 1 + 1 });
@@ -60,7 +60,7 @@ describe('verifyStores with versions', () => {
     const { blob, versionId } = await withBlob(test);
     await replaceBlob(test, blob, flipped(await readBlob(test, blob), 100));
     const message = expect.stringContaining(`version ${versionId} of bucket/key`);
-    expect(await findings(test)).toMatchObject([
+    expect(await issues(test)).toMatchObject([
       { kind: 'damaged-body', bucket: 'bucket', key: 'key', versionId, blob, message },
     ]);
   });
@@ -70,7 +70,7 @@ describe('verifyStores with versions', () => {
     const order = versionOrder('ff'.repeat(16));
     const key = kind === 'i' ? recordKeys.inline : recordKeys.manifest;
     await writeRecord(test, key('bucket', 'key', order), Buffer.from('anything'));
-    expect(await findings(test)).toMatchObject([{ kind: 'stray-record' }]);
+    expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
   });
 
   it.each(['i', 'm'])('finds that the record of kind %s of a noncurrent version is gone', async (kind) => {
@@ -79,7 +79,7 @@ describe('verifyStores with versions', () => {
       ({ key }) => decodeKey(key).length === 4,
     );
     await deleteRecord(test, found?.key ?? Buffer.alloc(1));
-    expect(await findings(test)).toContainEqual(
+    expect(await issues(test)).toContainEqual(
       expect.objectContaining({ kind: 'missing-body', versionId: expect.any(String) }),
     );
   });
@@ -89,7 +89,7 @@ describe('verifyStores with versions', () => {
     const { record } = await withBlob(test);
     const key = recordKeys.damage('bucket', 'key', versionOrder(record.versionId));
     await writeRecord(test, key, encodeRecord({ found: 1, what: 'x' }));
-    expect(await findings(test)).toMatchObject([
+    expect(await issues(test)).toMatchObject([
       { kind: 'stray-record', message: expect.stringContaining(`version ${record.versionId} of bucket/key`) },
     ]);
   });
@@ -99,13 +99,13 @@ describe('verifyStores with versions', () => {
       const test = await versionedLayer();
       const marker = await test.records.get(recordKeys.marker('bucket', 'hidden'));
       await writeRecord(test, recordKeys.marker('bucket', 'key'), marker?.value ?? Buffer.alloc(0));
-      expect(await findings(test)).toEqual(inconsistent('bucket/key has a current object and a current delete marker'));
+      expect(await issues(test)).toEqual(inconsistent('bucket/key has a current object and a current delete marker'));
     });
 
     it('a key with noncurrent versions alone', async () => {
       const test = await versionedLayer();
       await deleteRecord(test, recordKeys.marker('bucket', 'hidden'));
-      expect(await findings(test)).toEqual(
+      expect(await issues(test)).toEqual(
         inconsistent('bucket/hidden has noncurrent versions, and neither a current object nor a delete marker'),
       );
     });
@@ -115,7 +115,7 @@ describe('verifyStores with versions', () => {
       const entry = await test.records.get(recordKeys.object('bucket', 'null-large'));
       const { versionId: _, ...record } = decodeObject(entry?.value ?? Buffer.alloc(0), 'bucket', 'null-large');
       await writeRecord(test, recordKeys.object('bucket', 'null-large'), encodeObject(record));
-      expect(await findings(test)).toEqual(inconsistent('bucket/null-large has two null versions'));
+      expect(await issues(test)).toEqual(inconsistent('bucket/null-large has two null versions'));
     });
 
     it('a version under the key of another', async () => {
@@ -123,7 +123,7 @@ describe('verifyStores with versions', () => {
       const [found] = (await noncurrent(test)).filter(({ record }) => record.deleteMarker === true);
       if (found === undefined) throw new Error('no marker');
       await writeRecord(test, found.entry.key, encodeObject({ ...found.record, versionId: '12'.repeat(16) }));
-      expect(await findings(test)).toEqual(inconsistent('has the version id 1212'));
+      expect(await issues(test)).toEqual(inconsistent('has the version id 1212'));
     });
 
     it('an object as current delete marker', async () => {
@@ -131,7 +131,7 @@ describe('verifyStores with versions', () => {
       const { record } = await withBlob(test);
       const { versionId: _, ...rest } = record;
       await writeRecord(test, recordKeys.marker('bucket', 'hidden'), encodeObject(rest));
-      expect(await findings(test)).toEqual(inconsistent('bucket/hidden has an object as current delete marker'));
+      expect(await issues(test)).toEqual(inconsistent('bucket/hidden has an object as current delete marker'));
     });
 
     it('a delete marker as current object', async () => {
@@ -142,13 +142,13 @@ describe('verifyStores with versions', () => {
         delete: [recordKeys.marker('bucket', 'hidden')],
       };
       await commitOnce(test.records, batch, randomBytes);
-      expect(await findings(test)).toMatchObject([{ kind: 'unreadable-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'unreadable-record' }]);
     });
 
     it('a delete marker that cannot be read', async () => {
       const test = await versionedLayer();
       await writeRecord(test, recordKeys.marker('bucket', 'hidden'), Buffer.of(9, 9));
-      expect(await findings(test)).toMatchObject([{ kind: 'unreadable-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'unreadable-record' }]);
     });
   });
 

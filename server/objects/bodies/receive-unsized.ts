@@ -9,13 +9,13 @@ import { bodyFrom, chunksOf } from './body-source.ts';
 import { type IncomingBody, protectionOf, type ReceivedBody } from './incoming-body.ts';
 import { receiveBody } from './receive-body.ts';
 
-type UnsizedBody = Omit<IncomingBody, 'size'> & { readonly size: { readonly atMost: number } };
+type UnsizedBody = Omit<IncomingBody, 'size'> & { readonly size: { readonly max: number } };
 
 /**
  * Receives a body whose size is known only at its end: the file of a form. A small one is collected and then received like any other. The blob
  * of a large one is written while it comes; this thread hashes it.
  *
- * Throws `EntityTooLarge` above `atMost`, and what `receiveBody` throws.
+ * Throws `EntityTooLarge` above `max`, and what `receiveBody` throws.
  */
 export async function receiveUnsized(context: ObjectContext, incoming: UnsizedBody): Promise<ReceivedBody> {
   const chunks = chunksOf(incoming.body);
@@ -28,7 +28,7 @@ export async function receiveUnsized(context: ObjectContext, incoming: UnsizedBo
       if (next.done === true) return await receiveBody(context, { ...incoming, size, body: bodyFrom(each(head)) });
       incoming.body.hold?.(next.value.length, 'known');
       size += next.value.length;
-      if (size > incoming.size.atMost) throw new S3Error('EntityTooLarge');
+      if (size > incoming.size.max) throw new S3Error('EntityTooLarge');
       head.push(next.value);
     }
     digests = new BodyHasher(incoming.digests, { md5: incoming.md5, sum: incoming.objectKey === undefined });
@@ -59,7 +59,7 @@ async function receiveBlob(
   async function* measured(): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       size += chunk.length;
-      if (size > incoming.size.atMost) throw new S3Error('EntityTooLarge');
+      if (size > incoming.size.max) throw new S3Error('EntityTooLarge');
       digests.update(chunk);
       bodyBytesPassed(chunk.length);
       yield chunk;

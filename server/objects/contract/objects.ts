@@ -173,10 +173,10 @@ export interface PutObject extends NewAcl {
   readonly key: string;
   readonly body: BodySource;
   /**
-   * Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. A body whose size is known only at its end has `atMost`
+   * Plaintext bytes. The layer throws `IncompleteBody` for a body of another length. A body whose size is known only at its end has `max`
    * bytes.
    */
-  readonly size: number | { readonly atMost: number };
+  readonly size: number | { readonly max: number };
   readonly digests: ExpectedDigests;
   readonly headers: ObjectHeaders;
   readonly encryption?: RequestedEncryption | undefined;

@@ -192,7 +192,7 @@ class LaneStream implements Md5Stream {
     for (const done of released) done();
   }
 
-  /** Hashes the whole blocks of this stream, and of others what goes beside them. The rest moves to a buffer of its own. */
+  /** Hashes the whole blocks of this stream, and of others what the same step can take. The rest moves to a buffer of its own. */
   #hashAll(): void {
     const released: (() => void)[] = [];
     while (this.#left >= BLOCK) {
@@ -213,7 +213,7 @@ class LaneStream implements Md5Stream {
     for (const done of released) done();
   }
 
-  /** Returns the oldest that have a step of bytes, or as many as this one. It looks at few: a step costs the same beside any number of streams. */
+  /** Returns the oldest that have a step of bytes, or as many as this one. It looks at few: a step costs the same for any number of streams. */
   #others(): LaneStream[] {
     const least = Math.min(STEP, this.#left - (this.#left % BLOCK));
     const others: LaneStream[] = [];

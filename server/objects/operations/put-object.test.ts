@@ -33,7 +33,7 @@ describe('putObject', () => {
         const { layer } = await prepared();
         const bytes = randomBody(size);
         const request = put('bucket', 'key', bytes, { chunk: 9999, ...(encryption && { encryption }) });
-        const info = await layer.putObject({ ...request, size: { atMost: size } });
+        const info = await layer.putObject({ ...request, size: { max: size } });
         expect(info.size).toBe(size);
         expect((await body(layer, 'bucket', 'key')).equals(bytes)).toBe(true);
         if (encryption === undefined) expect(info.etag).toBe(createHash('md5').update(bytes).digest('hex'));
@@ -41,11 +41,11 @@ describe('putObject', () => {
     }
   }
 
-  it.each([5, 2_000])('refuses more bytes than a body without a size may have, and keeps none: %i', async (atMost) => {
+  it.each([5, 2_000])('refuses more bytes than a body without a size may have, and keeps none: %i', async (max) => {
     const { layer, blobs } = await prepared();
-    const large = { ...put('bucket', 'key', randomBody(3_000), { chunk: 500 }), size: { atMost } };
+    const large = { ...put('bucket', 'key', randomBody(3_000), { chunk: 500 }), size: { max } };
     await expect(layer.putObject(large)).rejects.toMatchObject({ code: 'EntityTooLarge' });
-    const broken = { ...put('bucket', 'key', '', { body: brokenBody() }), size: { atMost: 10_000 } };
+    const broken = { ...put('bucket', 'key', '', { body: brokenBody() }), size: { max: 10_000 } };
     await expect(layer.putObject(broken)).rejects.toThrow('the client went away');
     await expect(layer.headObject('bucket', 'key')).rejects.toMatchObject({ code: 'NoSuchKey' });
     expect(await Array.fromAsync(blobs.list())).toEqual([]);

@@ -105,7 +105,7 @@ async function checkConditions(
 }
 
 function checkSpaceFor({ checkSpace, inlineLimit }: ObjectContext, size: PutObject['size']) {
-  const bytes = typeof size === 'number' ? size : size.atMost;
+  const bytes = typeof size === 'number' ? size : size.max;
   return checkSpace(bytes <= inlineLimit ? 0 : bytes);
 }
 

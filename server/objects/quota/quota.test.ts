@@ -241,7 +241,7 @@ describe('whatever happens', () => {
       const random = new Faults({ seed });
       const faults = new Faults({
         seed,
-        latencyTurns: 2,
+        latencyTicks: 2,
         conflict: 0.02,
         lostAfter: 0.01,
         lostBefore: 0.01,

@@ -33,7 +33,7 @@ async function opened(seed: number) {
   const clock = { now: Date.UTC(2026, 0, 1) };
   const now = () => clock.now;
   const disk = new SimulatedDisk('/data', { now });
-  const records = new MemoryRecordStore({ faults: new Faults({ seed, latencyTurns: 2, conflict: 0.05 }) });
+  const records = new MemoryRecordStore({ faults: new Faults({ seed, latencyTicks: 2, conflict: 0.05 }) });
   const { keys } = testLayer();
   const thread = () => {
     const blobs = openFilesBlobStore('/data', { fs: disk, now, segmentBytes: SEGMENT });

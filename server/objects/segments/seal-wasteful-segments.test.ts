@@ -15,7 +15,7 @@ it.each([
   const open: OpenSegmentSize = {
     segment: 'ff00000000000000' as SegmentId,
     size: size * MiB,
-    lost: 0,
+    failed: 0,
     full: 128 * MiB,
   };
   expect(isWasteful(open, garbage * MiB, 0.25)).toBe(expected);

@@ -28,6 +28,6 @@ export async function sealWastefulSegments({
 }): Promise<void> {
   await blobs.segments?.sealOpen(async (open) => {
     const { garbage } = await readGarbage(records, open.segment);
-    return isWasteful(open, garbage.bytes + open.lost, maxGarbage);
+    return isWasteful(open, garbage.bytes + open.failed, maxGarbage);
   });
 }

@@ -216,7 +216,7 @@ describe('a body that moves to a tier', () => {
     expect(String(await body(layer, 'bucket', 'other'))).toBe('text');
   });
 
-  it('is no finding of a verification, whether it was restored or not', async () => {
+  it('is no issue of a verification, whether it was restored or not', async () => {
     const { layer, move, records, collect, time, work, ...test } = await withBucket();
     await layer.putObject(put('bucket', 'one', randomBody(17 * MIB)));
     await layer.putObject(put('bucket', 'two', 'text'));
@@ -228,10 +228,10 @@ describe('a body that moves to a tier', () => {
     time.now += 120_000;
     await collect();
     test.state.away = true;
-    const findings = await Array.fromAsync(
+    const issues = await Array.fromAsync(
       verifyStores({ records, blobs: test.own, now: time.now, bodies: true, concurrency: 2 }),
     );
-    expect(findings).toEqual([]);
+    expect(issues).toEqual([]);
   });
 });
 

@@ -180,14 +180,14 @@ export class AccessLogs {
       });
       return true;
     } catch (error) {
-      const lost = error instanceof S3Error && error.code === 'NoSuchBucket';
+      const isGone = error instanceof S3Error && error.code === 'NoSuchBucket';
       log.warn(
         { err: error, bucket: batch.bucket, target: logging.targetBucket, key },
-        lost
+        isGone
           ? 'access logs: the target bucket is gone, and the lines with it'
           : 'access logs: an object could not be written; the next delivery tries it again',
       );
-      return lost;
+      return isGone;
     }
   }
 

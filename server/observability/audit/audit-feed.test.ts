@@ -73,7 +73,7 @@ describe('the entries of a thread', () => {
     feed.flush();
     const [lines = []] = sent;
     expect(lines.length).toBeLessThan(16);
-    expect(tally.sums().map(({ target, lost }) => [target, lost])).toEqual([
+    expect(tally.sums().map(({ target, dropped }) => [target, dropped])).toEqual([
       ['file', 20 - lines.length],
       ['webhook:A', 20 - lines.length],
     ]);

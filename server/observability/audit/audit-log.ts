@@ -31,7 +31,7 @@ export async function openAuditLog({ settings, memory, sender, log }: AuditLogOp
     const at = names.indexOf(name);
     return {
       sent: (entries) => tally.sent(at, entries),
-      lost: (entries) => tally.lost(at, entries),
+      dropped: (entries) => tally.dropped(at, entries),
       waiting: (entries) => tally.waiting(at, entries),
     };
   };
@@ -73,8 +73,8 @@ async function openQueue(
   if (queueFolder === undefined) return new MemoryLines({ lines: queueSize, bytes: maxBytes.memory });
   const opened = FolderLines.open(queueFolder, {
     bounds: { lines: queueSize, bytes: maxBytes.folder },
-    onLost(lines, error) {
-      report.lost(lines);
+    onDropped(lines, error) {
+      report.dropped(lines);
       const fields = { event: 'audit-lost', target: name, entries: lines, err: error };
       log.error(fields, `${lines} audit entries for ${name} are lost: they cannot be written to ${queueFolder}`);
     },

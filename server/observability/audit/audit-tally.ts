@@ -1,6 +1,6 @@
 /** Offsets in the memory. The counters of each target follow. */
 const whole = { bytesInTransit: 0 } as const;
-const each = { sent: 0, lost: 1, waiting: 2 } as const;
+const each = { sent: 0, dropped: 1, waiting: 2 } as const;
 const wholeSize = Object.keys(whole).length;
 const eachSize = Object.keys(each).length;
 
@@ -11,7 +11,7 @@ export interface AuditTargetSums {
   readonly target: string;
   /** Entries. */
   readonly sent: number;
-  readonly lost: number;
+  readonly dropped: number;
   readonly waiting: number;
 }
 
@@ -36,7 +36,7 @@ export class AuditTally {
     const size = BigInt(bytes);
     if (Atomics.add(this.#cells, whole.bytesInTransit, size) + size <= maxInTransit) return true;
     Atomics.sub(this.#cells, whole.bytesInTransit, size);
-    for (const target of this.#targets.keys()) this.lost(target, 1);
+    for (const target of this.#targets.keys()) this.dropped(target, 1);
     return false;
   }
 
@@ -48,8 +48,8 @@ export class AuditTally {
     this.#add(target, each.sent, entries);
   }
 
-  lost(target: number, entries: number): void {
-    this.#add(target, each.lost, entries);
+  dropped(target: number, entries: number): void {
+    this.#add(target, each.dropped, entries);
   }
 
   waiting(target: number, entries: number): void {
@@ -62,7 +62,7 @@ export class AuditTally {
     return this.#targets.map((target, at) => ({
       target,
       sent: read(at, each.sent),
-      lost: read(at, each.lost),
+      dropped: read(at, each.dropped),
       waiting: read(at, each.waiting),
     }));
   }

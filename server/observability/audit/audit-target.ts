@@ -14,7 +14,7 @@ export interface AuditTarget {
 /** The counters that a target updates. */
 export interface AuditReport {
   sent(entries: number): void;
-  lost(entries: number): void;
+  dropped(entries: number): void;
   waiting(entries: number): void;
 }
 

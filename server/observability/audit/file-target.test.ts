@@ -12,10 +12,10 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-function open(path: string, sums = { sent: 0, lost: 0, waiting: 0 }) {
+function open(path: string, sums = { sent: 0, dropped: 0, waiting: 0 }) {
   const report = {
     sent: (entries: number) => (sums.sent += entries),
-    lost: (entries: number) => (sums.lost += entries),
+    dropped: (entries: number) => (sums.dropped += entries),
     waiting: (entries: number) => (sums.waiting = entries),
   };
   return FileTarget.open({ path, report, log: quiet, retryMs: 1 });
@@ -42,7 +42,7 @@ describe('a file of the audit log', () => {
 
   it('begins anew once it was moved and the server told', async () => {
     const path = join(folder, 'audit.log');
-    const sums = { sent: 0, lost: 0, waiting: 0 };
+    const sums = { sent: 0, dropped: 0, waiting: 0 };
     const file = await open(path, sums);
     file.take('first');
     await expect.poll(() => sums.sent).toBe(1);
@@ -57,7 +57,7 @@ describe('a file of the audit log', () => {
     const path = join(folder, 'sub', 'audit.log');
     await expect(open(path)).rejects.toThrow(/ENOENT/);
     const plain = join(folder, 'audit.log');
-    const sums = { sent: 0, lost: 0, waiting: 0 };
+    const sums = { sent: 0, dropped: 0, waiting: 0 };
     const file = await open(plain, sums);
     await rename(folder, `${folder}-away`);
     file.reopen();
@@ -66,18 +66,18 @@ describe('a file of the audit log', () => {
     expect(sums.sent).toBe(0);
     await rename(`${folder}-away`, folder);
     await file.close(60_000);
-    expect([(await linesOf(plain)).filter((line) => line !== ''), sums.sent, sums.lost]).toEqual([['first'], 1, 0]);
+    expect([(await linesOf(plain)).filter((line) => line !== ''), sums.sent, sums.dropped]).toEqual([['first'], 1, 0]);
   });
 
   it('does not keep a server from ending while it cannot be written to', async () => {
-    const sums = { sent: 0, lost: 0, waiting: 0 };
+    const sums = { sent: 0, dropped: 0, waiting: 0 };
     const file = await open(join(folder, 'audit.log'), sums);
     await rename(folder, `${folder}-away`);
     file.reopen();
     file.take('first');
     await expect.poll(() => sums.waiting).toBe(1);
     await file.close(1);
-    expect(sums).toMatchObject({ sent: 0, lost: 1 });
+    expect(sums).toMatchObject({ sent: 0, dropped: 1 });
     await rename(`${folder}-away`, folder);
   });
 });

@@ -47,7 +47,7 @@ export class FileTarget implements AuditTarget {
 
   take(line: string): void {
     if (this.#bytes + line.length > maxWaitingBytes) {
-      this.#report.lost(1);
+      this.#report.dropped(1);
       if (!this.#losing) this.#log.error({ event: 'audit-lost' }, `audit entries for ${this.#path} are lost`);
       this.#losing = true;
       return;
@@ -70,7 +70,7 @@ export class FileTarget implements AuditTarget {
     }, withinMs);
     await this.#writing;
     clearTimeout(late);
-    if (this.#lines.length > 0) this.#report.lost(this.#lines.length);
+    if (this.#lines.length > 0) this.#report.dropped(this.#lines.length);
     await this.#handle?.sync();
     await this.#handle?.close();
     this.#handle = undefined;

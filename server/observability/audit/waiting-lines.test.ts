@@ -16,7 +16,7 @@ async function newFolder(): Promise<string> {
 const never = (lines: number, error: unknown) => {
   throw new Error(`${lines} lines are lost`, { cause: error });
 };
-const openFolder = (folder: string, bounds: WaitingBounds) => FolderLines.open(folder, { bounds, onLost: never });
+const openFolder = (folder: string, bounds: WaitingBounds) => FolderLines.open(folder, { bounds, onDropped: never });
 
 const roomy = { lines: 10_000, bytes: 10_000_000 };
 
@@ -118,7 +118,7 @@ describe('a folder of entries', () => {
     const done: string[] = [];
     const queue = await FolderLines.open(folder, {
       bounds: roomy,
-      onLost: never,
+      onDropped: never,
       flush: {
         file: async () => void done.push('file'),
         folder: async (path) => void done.push(path === folder ? 'folder' : path),
@@ -133,15 +133,15 @@ describe('a folder of entries', () => {
   });
 
   it('loses a write that cannot be flushed, and tells it', async () => {
-    const lost: number[] = [];
+    const dropped: number[] = [];
     const queue = await FolderLines.open(await newFolder(), {
       bounds: roomy,
-      onLost: (lines) => lost.push(lines),
+      onDropped: (lines) => dropped.push(lines),
       flush: { file: () => Promise.reject(new Error('input/output error')), folder: async () => undefined },
     });
     queue.push('a');
     await queue.end();
-    expect([lost, queue.count]).toEqual([[1], 0]);
+    expect([dropped, queue.count]).toEqual([[1], 0]);
   });
 
   it('is for its owner alone', async () => {
@@ -155,11 +155,11 @@ describe('a folder of entries', () => {
 
   it('tells what it could not write, and goes on', async () => {
     const folder = await newFolder();
-    const lost: number[] = [];
-    const queue = await FolderLines.open(folder, { bounds: roomy, onLost: (lines) => lost.push(lines) });
+    const dropped: number[] = [];
+    const queue = await FolderLines.open(folder, { bounds: roomy, onDropped: (lines) => dropped.push(lines) });
     await rm(folder, { recursive: true });
     queue.push('a');
     await queue.end();
-    expect([lost, queue.count]).toEqual([[1], 0]);
+    expect([dropped, queue.count]).toEqual([[1], 0]);
   });
 });

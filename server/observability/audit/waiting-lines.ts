@@ -95,7 +95,7 @@ interface FolderLinesOptions {
   readonly bounds: WaitingBounds;
   readonly flush?: Flush;
   /** Called with the lines that could not be written. */
-  readonly onLost: (lines: number, error: unknown) => void;
+  readonly onDropped: (lines: number, error: unknown) => void;
 }
 
 /**
@@ -206,7 +206,7 @@ export class FolderLines implements WaitingLines {
       await this.#close();
       this.#count -= lines.length;
       this.#bytes -= text.length;
-      this.#options.onLost(lines.length, error);
+      this.#options.onDropped(lines.length, error);
       return;
     }
     const { file } = this.#open;

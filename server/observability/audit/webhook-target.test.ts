@@ -5,7 +5,7 @@ import { answerError, WebhookTarget } from './webhook-target.ts';
 
 interface Ledger {
   sent: number;
-  lost: number;
+  dropped: number;
   waiting: number;
   readonly events: string[];
 }
@@ -20,7 +20,7 @@ function target(
   } = {},
 ) {
   const waits: number[] = [];
-  const ledger: Ledger = { sent: 0, lost: 0, waiting: 0, events: [] };
+  const ledger: Ledger = { sent: 0, dropped: 0, waiting: 0, events: [] };
   const said = (fields: object) => {
     if ('event' in fields) ledger.events.push(String(fields.event));
   };
@@ -33,7 +33,7 @@ function target(
     retryMs: more.retryMs ?? 1,
     report: {
       sent: (entries) => (ledger.sent += entries),
-      lost: (entries) => (ledger.lost += entries),
+      dropped: (entries) => (ledger.dropped += entries),
       waiting: (entries) => (ledger.waiting = entries),
     },
     log: { info: said, warn: said, error: said },
@@ -58,7 +58,7 @@ describe('a webhook of the audit log', () => {
     for (const line of ['a', 'b', 'c']) made.take(line);
     await made.close(60_000);
     expect(got).toEqual([['a', 'b'], ['c']]);
-    expect(ledger).toEqual({ sent: 3, lost: 0, waiting: 0, events: [] });
+    expect(ledger).toEqual({ sent: 3, dropped: 0, waiting: 0, events: [] });
   });
 
   it('gets an entry again until it takes it; that it was away is said once, and that it is back', async () => {
@@ -70,7 +70,7 @@ describe('a webhook of the audit log', () => {
     made.take('a');
     await made.close(60_000);
     expect(calls).toBe(4);
-    expect(ledger).toEqual({ sent: 1, lost: 0, waiting: 0, events: ['audit-away', 'audit-back'] });
+    expect(ledger).toEqual({ sent: 1, dropped: 0, waiting: 0, events: ['audit-away', 'audit-back'] });
   });
 
   it('gets an entry no more often than is set', async () => {
@@ -84,7 +84,7 @@ describe('a webhook of the audit log', () => {
     );
     made.take('a');
     await made.close(60_000);
-    expect([calls, ledger.lost, ledger.events.at(-1)]).toEqual([3, 1, 'audit-lost']);
+    expect([calls, ledger.dropped, ledger.events.at(-1)]).toEqual([3, 1, 'audit-lost']);
   });
 
   it('gets an entry again after the time that is set, then after twice the time, and at most a minute later', async () => {
@@ -118,14 +118,14 @@ describe('a webhook of the audit log', () => {
     });
     made.take('a');
     await made.close(60_000);
-    expect([calls, ledger.lost]).toEqual([1, 1]);
+    expect([calls, ledger.dropped]).toEqual([1, 1]);
   });
 
   it('loses what there is no room for, counts it and says so once', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     const { made, ledger } = target(() => answered, { queueSize: 2 });
     for (const line of ['a', 'b', 'c', 'd']) made.take(line);
-    expect([ledger.lost, ledger.events]).toEqual([2, ['audit-lost']]);
+    expect([ledger.dropped, ledger.events]).toEqual([2, ['audit-lost']]);
     answer();
     await made.close(60_000);
     expect(ledger.sent).toBe(2);

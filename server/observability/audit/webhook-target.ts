@@ -100,7 +100,7 @@ export class WebhookTarget implements AuditTarget {
       report.waiting(queue.count);
       return;
     }
-    report.lost(1);
+    report.dropped(1);
     if (!this.#losing) {
       const fields = { event: 'audit-lost', target: this.name, waiting: queue.count };
       this.#options.log.error(fields, `audit entries for ${this.name} are lost: too many wait`);
@@ -161,7 +161,7 @@ export class WebhookTarget implements AuditTarget {
   }
 
   #giveUp(batch: readonly string[], error: unknown): void {
-    this.#options.report.lost(batch.length);
+    this.#options.report.dropped(batch.length);
     const fields = { event: 'audit-lost', target: this.name, entries: batch.length, err: error };
     this.#options.log.error(fields, `${batch.length} audit entries for ${this.name} are lost: ${textOf(error)}`);
   }

@@ -15,7 +15,7 @@ const well: HealthFacts = {
   replication: [{ bucket: 'photos', target: 'b:9000/photos', waiting: 0 }],
   tasks: [{ task: 'scrub' }],
   certificates: [{ name: 'the server', expires: 90 * 86_400_000 }],
-  audit: { targets: [{ target: 'file', waiting: 0, lost: 0 }] },
+  audit: { targets: [{ target: 'file', waiting: 0, dropped: 0 }] },
 };
 
 function stateOf(part: HealthCheck['part'], facts: Partial<HealthFacts>) {
@@ -58,7 +58,7 @@ describe('the health of the service', () => {
     ['certificates', 'warning', { certificates: [{ name: 'x', expires: 20 * 86_400_000 }, ...well.certificates] }],
     ['certificates', 'bad', { certificates: [{ name: 'x', expires: 3 * 86_400_000 }] }],
     ['certificates', 'bad', { certificates: [{ name: 'x', expires: -1 }] }],
-    ['audit', 'bad', { audit: { targets: [{ target: 'file', waiting: 0, lost: 2 }] } }],
+    ['audit', 'bad', { audit: { targets: [{ target: 'file', waiting: 0, dropped: 2 }] } }],
   ])('of %s is %s with %j', (part, state, facts) => expect(stateOf(part, facts)).toBe(state));
 
   it('has no line about certificates, replication and audit targets where there are none', () => {

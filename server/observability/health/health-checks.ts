@@ -26,7 +26,7 @@ export interface HealthFacts {
   }[];
   readonly certificates: readonly { readonly name: string; readonly expires: number }[];
   readonly audit: {
-    readonly targets: readonly { readonly target: string; readonly waiting: number; readonly lost: number }[];
+    readonly targets: readonly { readonly target: string; readonly waiting: number; readonly dropped: number }[];
   };
 }
 
@@ -194,9 +194,9 @@ function certificates({ certificates: all, now }: HealthFacts): readonly HealthC
 
 function audit({ audit: { targets: all } }: HealthFacts): readonly HealthCheck[] {
   if (all.length === 0) return [];
-  const lost = all.filter((one) => one.lost > 0);
-  if (lost.length > 0)
-    return [{ part: 'audit', state: 'bad', words: `Entries for ${namesOf(lost, 'target')} were lost.` }];
+  const dropped = all.filter((one) => one.dropped > 0);
+  if (dropped.length > 0)
+    return [{ part: 'audit', state: 'bad', words: `Entries for ${namesOf(dropped, 'target')} were lost.` }];
   return [{ part: 'audit', state: 'good', words: 'All entries are delivered or wait.' }];
 }
 

@@ -101,7 +101,7 @@ export interface MetricSources {
 interface AuditSums {
   readonly target: string;
   readonly sent: number;
-  readonly lost: number;
+  readonly dropped: number;
   readonly waiting: number;
 }
 

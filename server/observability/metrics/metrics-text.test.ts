@@ -179,7 +179,7 @@ describe('the text of the metrics', () => {
     expect(found.filter((line) => !line.startsWith('minio_bucket_'))).toEqual([]);
   });
   it('has what became of audit entries, for each place that they go to', async () => {
-    const audit = [{ target: 'webhook:SIEM', sent: 5, lost: 1, waiting: 2 }];
+    const audit = [{ target: 'webhook:SIEM', sent: 5, dropped: 1, waiting: 2 }];
     const expected = [
       'minio_audit_total_messages{target_id="webhook:SIEM",server="coffer-0:9000"} 5',
       'minio_audit_failed_messages{target_id="webhook:SIEM",server="coffer-0:9000"} 1',

@@ -156,15 +156,18 @@ function addAudit(registry: Registry, { audit }: MetricValues): void {
   const registers = [registry];
   const labelNames = ['target_id'];
   const sent = { name: 'minio_audit_total_messages', help: 'Audit entries that were delivered since the start' };
-  const lost = { name: 'minio_audit_failed_messages', help: 'Audit entries that were given up since the start' };
+  const dropped = { name: 'minio_audit_failed_messages', help: 'Audit entries that were given up since the start' };
   const waiting = { name: 'minio_audit_target_queue_length', help: 'Audit entries that wait to be delivered' };
   if (audit.length === 0) return;
-  const counters = [new Counter({ ...sent, labelNames, registers }), new Counter({ ...lost, labelNames, registers })];
+  const counters = [
+    new Counter({ ...sent, labelNames, registers }),
+    new Counter({ ...dropped, labelNames, registers }),
+  ];
   const gauge = new Gauge({ ...waiting, labelNames, registers });
   for (const sums of audit) {
     const labels = { target_id: sums.target };
     counters[0]?.inc(labels, sums.sent);
-    counters[1]?.inc(labels, sums.lost);
+    counters[1]?.inc(labels, sums.dropped);
     gauge.set(labels, sums.waiting);
   }
 }

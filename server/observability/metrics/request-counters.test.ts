@@ -73,7 +73,7 @@ describe('the measure of a request', () => {
     const [counters] = twoThreads();
     const measure = new RequestMeasure(counters);
     measure.firstByte();
-    measure.refused('SignatureDoesNotMatch');
+    measure.rejected('SignatureDoesNotMatch');
     measure.ended(403);
     expect(counters.sums()).toMatchObject({ operations: [], rejectedAuth: 0 });
   });
@@ -85,7 +85,7 @@ describe('the measure of a request', () => {
     const [counters] = twoThreads();
     const measure = new RequestMeasure(counters);
     measure.isFor('GetObject');
-    measure.refused(code);
+    measure.rejected(code);
     measure.ended(403);
     expect(counters.sums()).toMatchObject(expected);
   });

@@ -358,7 +358,7 @@ export class RequestMeasure {
   }
 
   /** @param code the code of the `S3Error` */
-  refused(code: string): void {
+  rejected(code: string): void {
     if (this.#place === undefined) return;
     if (code === 'RequestTimeTooSkewed') this.#counters.rejected('timestamp');
     else if (authCodes.has(code)) this.#counters.rejected('auth');

@@ -29,14 +29,14 @@ export async function currentCopy(client: Client, key: string): Promise<Current>
 }
 
 /** The refusal of a HEAD has no document. A GET distinguishes refused credentials, which hold for every version, from a key that may not be read. */
-async function throwRefusal(client: Client, key: string, refused: TargetAnswer): Promise<never> {
+async function throwRefusal(client: Client, key: string, answer: TargetAnswer): Promise<never> {
   const doing = `look for ${key} at the target (s3:GetObject and s3:ListBucket are needed)`;
-  if (refused.status < 500) {
+  if (answer.status < 500) {
     const answer = await client.send({ method: 'GET', key, headers: { range: 'bytes=0-0' } });
     if (answer.status >= 400 && answer.status !== 404 && answer.status !== 416) checkAnswer(answer, doing);
   }
-  checkAnswer(refused, doing);
-  throw new DeliveryError('rejected', `could not ${doing}: status ${refused.status}`, { status: refused.status });
+  checkAnswer(answer, doing);
+  throw new DeliveryError('rejected', `could not ${doing}: status ${answer.status}`, { status: answer.status });
 }
 
 function copyOf(headers: TargetAnswer['headers'], versionId = headers['x-amz-version-id']): Copy {

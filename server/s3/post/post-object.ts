@@ -59,7 +59,7 @@ async function storeForm(call: S3Call, form: PostForm, bodySize: number): Promis
   if (bodySize - maxAround > range.max) throw tooLarge(bodySize, range.max);
   const target = put({ body: form.file(range), size: undefined });
   target.checkHeaders('PutObject');
-  const stored = await storeObject(target, () => ({ atMost: bodySize }), 'Post');
+  const stored = await storeObject(target, () => ({ max: bodySize }), 'Post');
   return answerForm(target, fields, stored);
 }
 

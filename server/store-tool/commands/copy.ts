@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isEmptyStore } from '../../store/blob-store.ts';
 import { compareRecords } from '../../maintenance/migrate/copied-records.ts';
 import { finishCopy, readCopyState, copyStores, type CopyProgress } from '../../maintenance/migrate/copy-stores.ts';
-import type { Finding } from '../../maintenance/verify/finding.ts';
+import type { Issue } from '../../maintenance/verify/issue.ts';
 import { allObjectRecords } from '../../maintenance/verify/object-records.ts';
 import { decodeObject, isTiered } from '../../objects/records/object-record.ts';
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
@@ -20,7 +20,7 @@ export interface CopyArguments {
   readonly concurrency?: number;
 }
 
-/** Returns 0 if the copy is complete and verified, and 1 if there are findings; then the target stays marked as unfinished. */
+/** Returns 0 if the copy is complete and verified, and 1 if there are issues; then the target stays marked as unfinished. */
 export async function copyCommand(source: string, target: string, options: CopyArguments, io: Io): Promise<number> {
   const report = new Report(io, { json: options.json === true });
   const from = await openNamedStores(source, io.env, {}, { readOnlyWillDo: true });
@@ -93,11 +93,11 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
   return found ? 1 : 0;
 }
 
-async function tell(copying: AsyncGenerator<Finding, CopyProgress>, report: Report): Promise<number> {
+async function tell(copying: AsyncGenerator<Issue, CopyProgress>, report: Report): Promise<number> {
   let count = 0;
-  for await (const finding of copying) {
+  for await (const issue of copying) {
     count += 1;
-    report.finding(finding);
+    report.issue(issue);
   }
   return count;
 }

@@ -1,4 +1,4 @@
-import { isLoss, type Finding } from '../../maintenance/verify/finding.ts';
+import { isLoss, type Issue } from '../../maintenance/verify/issue.ts';
 import { verifyStores, type VerifySummary } from '../../maintenance/verify/verify-stores.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
@@ -14,7 +14,7 @@ export interface VerifyArguments extends Partial<ServerOptions> {
   readonly json?: boolean;
 }
 
-/** Returns 0 without findings, and 1 with findings. */
+/** Returns 0 without issues, and 1 with issues. */
 export async function verifyCommand(store: string | undefined, options: VerifyArguments, io: Io): Promise<number> {
   const report = new Report(io, { json: options.json === true });
   const { server } = options;
@@ -45,9 +45,9 @@ export async function verifyCommand(store: string | undefined, options: VerifyAr
   }
 }
 
-/** Reports each finding as it arrives. */
+/** Reports each issue as it arrives. */
 export async function reported(
-  verification: AsyncGenerator<Finding, VerifySummary>,
+  verification: AsyncGenerator<Issue, VerifySummary>,
   report: Report,
 ): Promise<{ readonly summary: VerifySummary; readonly losses: number }> {
   let losses = 0;
@@ -55,7 +55,7 @@ export async function reported(
     const { done, value } = await verification.next();
     if (done === true) return { summary: value, losses };
     if (isLoss(value)) losses += 1;
-    report.finding(value);
+    report.issue(value);
   }
 }
 
@@ -63,19 +63,19 @@ async function verifyServer(options: VerifyArguments & ServerOptions, io: Io, re
   const query = { bodies: String(options.quick !== true) };
   report.note('The server verifies its stores; this takes as long as reading them does.');
   const answer = await callServer(options, io.env, { method: 'POST', path: 'verify', query }, io.signal);
-  const { findings, summary } = answer as { readonly findings: readonly Finding[]; readonly summary: VerifySummary };
-  for (const finding of findings) report.finding(finding);
-  return conclude(report, options.server, summary, findings.filter((finding) => isLoss(finding)).length);
+  const { findings, summary } = answer as { readonly findings: readonly Issue[]; readonly summary: VerifySummary };
+  for (const issue of findings) report.issue(issue);
+  return conclude(report, options.server, summary, findings.filter((issue) => isLoss(issue)).length);
 }
 
 export function conclude(report: Report, where: string, summary: VerifySummary, losses: number): number {
-  const { objects, versions, uploads, blobs, bytes, findings } = summary;
+  const { objects, versions, uploads, blobs, bytes, findings: issues } = summary;
   const ofVersions = versions > 0 ? `, ${versions} noncurrent versions and delete markers` : '';
   const looked = `${objects} objects${ofVersions}, ${uploads} uploads, ${blobs} blobs, ${size(bytes)} read`;
   const verdict =
-    findings === 0
+    issues === 0
       ? 'nothing is wrong'
-      : `${findings} findings, ${losses === 0 ? 'no data is lost' : `${losses} of them mean that data is lost: restore those objects from a backup, or delete them`}`;
+      : `${issues} findings, ${losses === 0 ? 'no data is lost' : `${losses} of them mean that data is lost: restore those objects from a backup, or delete them`}`;
   report.line(`${where}: ${looked}: ${verdict}`, { type: 'summary', ...summary, losses });
-  return findings === 0 ? 0 : 1;
+  return issues === 0 ? 0 : 1;
 }

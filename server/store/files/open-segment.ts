@@ -8,7 +8,7 @@ const MiB = 1024 * 1024;
  * A segment is sealed when it has this many bytes, or on a small volume this share of it: compaction needs room for the bodies of a segment
  * before it can give back the segment.
  */
-const SEGMENT_BYTES = { share: 1 / 512, least: 4 * MiB, most: 128 * MiB };
+const SEGMENT_BYTES = { share: 1 / 512, min: 4 * MiB, max: 128 * MiB };
 /** A segment below this share of its size is small: its garbage may wait, since another file for the next body costs more. */
 const SMALL = 1 / 8;
 /** Milliseconds after which a segment is sealed although it has room. */
@@ -24,7 +24,7 @@ export interface SegmentLimits {
 
 /** Returns the bytes that a segment may have on a volume of this size. */
 export function defaultBytes(total: number): number {
-  return Math.min(SEGMENT_BYTES.most, Math.max(SEGMENT_BYTES.least, total * SEGMENT_BYTES.share));
+  return Math.min(SEGMENT_BYTES.max, Math.max(SEGMENT_BYTES.min, total * SEGMENT_BYTES.share));
 }
 
 export function segmentLimits(full: number): SegmentLimits {
@@ -57,7 +57,7 @@ export class OpenSegment {
   /** The end of the last body, and of the last one that is whole, without padding. */
   #lastEnd = 0;
   #wholeEnd = 0;
-  #lost = 0;
+  #failed = 0;
   #writers = 0;
   #retired = false;
   /** Set by a failed flush: the system may have dropped bytes that were never written, and say nothing at the next flush. */
@@ -78,7 +78,7 @@ export class OpenSegment {
 
   /** With the regions of bodies that are not complete. */
   get size(): OpenSegmentSize {
-    return { segment: this.id, size: this.#end, lost: this.#lost, full: this.#limits.full };
+    return { segment: this.id, size: this.#end, failed: this.#failed, full: this.#limits.full };
   }
 
   isDue(now: number): boolean {
@@ -154,7 +154,7 @@ export class OpenSegment {
 
   /** The body of this length failed, and no record will name its region. */
   lose(length: number): void {
-    this.#lost += paddedLength(length);
+    this.#failed += paddedLength(length);
   }
 
   async leave(): Promise<void> {

@@ -291,7 +291,7 @@ describe('a segment', () => {
         asked.push(open);
         return Promise.resolve(false);
       });
-      expect(asked).toEqual([{ segment: segmentOf(id), size: 8_192, lost: 0, full: 4 * 1024 * 1024 }]);
+      expect(asked).toEqual([{ segment: segmentOf(id), size: 8_192, failed: 0, full: 4 * 1024 * 1024 }]);
       expect(segmentOf(await pack(segments, body))).toBe(segmentOf(id));
     });
 
@@ -300,11 +300,11 @@ describe('a segment', () => {
       await pack(segments, body);
       await expect(segments.write(from([Buffer.alloc(3)]), { length: 5_000 })).rejects.toThrow('3 bytes came');
       const asked: unknown[] = [];
-      await segments.sealOpen(({ size, lost }) => {
-        asked.push({ size, lost });
+      await segments.sealOpen(({ size, failed }) => {
+        asked.push({ size, failed });
         return Promise.resolve(false);
       });
-      expect(asked).toEqual([{ size: 16_384, lost: 8_192 }]);
+      expect(asked).toEqual([{ size: 16_384, failed: 8_192 }]);
     });
 
     it('is sealed where it is due, and the next body begins another one', async () => {

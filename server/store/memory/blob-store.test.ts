@@ -12,7 +12,7 @@ import { MemoryBlobStore } from './blob-store.ts';
 
 describeBlobStore('memory', { open: () => Promise.resolve(new MemoryBlobStore()) });
 describeBlobStore('memory, slow', {
-  open: () => Promise.resolve(new MemoryBlobStore({ faults: new Faults({ seed: 5, latencyTurns: 3 }) })),
+  open: () => Promise.resolve(new MemoryBlobStore({ faults: new Faults({ seed: 5, latencyTicks: 3 }) })),
 });
 
 describe('the memory blob store', () => {

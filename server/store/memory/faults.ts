@@ -7,7 +7,7 @@
 export interface FaultPlan {
   readonly seed?: number;
   /** Every operation and every chunk of a body waits for up to this many turns of the event loop. */
-  readonly latencyTurns?: number;
+  readonly latencyTicks?: number;
   /** A commit with expectations returns `conflict` for its first expectation and changes nothing. */
   readonly conflict?: number;
   /** A commit takes effect and returns `unknown`. */
@@ -24,7 +24,7 @@ export interface FaultPlan {
   readonly blobRead?: number;
 }
 
-export type Fault = Exclude<keyof FaultPlan, 'seed' | 'latencyTurns'>;
+export type Fault = Exclude<keyof FaultPlan, 'seed' | 'latencyTicks'>;
 
 export class Faults {
   readonly #plan: FaultPlan;
@@ -54,9 +54,9 @@ export class Faults {
 
   /** Waits for the latency of the plan. */
   async delay(): Promise<void> {
-    const max = this.#plan.latencyTurns ?? 0;
+    const max = this.#plan.latencyTicks ?? 0;
     if (max === 0) return;
-    for (let turns = this.upTo(max); turns > 0; turns -= 1) await turn();
+    for (let ticks = this.upTo(max); ticks > 0; ticks -= 1) await turn();
   }
 
   /** Returns an integer from 0 to `most`, inclusive. */

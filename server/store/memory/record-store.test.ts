@@ -12,7 +12,7 @@ for (const seed of [1, 2, 3]) {
     open: () => {
       const faults = new Faults({
         seed,
-        latencyTurns: 2,
+        latencyTicks: 2,
         conflict: 0.1,
         lostAfter: 0.1,
         lostBefore: 0.1,
@@ -63,7 +63,7 @@ describe('the memory record store', () => {
   });
 
   it('keeps across a crash what was committed, and nothing that was on its way', async () => {
-    const store = new MemoryRecordStore({ faults: new Faults({ latencyTurns: 0 }) });
+    const store = new MemoryRecordStore({ faults: new Faults({ latencyTicks: 0 }) });
     await store.commit(put('durable'));
     store.faults.script('late');
     await store.commit(put('on its way'));

@@ -166,7 +166,7 @@ export class MemoryRecordStore implements RecordStore {
   }
 
   async #takeEffectLater(batch: Batch): Promise<void> {
-    for (let turns = 1 + this.faults.upTo(20); turns > 0; turns -= 1) await turn();
+    for (let ticks = 1 + this.faults.upTo(20); ticks > 0; ticks -= 1) await turn();
     if (!this.#closed) this.#takeEffect(batch);
   }
 

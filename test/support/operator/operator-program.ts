@@ -19,7 +19,7 @@ const operator = await startKubernetes({
   image: 'coffer:1',
   askHealth: () => Promise.resolve({ status: 200 }),
   log: createLogger({ name: 'operator', level: 'error' }),
-  leadershipLost: (message) => {
+  onStoppedLeading: (message) => {
     throw new Error(message);
   },
 });

@@ -43,7 +43,7 @@ export function beginOperator(
     maxConcurrentRollouts: 5,
     image: 'coffer:1',
     log: createLogger({ name: 'operator', level: process.env['COFFER_TEST_LOG'] === undefined ? 'silent' : 'debug' }),
-    leadershipLost: (message) => {
+    onStoppedLeading: (message) => {
       throw new Error(message);
     },
     ...options,

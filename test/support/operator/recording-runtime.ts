@@ -54,7 +54,7 @@ export class RecordingRuntime implements Runtime {
     if (this.refusing.has(name)) {
       const none = { name, inputs: [], state: { kind: 'stopped' }, instances: [], wanted: 0, addresses: {} } as const;
       const rejected = { reason: 'ObjectRefused', message: 'the API server refuses it' } as const;
-      this.running.set(name, { ...(before ?? none), refused: rejected });
+      this.running.set(name, { ...(before ?? none), rejected });
       return Promise.resolve();
     }
     this.told.push(`${before === undefined ? 'start' : 'update'} ${name}`);

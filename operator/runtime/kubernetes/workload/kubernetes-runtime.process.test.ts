@@ -161,8 +161,8 @@ describe('a first apply', () => {
     });
     await runtime.apply(exampleServer(), secrets());
     const seen = await runtime.observeOne('demo');
-    expect(seen?.refused).toMatchObject({ reason: 'Conflict' });
-    expect(seen?.refused?.message).toContain('Service demo was not made by the operator');
+    expect(seen?.rejected).toMatchObject({ reason: 'Conflict' });
+    expect(seen?.rejected?.message).toContain('Service demo was not made by the operator');
     expect(double.get('services', 'default', 'demo')?.['spec']).toMatchObject({ ports: [{ port: 1 }] });
   });
 });
@@ -177,8 +177,8 @@ describe('what the API server refuses', () => {
       const networkPolicy = { admits: { s3: undefined }, alsoFrom: [] };
       await runtime.apply(exampleServer({ kubernetes: { ...kubernetes, networkPolicy } }), secrets());
       const seen = await runtime.observeOne('demo');
-      expect(seen?.refused?.reason).toBe('ObjectRefused');
-      expect(seen?.refused?.message).toMatch(/^the API server refuses (StatefulSet|Service|NetworkPolicy) demo/);
+      expect(seen?.rejected?.reason).toBe('ObjectRefused');
+      expect(seen?.rejected?.message).toMatch(/^the API server refuses (StatefulSet|Service|NetworkPolicy) demo/);
     },
   );
 
@@ -190,7 +190,7 @@ describe('what the API server refuses', () => {
     });
     await runtime.apply(exampleServer(), secrets());
     await settled(exampleServer());
-    expect((await runtime.observeOne('demo'))?.refused).toBeUndefined();
+    expect((await runtime.observeOne('demo'))?.rejected).toBeUndefined();
   });
 });
 

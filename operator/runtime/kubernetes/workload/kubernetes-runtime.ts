@@ -56,7 +56,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #certificates: CertificateKeeper;
   readonly #waiting: WaitingServers;
   readonly #listeners: ((name: string) => void)[] = [];
-  readonly #rejected = new Map<string, NonNullable<RunningWorkload['refused']>>();
+  readonly #rejected = new Map<string, NonNullable<RunningWorkload['rejected']>>();
   readonly #retries = new Map<string, NodeJS.Timeout>();
   /** Uids of pods that this runtime deleted, by pod: a lagging cache shows them as running. */
   readonly #replaced = new Map<string, string>();
@@ -312,7 +312,7 @@ export class KubernetesRuntime implements Runtime {
           state: { kind: 'stopped' },
           instances: [],
           wanted: 0,
-          refused: rejected,
+          rejected,
           addresses: {},
         }
       );
@@ -325,7 +325,7 @@ export class KubernetesRuntime implements Runtime {
       pods,
       service: caches.services.get(namespace, name),
       replaced: new Set(this.#replaced.values()),
-      refused: rejected,
+      rejected,
       resizing: resizingVolumes(this.#written.get(name), caches.persistentVolumeClaims.ofWorkload(namespace, name)),
       rejectedPods: rejectedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
     };

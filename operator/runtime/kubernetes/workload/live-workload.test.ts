@@ -61,7 +61,7 @@ describe('a pod that could not be made', () => {
         pods: [],
         service: undefined,
         replaced: new Set(),
-        refused: undefined,
+        rejected: undefined,
         resizing: [],
         rejectedPods: new Map([['demo-0', quota]]),
         fingerprint: (value) => value,

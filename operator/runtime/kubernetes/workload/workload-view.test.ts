@@ -29,7 +29,7 @@ function running(inputs: readonly RestartInput[]) {
     metadata: { ...metadata, name: 'demo-server-0', annotations: template.metadata.annotations },
     spec: template.spec,
   };
-  const live = { statefulSet, pods: [pod], service: undefined, replaced: new Set<string>(), refused: undefined };
+  const live = { statefulSet, pods: [pod], service: undefined, replaced: new Set<string>(), rejected: undefined };
   return workloadView({ ...live, resizing: [], rejectedPods: new Map(), fingerprint }, new Date());
 }
 

@@ -79,7 +79,7 @@ interface LiveParts {
   readonly service: KubeObject | undefined;
   /** Uids of deleted pods that a cache may still show. */
   readonly replaced: ReadonlySet<string>;
-  readonly refused: RunningWorkload['refused'];
+  readonly rejected: RunningWorkload['rejected'];
   readonly resizing: readonly ResizingVolume[];
   /** The reason why a pod was not made, by its name. */
   readonly rejectedPods: ReadonlyMap<string, string>;
@@ -102,7 +102,7 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
     .map(([name, message]): Instance => ({
       name,
       inputs,
-      state: { kind: 'broken', restarts: 0, message, refused: true },
+      state: { kind: 'broken', restarts: 0, message, rejected: true },
     }));
   const drifted = new Set(metadata.annotations?.[driftedAnnotation]?.split(','));
   const instances = live.pods
@@ -119,7 +119,7 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
     instances,
     wanted: spec.replicas,
     selector: selectorOf(metadata.name),
-    ...(live.refused === undefined ? {} : { refused: live.refused }),
+    ...(live.rejected === undefined ? {} : { rejected: live.rejected }),
     resizing: live.resizing,
     addresses: addressesOf(metadata.name, metadata.namespace ?? '', live.service),
   };

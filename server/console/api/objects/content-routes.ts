@@ -43,7 +43,7 @@ export function contentRoutes(services: Pick<ConsoleServices, 'objects' | 's3'>,
 
   router.put('/buckets/:bucket/content', async (request: Request, response: Response) => {
     const { bucket, key, resource } = objectPlace(request);
-    const size = declaredSize(request);
+    const size = contentLength(request);
     await authorizer.require({ request, response }, 's3:PutObject', resource);
     const info = await objects.putObject({
       bucket,
@@ -60,7 +60,7 @@ export function contentRoutes(services: Pick<ConsoleServices, 'objects' | 's3'>,
   return router;
 }
 
-function declaredSize(request: Request): number {
+function contentLength(request: Request): number {
   const length = request.get('content-length');
   if (length === undefined || !/^\d{1,15}$/.test(length)) throw new S3Error('MissingContentLength');
   return Number(length);

@@ -58,7 +58,7 @@ export function signInRoutes(
       services.log.warn({ remoteAddress: from.remoteAddress }, 'a sign-in by keys was refused');
       throw consoleError('SignInRefused', keysRefusal(form.sessionToken));
     };
-    const attempt = limits.attempt({ from, account: form.accessKey }, prove, isSignInRefused);
+    const attempt = limits.attempt({ from, account: form.accessKey }, prove, isFailedSignIn);
     const credentials = await attempt.catch((error: unknown) => {
       throw isTooManyGuesses(error) ? tooManyAttempts(response, error, 'access key') : error;
     });
@@ -70,7 +70,7 @@ export function signInRoutes(
   return router;
 }
 
-function isSignInRefused(error: unknown): boolean {
+function isFailedSignIn(error: unknown): boolean {
   return isConsoleError(error) && error.code === 'SignInRefused';
 }
 

@@ -4,10 +4,10 @@ import { isStoreError } from '../../store/store-error.ts';
 import type { Key } from '../../store/record-store.ts';
 
 /**
- * A finding of `verify` or the scrub. `damaged` bytes are not those that were stored, `missing` bytes are gone; both concern an object
- * or a part that clients can name. The other findings concern records and blobs that no client can name, or no server can read.
+ * An issue of `verify` or the scrub. `damaged` bytes are not those that were stored, `missing` bytes are gone; both concern an object
+ * or a part that clients can name. The other issues concern records and blobs that no client can name, or no server can read.
  */
-export type Finding =
+export type Issue =
   | {
       readonly kind: 'missing-body' | 'damaged-body';
       readonly bucket: string;
@@ -59,9 +59,9 @@ export type Finding =
   /** A record that this server cannot read. */
   | { readonly kind: 'unreadable-record'; readonly record: string; readonly message: string };
 
-/** Reports if a finding means that data of a client is lost. */
-export function isLoss(finding: Finding): boolean {
-  return finding.kind === 'missing-body' || finding.kind === 'damaged-body' || finding.kind === 'unreadable-record';
+/** Reports if an issue means that data of a client is lost. */
+export function isLoss(issue: Issue): boolean {
+  return issue.kind === 'missing-body' || issue.kind === 'damaged-body' || issue.kind === 'unreadable-record';
 }
 
 /** Formats the key of a record: its parts in JSON, or its bytes in hexadecimal where it is no key of Coffer. */
