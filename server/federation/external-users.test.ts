@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { noKeySource } from '../encryption/key-source.ts';
-import { sealedRecords } from '../encryption/sealed-records.ts';
+import { sealedRecords, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import { openIdentities } from '../auth/identities/open-identities.ts';
 import { federated } from '../../test/support/auth/identities.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
 import { type CheckCounter, createCheckCounter, createRevocations, readCheckCounts } from './user-status-records.ts';
-import type { RecordStore } from '../store/record-store.ts';
 import type { LdapUser } from './ldap/ldap-user.ts';
 import type { LdapUserState } from './ldap/ldap-searches.ts';
 import { ldapSubject } from './ldap/ldap-user.ts';
@@ -26,7 +25,7 @@ const providers = { list: [], byId: () => undefined, started: Promise.resolve() 
 let stateOf: (person: LdapUser) => LdapUserState;
 let asked: string[];
 let time: number;
-let records: RecordStore;
+let records: SealedRecordStore;
 let counter: CheckCounter;
 let check: UserStatusCheck;
 let identities: Identities;
@@ -34,9 +33,8 @@ let temporary: TemporaryCredentialsStore;
 
 beforeEach(async () => {
   [asked, time, stateOf] = [[], 0, () => ({ kind: 'present' })];
-  const sealed = sealedRecords({ records: new MemoryRecordStore(), keys: noKeySource });
-  await sealed.start();
-  records = sealed;
+  records = sealedRecords({ records: new MemoryRecordStore(), keys: noKeySource });
+  await records.start();
   counter = createCheckCounter(records, clock);
   const plain = openIdentities({ records, rootUser: 'root', staleMs: 0, clock });
   const store = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
