@@ -4,14 +4,15 @@ import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { startAfter } from './pipeline.ts';
 
+function response() {
+  const headers = new Map<string, string>();
+  return Object.assign(new EventEmitter(), { headersSent: false, headers, setHeader: headers.set.bind(headers) });
+}
+
 /** A connection that is full: 100 requests wait, each for the response of the one before. */
 function fullConnection() {
   const calls: string[] = [];
   const socket = { destroyed: false, pause: () => undefined, resume: () => calls.push('resume') } as unknown as Socket;
-  const response = () => {
-    const headers = new Map<string, string>();
-    return Object.assign(new EventEmitter(), { headersSent: false, headers, setHeader: headers.set.bind(headers) });
-  };
   const responses = Array.from({ length: 101 }, response);
   const send = (before: (typeof responses)[number] | undefined) =>
     startAfter(before as unknown as ServerResponse, { socket } as IncomingMessage, () => calls.push('start'));
