@@ -19,10 +19,10 @@ describe('failedCheck', () => {
     const { run, commands } = programs();
     expect(await failedCheck(run, { tests, lint: 'a.ts', isUnitOnly: false })).toBeUndefined();
     expect(commands).toEqual([
-      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --project=unit a.test.ts',
+      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --hookTimeout=180000 --project=unit a.test.ts',
       'typescript/bin/tsc --noEmit',
       'oxlint/bin/oxlint --type-aware --deny-warnings a.ts',
-      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --project=process a.process.test.ts',
+      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --hookTimeout=180000 --project=process a.process.test.ts',
     ]);
   });
 
@@ -44,10 +44,10 @@ describe('assertPasses', () => {
     const { run, commands } = programs();
     await assertPasses(run, { revision: 'abc1234', isUnitOnly: false });
     expect(commands).toEqual([
-      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --project=unit',
+      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --hookTimeout=180000 --project=unit',
       'typescript/bin/tsc --noEmit',
       'oxlint/bin/oxlint --type-aware --deny-warnings .',
-      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --project=process',
+      'vitest/vitest.mjs run --bail=1 --testTimeout=180000 --hookTimeout=180000 --project=process',
     ]);
   });
 

@@ -17,7 +17,14 @@ export async function failedCheck(run: RunProgram, { tests, lint, isUnitOnly }: 
   /** Without `files`, all tests of the project run. A busy machine would fail the timeouts of `npm test`, which is no defect caught. */
   const test = (project: 'unit' | 'process', files: readonly string[] | undefined) =>
     files?.length === 0 ||
-    run('vitest/vitest.mjs', ['run', '--bail=1', '--testTimeout=180000', `--project=${project}`, ...(files ?? [])]);
+    run('vitest/vitest.mjs', [
+      'run',
+      '--bail=1',
+      '--testTimeout=180000',
+      '--hookTimeout=180000',
+      `--project=${project}`,
+      ...(files ?? []),
+    ]);
   if (!(await test('unit', tests?.unit))) return 'unit tests';
   if (!(await run('typescript/bin/tsc', ['--noEmit']))) return 'type check';
   if (!(await run('oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', lint]))) return 'lint';
