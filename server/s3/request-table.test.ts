@@ -221,6 +221,7 @@ function withRow(base: Base, name: string, value: string): Base {
 const telling: Readonly<Record<string, string | readonly [value: string, beside: Readonly<Record<string, string>>]>> = {
   'x-amz-optional-object-attributes': 'Other',
   'x-amz-skip-destination-validation': 'maybe',
+  'x-amz-transition-default-minimum-object-size': '64K',
   'x-minio-source-replication-request': 'maybe',
   'x-minio-source-proxy-request': 'maybe',
   'x-amz-replication-status': 'PENDING',

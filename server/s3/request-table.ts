@@ -224,9 +224,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   PutBucketLifecycleConfiguration: {
     ...common,
     ...bodyDigests,
-    'x-amz-transition-default-minimum-object-size': harmless(
-      'a configuration without transitions is the only one that is taken',
-    ),
+    'x-amz-transition-default-minimum-object-size': honoured,
   },
   DeleteBucketLifecycle: common,
   GetBucketLogging: common,

@@ -25,6 +25,8 @@ export interface LifecycleRule {
   /** Current versions move to a tier. */
   readonly transition?: Transition;
   readonly noncurrentTransition?: NoncurrentTransition;
+  /** Objects below 128 KiB do not move to a tier, unless the filter has a size. */
+  readonly largeOnly?: true;
 }
 
 /** An object must fulfil all that is there. */

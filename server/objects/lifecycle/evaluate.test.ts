@@ -5,6 +5,8 @@ import {
   dueAfter,
   dueForCurrent,
   dueForMarker,
+  dueNoncurrentTransition,
+  dueTransition,
   expirationOf,
   isNoncurrentDue,
   type VersionFacts,
@@ -114,6 +116,23 @@ describe('a noncurrent version', () => {
   ])('%s', (_, noncurrentRule, expected) => {
     const one = rule(noncurrentRule === undefined ? {} : { noncurrent: noncurrentRule });
     expect(isNoncurrentDue(evaluation('2026-01-18T00:00:00', one), noncurrent)).toBe(expected);
+  });
+});
+
+describe('a transition for objects of 128 KiB and more', () => {
+  it.each<[string, number, Partial<LifecycleRule>, string | undefined]>([
+    ['leaves a smaller object', 131_071, {}, undefined],
+    ['moves one of 128 KiB', 131_072, {}, 'COLD'],
+    ['moves a small one of a filter by size', 100, { filter: { greaterThan: 10 } }, 'COLD'],
+    ['moves a small one of a filter by the other size', 100, { filter: { lessThan: 1_000 } }, 'COLD'],
+    ['leaves a small one of another filter', 100, { filter: { prefix: 'logs/' } }, undefined],
+  ])('%s', (_, size, more, expected) => {
+    const tiered = { days: 1, tier: 'COLD' };
+    const one = rule({ transition: tiered, noncurrentTransition: tiered, largeOnly: true, ...more });
+    const due = evaluation('2026-01-18T00:00:00', one);
+    const noncurrent = { ...version({ size }), noncurrentSince: at('2026-01-16T12:00:00'), newer: 0 };
+    expect(dueTransition(due, version({ size }))).toBe(expected);
+    expect(dueNoncurrentTransition(due, noncurrent)).toBe(expected);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import { isBelowTransitionMinimum } from '../../../protocol/s3/lifecycle/transition-minimum.ts';
 
 /** The properties of a version that rules look at. */
 export interface VersionFacts {
@@ -116,8 +117,10 @@ export function isWholeKeyDue(evaluation: Evaluation, current: VersionFacts): bo
  */
 export function dueTransition({ rules, now, dayMs }: Evaluation, version: VersionFacts): string | undefined {
   let earliest: { readonly at: number; readonly tier: string } | undefined;
-  for (const { enabled, filter, transition } of rules) {
+  for (const rule of rules) {
+    const { enabled, filter, transition } = rule;
     if (!enabled || transition === undefined || version.deleteMarker || !fulfils(version, filter)) continue;
+    if (isBelowTransitionMinimum(rule, version.size)) continue;
     const at = 'date' in transition ? transition.date : dueAfter(version.modified, transition.days, dayMs);
     if (at <= now && (earliest === undefined || at < earliest.at)) earliest = { at, tier: transition.tier };
   }
@@ -130,13 +133,14 @@ export function dueNoncurrentTransition(
   version: NoncurrentFacts,
 ): string | undefined {
   return rules.find(
-    ({ enabled, filter, noncurrentTransition: due }) =>
-      enabled &&
-      due !== undefined &&
+    (rule) =>
+      rule.enabled &&
+      rule.noncurrentTransition !== undefined &&
       !version.deleteMarker &&
-      version.newer >= (due.keep ?? 0) &&
-      dueAfter(version.noncurrentSince, due.days, dayMs) <= now &&
-      fulfils(version, filter),
+      version.newer >= (rule.noncurrentTransition.keep ?? 0) &&
+      dueAfter(version.noncurrentSince, rule.noncurrentTransition.days, dayMs) <= now &&
+      fulfils(version, rule.filter) &&
+      !isBelowTransitionMinimum(rule, version.size),
   )?.noncurrentTransition?.tier;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 
+const minimum = 'x-amz-transition-default-minimum-object-size';
 const now = Date.parse('2026-01-15T10:30:00Z');
 const document = (inside: string) =>
   `<LifecycleConfiguration><Rule><ID>a b</ID><Status>Enabled</Status>${inside}</Rule></LifecycleConfiguration>`;
@@ -46,6 +47,26 @@ describe('the lifecycle of a bucket', () => {
     const { call } = await testCalls({ authorize: (request) => request.action !== action });
     const rejected = await call(method, '/bucket?lifecycle', { body: 'no XML' });
     expect(rejected).toMatchObject({ status: 403, code: 'AccessDenied', bytesRead: 0 });
+  });
+
+  it.each([
+    ['all_storage_classes_128K', 'all_storage_classes_128K'],
+    ['varies_by_storage_class', 'varies_by_storage_class'],
+    [undefined, 'varies_by_storage_class'],
+  ])('answers the minimum of transitions %s as %s', async (value, expected) => {
+    const { call } = await testCalls();
+    const headers: Record<string, string> = value === undefined ? {} : { [minimum]: value };
+    const put = await call('PUT', '/bucket?lifecycle', { body: expiring, headers });
+    const get = await call('GET', '/bucket?lifecycle');
+    expect([put.headers[minimum], get.headers[minimum]]).toEqual([expected, expected]);
+  });
+
+  it('is refused with another minimum of transitions', async () => {
+    const { call } = await testCalls();
+    expect(await call('PUT', '/bucket?lifecycle', { body: expiring, headers: { [minimum]: '64K' } })).toMatchObject({
+      status: 400,
+      code: 'InvalidArgument',
+    });
   });
 
   it('is refused above 512 KiB', async () => {

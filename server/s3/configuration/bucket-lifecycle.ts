@@ -1,11 +1,19 @@
 import {
+  type LifecycleRule,
   maxLifecycleDocument,
   parseLifecycle,
   writeLifecycle,
 } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import {
+  parseTransitionMinimum,
+  transitionMinimumHeader,
+  transitionMinimumOf,
+  withTransitionMinimum,
+} from '../../../protocol/s3/lifecycle/transition-minimum.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
+import { header } from '../request.ts';
 import { readDocument } from '../request-body.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLifecycleConfiguration.html */
@@ -17,7 +25,7 @@ export const getBucketLifecycle: Operation = {
     if (rules === undefined) {
       throw new S3Error('NoSuchLifecycleConfiguration', undefined, { details: { BucketName: call.bucket } });
     }
-    return xmlAnswer(writeLifecycle(rules));
+    return xmlAnswer(writeLifecycle(rules), minimumHeader(rules));
   },
 };
 
@@ -26,11 +34,17 @@ export const putBucketLifecycle: Operation = {
   name: 'PutBucketLifecycleConfiguration',
   action: 's3:PutLifecycleConfiguration',
   async handle(call) {
-    const rules = parseLifecycle(await readDocument(call, maxLifecycleDocument));
+    const minimum = parseTransitionMinimum(header(call.request.headers, transitionMinimumHeader));
+    const parsed = parseLifecycle(await readDocument(call, maxLifecycleDocument));
+    const rules = withTransitionMinimum(parsed, minimum);
     await call.objects.putBucketLifecycle(call.bucket, rules);
-    return emptyAnswer(200);
+    return emptyAnswer(200, minimumHeader(rules));
   },
 };
+
+function minimumHeader(rules: readonly LifecycleRule[]): Readonly<Record<string, string>> {
+  return { [transitionMinimumHeader]: transitionMinimumOf(rules) };
+}
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketLifecycle.html */
 export const deleteBucketLifecycle: Operation = {
