@@ -1,6 +1,6 @@
 import { S3Error } from './s3-error.ts';
 import { child, childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
-import { element, xmlDocument } from './xml-writer.ts';
+import { element, xmlDocument, type Xml } from './xml-writer.ts';
 
 /** Values by key. */
 export type Tags = Readonly<Record<string, string>>;
@@ -72,10 +72,36 @@ export function parseTaggingHeader(text: string): Tags {
 
 /** Writes the document that GetObjectTagging and GetBucketTagging answer. */
 export function writeTagging(tags: Tags): string {
-  const set = Object.entries(tags).map(([key, value]) =>
-    element('Tag', [element('Key', key), element('Value', value)]),
-  );
-  return xmlDocument('Tagging', [element('TagSet', set)]);
+  return xmlDocument('Tagging', [element('TagSet', tagElements(tags))]);
+}
+
+const controlNamespace = 'http://awss3control.amazonaws.com/doc/2018-08-20/';
+
+/**
+ * Reads the tags that TagResource of S3 Control adds to a bucket.
+ *
+ * @throws S3Error MalformedXML, InvalidTag, BadRequest
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_control_TagResource.html
+ */
+export function parseTagResource(body: string | Buffer): Tags {
+  const root = readXml(body, { maxBytes: maxTaggingDocument, maxElements: 1_000, root: 'TagResourceRequest' });
+  const tags = child(root, 'Tags');
+  if (tags === undefined) throw malformed('"TagResourceRequest" lacks "Tags"');
+  return readTagSet(tags);
+}
+
+/** Writes the document that ListTagsForResource of S3 Control answers. */
+export function writeResourceTags(tags: Tags): string {
+  return xmlDocument('ListTagsForResourceResult', [element('Tags', tagElements(tags))], controlNamespace);
+}
+
+/** Returns the tags of a bucket with further ones, which replace those of the same key. Throws BadRequest above the limit. */
+export function mergeTags(tags: Tags, added: Tags): Tags {
+  return checkedTags(new Map([...Object.entries(tags), ...Object.entries(added)]), 'bucket');
+}
+
+function tagElements(tags: Tags): Xml[] {
+  return Object.entries(tags).map(([key, value]) => element('Tag', [element('Key', key), element('Value', value)]));
 }
 
 function checkedTags(tags: ReadonlyMap<string, string>, of: Tagged): Tags {

@@ -110,6 +110,11 @@ export interface ObjectLayer {
   getBucketTags(bucket: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** Replaces the existing tags. */
   putBucketTags(bucket: string, tags: Readonly<Record<string, string>>): Promise<void>;
+  /** Replaces the tags by what `change` makes of them, in one step. A conflict calls it again. */
+  changeBucketTags(
+    bucket: string,
+    change: (tags: Readonly<Record<string, string>>) => Readonly<Record<string, string>>,
+  ): Promise<void>;
   deleteBucketTags(bucket: string): Promise<void>;
 
   /** Undefined when the bucket has no CORS configuration. */

@@ -393,6 +393,9 @@ export const accountTable: Readonly<Record<string, Rows>> = {
   GetAccountPublicAccessBlock: ofAccount,
   PutAccountPublicAccessBlock: ofAccount,
   DeleteAccountPublicAccessBlock: ofAccount,
+  ListTagsForResource: ofAccount,
+  TagResource: ofAccount,
+  UntagResource: { ...ofAccount, '?tagKeys': honoured },
 };
 
 /** Operations that this server does not support. It refuses the whole request. */

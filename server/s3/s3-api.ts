@@ -35,6 +35,7 @@ import {
 import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
 import type { EventOrigin } from '../objects/events/event-caller.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ControlOperation } from './control/control-operations.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';
 import { requestContext } from './request-context.ts';
@@ -152,10 +153,10 @@ export function createS3Api(services: S3Services): RequestHandler {
     }
     const query = parseQuery(request.rawQuery);
     const account = request.headers['x-amz-account-id'] === undefined ? undefined : await ofAccount(request);
-    const { bucket = '', key = '' } = account === undefined ? resourceOf(request) : {};
+    const { bucket = '', key = '' }: ReturnType<typeof resourceOf> = account ?? resourceOf(request);
     const headers = headersWithPresigned(request.headers, query);
     const isCopy = headers['x-amz-copy-source'] !== undefined;
-    const operation = account ?? findOperation(request.method, levelOf(bucket, key), query, isCopy);
+    const operation = account?.operation ?? findOperation(request.method, levelOf(bucket, key), query, isCopy);
     request.measure?.isFor(operation.name, bucket);
     request.audit?.setOperation(operation.name, { bucket, key });
     const auth = await services.authenticate(request, headers);
@@ -190,12 +191,10 @@ function whileRightLasts(
   return { ...answer, body: { kind: 'endless', chunks: whileAllowed(chunks, isAllowed) } };
 }
 
-/** Returns the operation of S3 Control that a request with the header `x-amz-account-id` asks for; undefined for one of a bucket. */
-async function ofAccount({ rawPath, method }: IncomingRequest): Promise<Operation | undefined> {
-  // A bucket of this name has no virtual host of an account, and its requests do not have the header.
-  if (rawPath !== '/v20180820/configuration/publicAccessBlock') return undefined;
-  const { accountOperation } = await import('./configuration/account-public-access-block.ts');
-  return accountOperation(method);
+/** Returns the operation of S3 Control that a request asks for. Its code is loaded with the first one, since most servers never need it. */
+async function ofAccount(request: IncomingRequest): Promise<ControlOperation | undefined> {
+  const { controlOperation } = await import('./control/control-operations.ts');
+  return controlOperation(request);
 }
 
 function levelOf(bucket: string, key: string): Level {

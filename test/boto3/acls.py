@@ -1,4 +1,4 @@
-"""What an application does with boto3 on ACLs, ownership controls and public access blocks, of the account too, and a rename.
+"""What an application does with boto3 on ACLs, ownership controls and public access blocks, of the account too, on tags of buckets by S3 Control, and a rename.
 
 Reads its job from standard input as JSON and prints the outcome as JSON; asserts nothing itself.
 """
@@ -44,6 +44,10 @@ def account(job: dict, keys: dict, s3) -> list:
     control.delete_public_access_block(**own)
     found.append(refusal(s3.put_bucket_policy, Bucket="acls", Policy=policy))
     found.append(refusal(control.get_public_access_block, AccountId="999999999999"))
+    resource = {**own, "ResourceArn": "arn:aws:s3:::acls"}
+    control.tag_resource(**resource, Tags=[{"Key": "a b", "Value": "1"}, {"Key": "c", "Value": "ä"}])
+    control.untag_resource(**resource, TagKeys=["a b"])
+    found.append(control.list_tags_for_resource(**resource)["Tags"])
     return found
 
 

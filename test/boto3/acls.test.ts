@@ -43,6 +43,7 @@ it('boto3 sets and reads ACLs, ownership controls and public access blocks, and 
       [403, 'AccessDenied'],
       [200, 'no error'],
       [403, 'AccessDenied'],
+      [{ Key: 'c', Value: 'ä' }],
     ],
   });
 });

@@ -155,6 +155,13 @@ export function putBucketTags(context: ObjectContext, bucket: string, tags: Tags
   return changeBucket(context, bucket, (record) => ({ ...record, tags }));
 }
 
+export function changeBucketTags(context: ObjectContext, bucket: string, change: (tags: Tags) => Tags): Promise<void> {
+  return changeBucket(context, bucket, ({ tags = {}, ...record }) => {
+    const changed = change(tags);
+    return Object.keys(changed).length === 0 ? record : { ...record, tags: changed };
+  });
+}
+
 export function deleteBucketTags(context: ObjectContext, bucket: string): Promise<void> {
   return changeBucket(context, bucket, ({ tags: _tags, ...record }) => record);
 }
