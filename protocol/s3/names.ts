@@ -44,8 +44,21 @@ export function checkBucketName(name: string): void {
     lastGood = name;
     return;
   }
+  throw invalidBucketName(name, issue);
+}
+
+/** Buckets that older servers created may have these names. In AWS they are those of other kinds of buckets, and SDKs treat them so. */
+const suffixesOfOtherBuckets = ['--x-s3', '--table-s3', '.mrap'];
+
+/** Throws S3Error InvalidBucketName for the name of a new bucket which is that of another kind of bucket in AWS. */
+export function checkNewBucketName(name: string): void {
+  const suffix = suffixesOfOtherBuckets.find((one) => name.endsWith(one));
+  if (suffix !== undefined) throw invalidBucketName(name, `must not end with "${suffix}"`);
+}
+
+function invalidBucketName(name: string, issue: string): S3Error {
   const shown = name.slice(0, 128);
-  throw new S3Error('InvalidBucketName', `The bucket name "${shown}" ${issue}.`, { details: { BucketName: shown } });
+  return new S3Error('InvalidBucketName', `The bucket name "${shown}" ${issue}.`, { details: { BucketName: shown } });
 }
 
 /**

@@ -2,6 +2,7 @@ import { parseCreateBucketConfiguration } from '../../../protocol/s3/bucket-encr
 import { aclOfNewBucket } from '../acl/acl-request.ts';
 import { ownershipOfNewBucket } from '../configuration/ownership-controls.ts';
 import { hasAclHeaders } from '../object-headers.ts';
+import { checkNewBucketName } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { maxTaggingDocument, type Tags } from '../../../protocol/s3/tagging.ts';
 import { emptyBucket, isForceDelete } from '../object/force-delete.ts';
@@ -21,6 +22,7 @@ export const createBucket: Operation = {
   action: undefined,
   async handle(call) {
     const { location, tags } = await authorizedConfiguration(call);
+    checkNewBucketName(call.bucket);
     if (tags !== undefined) await call.require('s3:TagResource', call.bucket);
     const objectLock = wantsObjectLock(call);
     if (objectLock) {
