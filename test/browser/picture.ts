@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the README: `node bin/run.js test/browser/picture.ts [FOLDER]` writes docs/images/console*.png, and where a
- * folder is named every page in both colour schemes and two widths into it.
+ * Takes the pictures of the README: `node bin/run.js test/browser/picture.ts` writes docs/images/console*.png. With a folder, every page
+ * in both colour schemes and three widths is written into it instead; names of pages after the folder take only these.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { logIn, TestBrowser } from '../support/console/test-console.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { s3Client } from '../support/server/s3-client.ts';
@@ -42,15 +42,56 @@ const server = await startServer({
 await untilReady(server);
 provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
 
+/** The pages of root. */
+const pages: readonly (readonly [name: string, path: string])[] = [
+  ['root-buckets', '/buckets'],
+  ['versions', '/buckets/field-recordings?prefix=takes/&versions=1'],
+  ['rewind', `/buckets/field-recordings?prefix=takes/&at=${new Date().toISOString()}`],
+  ['object', '/buckets/field-recordings?prefix=takes/&object=takes/dawn-chorus.txt'],
+  ['deleted-object', '/buckets/field-recordings?prefix=takes/&object=takes/rain.txt'],
+  ['no-bucket', '/buckets/no-such-bucket'],
+  ['settings', '/buckets/field-recordings/settings'],
+  ['root-account', '/account'],
+  ['access-keys', '/access-keys'],
+  ['users', '/users'],
+  ['user', '/user?name=ingrid'],
+  ['no-user', '/user?name=nobody'],
+  ['groups', '/groups'],
+  ['group', '/group?name=researchers'],
+  ['policies', '/policies'],
+  ['policy', '/policy?name=research-own'],
+  ['new-policy', '/policies/new'],
+  ['sessions', '/sessions'],
+  ['identity-providers', '/identity-providers'],
+  ['identity-provider', '/identity-provider?type=openid&name=PRIMARY_IAM'],
+  ['new-identity-provider', '/identity-providers/new?type=openid'],
+  ['status', '/status'],
+  ['traffic', '/traffic'],
+  ['requests', '/requests'],
+  ['logs', '/logs'],
+  ['audit', '/audit'],
+  ['work', '/work'],
+  ['batch-jobs', '/batch-jobs'],
+  ['tiers', '/tiers'],
+  ['keys', '/keys'],
+  ['configuration', '/configuration'],
+  ['no-page', '/no-such-page'],
+];
+
+/** Pixels. Chromium without a graphics card takes minutes for a page of thousands of them. */
+const maxHeight = 2_600;
+
 const browser = await openBrowser();
+const scenes = allScenes();
 await fill();
-const folder = process.argv[2];
-await mkdir(new URL('../../docs/images/', import.meta.url), { recursive: true });
-await takeReadmePictures();
-if (folder !== undefined) {
+const [folder, ...only] = process.argv.slice(2);
+if (folder === undefined) {
+  await mkdir(new URL('../../docs/images/', import.meta.url), { recursive: true });
+  await takeReadmePictures();
+} else {
   await mkdir(folder, { recursive: true });
-  for (const scheme of ['light', 'dark'] as const) {
-    for (const width of [1440, 390]) await takeAll(folder, scheme, width);
+  for (const width of [390, 1440, 768]) {
+    for (const scheme of ['light', 'dark'] as const) await takeAll(folder, scheme, width);
   }
 }
 await browser.close();
@@ -203,105 +244,199 @@ async function explain(page: Page): Promise<void> {
   await page.getByText('ingrid: denied').waitFor();
 }
 
+type Take = (name: string) => Promise<void>;
+
 async function takeAll(folder: string, scheme: 'light' | 'dark', width: number): Promise<void> {
   const { page, context, complaints } = await newVisitor(browser, { colorScheme: scheme });
   await page.setViewportSize({ width, height: 800 });
   const take = async (name: string) => {
+    if (!isWanted(name)) return;
     await page.waitForTimeout(400);
-    await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`), fullPage: true });
+    const height = Math.min(await page.evaluate<number>('document.documentElement.scrollHeight'), maxHeight);
+    const clip = { x: 0, y: 0, width, height };
+    await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`), fullPage: true, clip });
   };
-  await page.goto(`${server.console}/sign-in`);
-  await page.getByRole('link', { name: 'Sign in with Keycloak' }).waitFor();
-  await take('sign-in');
-  await page.goto(`${server.console}/oauth_callback?state=x&code=y`);
-  await page.getByRole('alert').waitFor();
-  await take('sign-in-failed');
-  await signIn(page, 'alice');
-  await take('buckets');
-  await page.getByRole('button', { name: 'Create bucket' }).click();
-  await take('create-bucket');
-  await page.keyboard.press('Escape');
-  await page.goto(`${server.console}/buckets/research`);
-  await page.getByText('README.md').waitFor();
-  await take('objects');
-  await page.getByLabel('Mark README.md').check();
-  await page.getByRole('button', { name: 'Delete…' }).first().click();
-  await take('delete');
-  await page.keyboard.press('Escape');
-  await page.goto(`${server.console}/buckets/press`);
-  await page.getByText('Nothing in here').waitFor();
-  await take('empty');
-  await page.goto(`${server.console}/account`);
-  await page.getByText('Policies in force').waitFor();
-  await take('account');
-  await context.clearCookies();
-  await signIn(page, 'bob');
-  await page.goto(`${server.console}/buckets/research`);
-  await page.getByRole('alert').waitFor();
-  await take('refused');
-  await page.getByLabel('Open an object by its key').fill('alice/notes.md');
-  await page.getByRole('button', { name: 'Open' }).click();
-  await page.getByText('text/markdown').waitFor();
-  await take('opened-by-key');
-  await context.clearCookies();
-  await takeAdministration(page, take);
+  let user: User | undefined;
+  for (const { names, by, run } of scenes) {
+    if (!names.some(isWanted)) continue;
+    try {
+      if (by !== user) await signInAs(page, by);
+      user = by;
+      await run(page, take);
+    } catch (error) {
+      // The other pictures are still worth their minutes.
+      process.stderr.write(`${names.join(', ')} (${scheme}, ${width}): ${String(error)}\n`);
+      process.exitCode = 1;
+      user = undefined;
+    }
+  }
   await context.close();
   if (complaints.length > 0) process.stderr.write(`${complaints.join('\n')}\n`);
 }
 
-async function takeAdministration(page: Page, take: (name: string) => Promise<void>): Promise<void> {
-  await signInAsRoot(page);
-  const pages = [
-    ['versions', '/buckets/field-recordings?prefix=takes/&versions=1'],
-    ['rewind', `/buckets/field-recordings?prefix=takes/&at=${new Date().toISOString()}`],
-    ['object', '/buckets/field-recordings?prefix=takes/&object=takes/dawn-chorus.txt'],
-    ['deleted-object', '/buckets/field-recordings?prefix=takes/&object=takes/rain.txt'],
-    ['no-bucket', '/buckets/no-such-bucket'],
-    ['settings', '/buckets/field-recordings/settings'],
-    ['root-account', '/account'],
-    ['access-keys', '/access-keys'],
-    ['users', '/users'],
-    ['user', '/user?name=ingrid'],
-    ['no-user', '/user?name=nobody'],
-    ['groups', '/groups'],
-    ['group', '/group?name=researchers'],
-    ['policies', '/policies'],
-    ['policy', '/policy?name=research-own'],
-    ['new-policy', '/policies/new'],
-    ['sessions', '/sessions'],
-    ['identity-providers', '/identity-providers'],
-    ['identity-provider', '/identity-provider?type=openid&name=PRIMARY_IAM'],
-    ['new-identity-provider', '/identity-providers/new?type=openid'],
-    ['status', '/status'],
-    ['traffic', '/traffic'],
-    ['requests', '/requests'],
-    ['logs', '/logs'],
-    ['audit', '/audit'],
-    ['work', '/work'],
-    ['batch-jobs', '/batch-jobs'],
-    ['tiers', '/tiers'],
-    ['keys', '/keys'],
-    ['configuration', '/configuration'],
-    ['no-page', '/no-such-page'],
-  ] as const;
-  for (const [name, path] of pages) {
-    await page.goto(`${server.console}${path}`);
-    await page.locator('h1').first().waitFor();
-    await page.getByLabel('Loading').first().waitFor({ state: 'detached' });
-    await take(name);
-  }
-  await page.goto(`${server.console}/buckets/research`);
-  await page.getByText('README.md').waitFor();
-  await page.getByRole('button', { name: 'Actions for README.md' }).click();
-  await page.getByRole('menuitem', { name: 'Share…' }).waitFor();
-  await take('row-menu');
-  await page.getByRole('menuitem', { name: 'Share…' }).click();
-  await page.getByRole('img', { name: /QR/ }).waitFor();
-  await take('share');
-  await page.keyboard.press('Escape');
-  await explain(page);
-  await take('explain');
-  await page.goto(`${server.console}/access-keys`);
-  await page.getByRole('button', { name: 'Create access key' }).first().click();
-  await take('create-access-key');
+function isWanted(name: string): boolean {
+  // The states of each page are many, and are taken when they are named.
+  return only.length === 0 ? !name.includes('.') : only.includes(name);
+}
+
+type User = 'nobody' | 'alice' | 'bob' | 'root';
+
+async function signInAs(page: Page, user: User): Promise<void> {
+  await page.context().clearCookies();
+  if (user === 'root') await signInAsRoot(page);
+  else if (user !== 'nobody') await signIn(page, user);
+}
+
+/** What is done on the way to one or more pictures. */
+interface Scene {
+  readonly names: readonly string[];
+  readonly by: User;
+  readonly run: (page: Page, take: Take) => Promise<void>;
+}
+
+async function openPage(page: Page, path: string): Promise<void> {
+  await page.goto(`${server.console}${path}`);
+  await page.locator('h1').first().waitFor();
+}
+
+/** A page that shows what it has. */
+function pageScene([name, path]: readonly [string, string]): Scene {
+  return {
+    names: [name],
+    by: 'root',
+    async run(page, take) {
+      await openPage(page, path);
+      await page.getByLabel('Loading').first().waitFor({ state: 'detached' });
+      await take(name);
+    },
+  };
+}
+
+/** A page whose calls wait, fail, or are refused. */
+function stateScenes([name, path]: readonly [string, string]): readonly Scene[] {
+  const refusal = { code: 'AccessDenied', message: 'The policies of ingrid do not allow admin:ServerInfo.' };
+  const failure = { code: 'InternalError', message: 'The store does not answer: connection refused.' };
+  const answers: Record<string, (route: Route) => Promise<void>> = {
+    loading: () => new Promise(() => undefined),
+    failed: (route) => route.fulfill({ status: 500, json: failure }),
+    refused: (route) => route.fulfill({ status: 403, json: refusal }),
+  };
+  return Object.entries(answers).map(([state, answer]) => ({
+    names: [`${name}.${state}`],
+    by: 'root',
+    async run(page, take) {
+      await page.route('**/api/**', (route) =>
+        /\/api\/(?:session|sign-in-options|transfers)$/.test(new URL(route.request().url()).pathname)
+          ? route.fallback()
+          : answer(route),
+      );
+      try {
+        await openPage(page, path);
+        if (state === 'loading') await page.getByLabel('Loading').first().waitFor();
+        else await page.getByRole('alert').first().waitFor();
+        await take(`${name}.${state}`);
+      } finally {
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+      }
+    },
+  }));
+}
+
+function allScenes(): readonly Scene[] {
+  return [
+    {
+      names: ['sign-in', 'sign-in-failed'],
+      by: 'nobody',
+      async run(page, take) {
+        await page.goto(`${server.console}/sign-in`);
+        await page.getByRole('link', { name: 'Sign in with Keycloak' }).waitFor();
+        await take('sign-in');
+        await page.goto(`${server.console}/oauth_callback?state=x&code=y`);
+        await page.getByRole('alert').waitFor();
+        await take('sign-in-failed');
+      },
+    },
+    {
+      names: ['buckets', 'create-bucket'],
+      by: 'alice',
+      async run(page, take) {
+        await take('buckets');
+        await page.getByRole('button', { name: 'Create bucket' }).click();
+        await take('create-bucket');
+      },
+    },
+    {
+      names: ['objects', 'delete', 'empty', 'account'],
+      by: 'alice',
+      async run(page, take) {
+        await page.goto(`${server.console}/buckets/research`);
+        await page.getByText('README.md').waitFor();
+        await take('objects');
+        await page.getByLabel('Mark README.md').check();
+        await page.getByRole('button', { name: 'Delete…' }).first().click();
+        await take('delete');
+        await page.goto(`${server.console}/buckets/press`);
+        await page.getByText('Nothing in here').waitFor();
+        await take('empty');
+        await page.goto(`${server.console}/account`);
+        await page.getByText('Policies in force').waitFor();
+        await take('account');
+      },
+    },
+    {
+      names: ['refused', 'opened-by-key'],
+      by: 'bob',
+      async run(page, take) {
+        await page.goto(`${server.console}/buckets/research`);
+        await page.getByRole('alert').waitFor();
+        await take('refused');
+        await page.getByLabel('Open an object by its key').fill('alice/notes.md');
+        await page.getByRole('button', { name: 'Open' }).click();
+        await page.getByText('text/markdown').waitFor();
+        await take('opened-by-key');
+      },
+    },
+    ...pages.map(pageScene),
+    {
+      names: ['menu'],
+      by: 'root',
+      async run(page, take) {
+        const menu = page.getByRole('button', { name: 'Menu', exact: true });
+        if (await menu.isVisible()) await menu.click();
+        await take('menu');
+      },
+    },
+    {
+      names: ['row-menu', 'share'],
+      by: 'root',
+      async run(page, take) {
+        await page.goto(`${server.console}/buckets/research`);
+        await page.getByText('README.md').waitFor();
+        await page.getByRole('button', { name: 'Actions for README.md' }).click();
+        await page.getByRole('menuitem', { name: 'Share…' }).waitFor();
+        await take('row-menu');
+        await page.getByRole('menuitem', { name: 'Share…' }).click();
+        await page.getByRole('img', { name: /QR/ }).waitFor();
+        await take('share');
+      },
+    },
+    {
+      names: ['explain'],
+      by: 'root',
+      async run(page, take) {
+        await explain(page);
+        await take('explain');
+      },
+    },
+    {
+      names: ['create-access-key'],
+      by: 'root',
+      async run(page, take) {
+        await page.goto(`${server.console}/access-keys`);
+        await page.getByRole('button', { name: 'Create access key' }).first().click();
+        await take('create-access-key');
+      },
+    },
+    ...pages.flatMap(stateScenes),
+  ];
 }
