@@ -4,6 +4,7 @@ import { Navigate, Route, Routes, useLocation, Link } from 'react-router';
 import type { ConsoleAction } from '../../contract/answers.ts';
 import { useLastSession, useSession } from './api/session.ts';
 import { Failure, Empty } from './components/feedback.tsx';
+import { useKeptFocus } from './components/kept-focus.ts';
 import { lazyPage } from './components/lazy-page.tsx';
 import { LoadingRows } from './components/list-page.tsx';
 import { PageGate } from './components/page-gate.tsx';
@@ -46,6 +47,7 @@ const BucketSettingsPage = lazyPage(
 );
 
 export function App() {
+  useKeptFocus();
   return (
     <Routes>
       <Route path="/sign-in" element={<SignInPage />} />

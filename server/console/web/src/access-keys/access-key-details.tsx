@@ -5,7 +5,7 @@ import { useAccessKey } from '../api/access-keys.ts';
 import { CopyText } from '../components/copy-text.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { Fact, Facts, Section } from '../components/detail-page.tsx';
-import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/kept-focus.ts';
 import { StatusBadge } from '../components/row-table.tsx';
 import { formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';

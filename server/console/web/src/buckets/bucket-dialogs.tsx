@@ -8,7 +8,7 @@ import { EncryptionFields, encryptionOf, type EncryptionChoice } from './bucket-
 import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor, type EditedPair } from '../components/pair-editor.tsx';
 import { SizeFields } from '../components/size-fields.tsx';
-import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/kept-focus.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';

@@ -6,7 +6,7 @@ import { admin } from '../api/admin.ts';
 import { useSetEncryption } from '../api/buckets.ts';
 import { useRights } from '../api/session.ts';
 import { notifyDone } from '../components/feedback.tsx';
-import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/kept-focus.ts';
 import { shorten } from '../text/names.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { IconDownload, IconKey } from '@tabler/icons-react';
 import { CopyText } from './copy-text.tsx';
-import { useRestoreFocus } from './form-dialog.tsx';
+import { useRestoreFocus } from './kept-focus.ts';
 import { t } from '../texts/texts.ts';
 
 interface CredentialsDialogProps {

@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { type ReactNode, type SubmitEvent, useEffect } from 'react';
+import type { ReactNode, SubmitEvent } from 'react';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { notifyDone } from './feedback.tsx';
+import { useRestoreFocus } from './kept-focus.ts';
 import { t } from '../texts/texts.ts';
 
 interface FormDialogProps {
@@ -38,7 +39,7 @@ export function FormDialog(props: FormDialogProps) {
           {children}
           <FormError error={props.error} fields={props.fields ?? []} />
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
               {t.labels.cancel}
             </Button>
             <Button type="submit" loading={pending} color={danger ? 'red' : undefined}>
@@ -75,16 +76,6 @@ function fieldOf(error: Error | null): string | undefined {
 /** Returns the message for a field; undefined if another field caused the error. */
 export function fieldError(error: Error | null, ...names: readonly string[]): string | undefined {
   return names.includes(fieldOf(error) ?? '') ? error?.message : undefined;
-}
-
-/** Restores the focus when a dialog closes, so that keyboard users continue where they were. */
-export function useRestoreFocus(): void {
-  useEffect(() => {
-    const before = document.activeElement;
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
-  }, []);
 }
 
 interface ConfirmDialogProps {

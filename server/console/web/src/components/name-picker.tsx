@@ -17,11 +17,23 @@ interface NamePickerProps {
   readonly nothing: string;
   readonly error?: string | undefined;
   readonly description?: string | undefined;
+  /** The dialog opens with the focus in this field. */
+  readonly autoFocus?: boolean | undefined;
 }
 
 /** Picks names from a list that the server searches. */
-function NamePicker({ label, value, onChange, found, search, nothing, error, description }: NamePickerProps) {
-  const shared = { label, error, value: [...value], onChange };
+function NamePicker({
+  label,
+  value,
+  onChange,
+  found,
+  search,
+  nothing,
+  error,
+  description,
+  autoFocus,
+}: NamePickerProps) {
+  const shared = { label, error, value: [...value], onChange, 'data-autofocus': autoFocus };
   if (found === undefined) return <TagsInput {...shared} description={t.components.typeANameThenEnter} />;
   // Picked names stay in the list if the search does not find them.
   const names = new Set([...found, ...value]);
@@ -41,6 +53,7 @@ function NamePicker({ label, value, onChange, found, search, nothing, error, des
 
 interface UserPickerProps {
   readonly value: readonly string[];
+  readonly autoFocus?: boolean;
   readonly onChange: (names: string[]) => void;
 }
 
@@ -62,6 +75,7 @@ export function UserPicker(props: UserPickerProps) {
 
 interface GroupPickerProps {
   readonly value: readonly string[];
+  readonly autoFocus?: boolean;
   readonly onChange: (names: string[]) => void;
 }
 
@@ -84,6 +98,7 @@ export function GroupPicker(props: GroupPickerProps) {
 
 interface PolicyPickerProps {
   readonly value: readonly string[];
+  readonly autoFocus?: boolean;
   readonly onChange: (names: string[]) => void;
   readonly error?: string | undefined;
   readonly description?: string;

@@ -1,5 +1,5 @@
 import { Kbd, Modal, Text } from '@mantine/core';
-import { useRestoreFocus } from './form-dialog.tsx';
+import { useRestoreFocus } from './kept-focus.ts';
 import { t } from '../texts/texts.ts';
 
 const shortcuts: readonly (readonly [keys: readonly string[], does: string])[] = [

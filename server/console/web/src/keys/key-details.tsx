@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { admin } from '../api/admin.ts';
 import { CopyText } from '../components/copy-text.tsx';
 import { Fact, Facts, Loaded } from '../components/detail-page.tsx';
-import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/kept-focus.ts';
 import { formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';

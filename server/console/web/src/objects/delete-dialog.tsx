@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useDelete, type Deletion } from '../api/objects.ts';
 import { notifyDone } from '../components/feedback.tsx';
-import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/kept-focus.ts';
 import { NameText } from '../components/name-text.tsx';
 import { shorten } from '../text/names.ts';
 import { say } from '../texts/say.ts';

@@ -13,6 +13,8 @@ export function DropArea({ bucket, prefix }: { readonly bucket: string; readonly
     <Dropzone.FullScreen
       active
       multiple
+      // It takes what is dropped. Upload is the way of the keyboard.
+      activateOnKeyboard={false}
       withinPortal={false}
       onDrop={(files) =>
         uploads.add(

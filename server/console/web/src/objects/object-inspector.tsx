@@ -1,5 +1,6 @@
 import { Badge, Button, CloseButton, Drawer, Group, Menu, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { useRef } from 'react';
 import { IconChevronDown, IconDownload, IconLock, IconShare, IconTrash } from '@tabler/icons-react';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
@@ -9,6 +10,7 @@ import { useSession } from '../api/session.ts';
 import { Fact, Facts } from '../components/detail-page.tsx';
 import { CopyText } from '../components/copy-text.tsx';
 import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { usePanelFocus } from '../components/kept-focus.ts';
 import { NameText } from '../components/name-text.tsx';
 import { formatBytes, formatExactTime } from '../text/format.ts';
 import { copyAs, curlOf } from './copy-as.ts';
@@ -34,6 +36,8 @@ export function ObjectInspector({ bucket, prefix, objectKey, onClose }: ObjectIn
   const beside = useMediaQuery('(min-width: 68em)', window.innerWidth >= 1088);
   const name = nameIn(prefix, objectKey);
   const details = <Inspected key={objectKey} bucket={bucket} objectKey={objectKey} onClose={onClose} />;
+  const panel = useRef<HTMLElement>(null);
+  usePanelFocus(panel, objectKey);
   if (!beside) {
     return (
       <Drawer
@@ -48,7 +52,18 @@ export function ObjectInspector({ bucket, prefix, objectKey, onClose }: ObjectIn
     );
   }
   return (
-    <aside className="inspector" aria-label={say(t.objectDetails.detailsOf, { name })}>
+    <aside
+      className="inspector"
+      aria-label={say(t.objectDetails.detailsOf, { name })}
+      ref={panel}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        // Menus and dialogs, which React counts as parts of the panel, and fields take their own Escape.
+        const { target, currentTarget } = event;
+        if (!(target instanceof Element) || !currentTarget.contains(target)) return;
+        if (event.key === 'Escape' && !target.matches('input, textarea')) onClose();
+      }}
+    >
       <Group justify="space-between" wrap="nowrap" align="flex-start" mb="sm">
         <Name text={name} />
         <CloseButton size="sm" aria-label={t.objectDetails.closeDetails} onClick={onClose} />
@@ -130,7 +145,7 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
   const { key } = object;
 
   return (
-    <Group gap="xs">
+    <div className="object-actions">
       {rights.may('s3:GetObject') && (
         <Button
           leftSection={<IconDownload size={16} />}
@@ -179,7 +194,7 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
         />
       )}
       {dialog === 'share' && <ShareDialog bucket={bucket} objectKey={key} onClose={() => setDialog(undefined)} />}
-    </Group>
+    </div>
   );
 }
 

@@ -5,7 +5,7 @@ import type { ShareAnswer } from '../../../contract/rights.ts';
 import { shareLink } from '../api/objects.ts';
 import { useObjectRights } from '../api/rights.ts';
 import { CopyButtonText } from '../components/copy-text.tsx';
-import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/kept-focus.ts';
 import { nameIn } from '../components/urls.ts';
 import { formatDuration, formatExactTime } from '../text/format.ts';
 import { shorten } from '../text/names.ts';

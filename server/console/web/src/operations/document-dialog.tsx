@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core';
-import { useRestoreFocus } from '../components/form-dialog.tsx';
+import { useRestoreFocus } from '../components/kept-focus.ts';
 
 interface DocumentDialogProps {
   readonly title: string;

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { objectsChanged } from '../../api/changes.ts';
-import { useRestoreFocus } from '../../components/form-dialog.tsx';
+import { useRestoreFocus } from '../../components/kept-focus.ts';
 import { formatExactTime } from '../../text/format.ts';
 import type { Row } from '../rows/rows.ts';
 import { nothingRestored, restoreAt, type Restored } from './restore-at.ts';

@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { useRights } from '../../api/session.ts';
 import { DetailPage, Loaded } from '../../components/detail-page.tsx';
 import { Empty } from '../../components/feedback.tsx';
-import { RemoveDialog, useRestoreFocus } from '../../components/form-dialog.tsx';
+import { RemoveDialog } from '../../components/form-dialog.tsx';
+import { useRestoreFocus } from '../../components/kept-focus.ts';
 import { type Column, RowTable, TimeText } from '../../components/row-table.tsx';
 import { formatBytes, formatTime } from '../../text/format.ts';
 import { type BatchJobRow, useBatchJobs, useCancelJob, useDefinition } from './batch-queries.ts';
@@ -82,7 +83,7 @@ function Jobs({ jobs }: { readonly jobs: readonly BatchJobRow[] }) {
                   <Menu.Dropdown>
                     {mayDescribe && <Menu.Item onClick={() => setShown(job)}>{t.batch.showTheDefinition}</Menu.Item>}
                     {mayCancel && (
-                      <Menu.Item color="red" onClick={() => setCancelled(job)}>
+                      <Menu.Item color="var(--coffer-danger)" onClick={() => setCancelled(job)}>
                         {t.batch.cancel}
                       </Menu.Item>
                     )}

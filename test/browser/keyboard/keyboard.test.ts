@@ -1,0 +1,186 @@
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
+import { keyboard, type Hands } from '../jobs/hands.ts';
+import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, type Visitor } from '../open-browser.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+let server: RunningServer;
+let browser: Browser;
+let visitor: Visitor;
+let page: Page;
+let keys: Hands;
+
+beforeAll(async () => {
+  if (!consoleIsBuilt()) await buildConsole();
+  server = await startServer({ console: true });
+  await untilReady(server);
+  browser = await openBrowser();
+  const s3 = s3Client(server);
+  await s3.send(new CreateBucketCommand({ Bucket: 'research' }));
+  for (const Key of ['a.json', 'b.json', 'c.json', 'd.json']) {
+    await s3.send(new PutObjectCommand({ Bucket: 'research', Key, Body: '{}' }));
+  }
+});
+
+afterAll(async () => {
+  await leaveBrowser(browser);
+  await server?.stop();
+});
+
+beforeEach(async () => {
+  visitor = await newVisitor(browser);
+  page = visitor.page;
+  keys = keyboard(page);
+});
+
+afterEach(async ({ task }) => {
+  expect(await endVisit(visitor, task)).toEqual([]);
+});
+
+const content = () => page.locator('#content');
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const rowMenu = (name: string) => button(`Actions for ${name}`);
+
+/** Waits until this has the focus. */
+const focused = (target: Locator) => target.and(page.locator(':focus')).waitFor();
+
+async function openFolder(): Promise<void> {
+  await openAsRoot(page, server);
+  await page.goto(`${server.console}/buckets/research`);
+  await rowMenu('a.json').waitFor();
+}
+
+describe('a new page', () => {
+  it('has the focus in its content after the sign-in, so that Tab does not go through the frame', async () => {
+    await page.goto(`${server.console}/sign-in`);
+    await keys.type(page.getByLabel('Access key'), server.accessKey);
+    await keys.type(page.getByLabel('Secret key'), server.secretKey);
+    await keys.enter();
+    await focused(content());
+    await page.keyboard.press('Tab');
+    await focused(content().getByLabel('Filter Buckets'));
+  });
+
+  it('has the focus in its content when a link of the frame or of a list opened it', async () => {
+    await openAsRoot(page, server);
+    await keys.press(page.getByRole('link', { name: 'Users', exact: true }));
+    await content().getByText('No users yet').waitFor();
+    await focused(content());
+    await page.goBack();
+    await keys.press(page.getByRole('link', { name: 'research', exact: true }));
+    await rowMenu('a.json').waitFor();
+    await focused(content());
+  });
+
+  it('leaves the first Tab to the skip link when the document is loaded', async () => {
+    await openAsRoot(page, server);
+    await page.keyboard.press('Tab');
+    await focused(page.getByRole('link', { name: 'Skip to the content' }));
+  });
+});
+
+describe('a menu', () => {
+  it('opens with the focus on its first item, and gives it back', async () => {
+    await openFolder();
+    await keys.press(button('Upload'));
+    await focused(page.getByRole('menuitem', { name: 'Files…' }));
+    await page.keyboard.press('Escape');
+    await focused(button('Upload'));
+  });
+});
+
+describe('a dialog', () => {
+  it.each(['Share…', 'Rename…', 'Delete…'])('%s gives the focus back to the menu that opened it', async (item) => {
+    await openFolder();
+    await keys.choose(rowMenu('a.json'), item);
+    await dialog().locator(':focus').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    await focused(rowMenu('a.json'));
+  });
+
+  it('that deletes an object leaves the focus at the row that took its place', async () => {
+    await openFolder();
+    await keys.choose(rowMenu('b.json'), 'Delete…');
+    await focused(dialog().getByRole('button', { name: 'Cancel' }));
+    await keys.press(dialog().getByRole('button', { name: 'Delete', exact: true }));
+    await rowMenu('b.json').waitFor({ state: 'detached' });
+    await focused(content().getByRole('row').filter({ hasText: 'c.json' }).locator('button'));
+  });
+
+  it('that deletes marked objects leaves the focus in the content', async () => {
+    await openFolder();
+    await keys.press(page.getByLabel('Mark a.json'));
+    await keys.press(button('Delete…'));
+    await keys.press(dialog().getByRole('button', { name: 'Delete', exact: true }));
+    await dialog().waitFor({ state: 'detached' });
+    await rowMenu('a.json').waitFor({ state: 'detached' });
+    await content().and(page.locator(':focus')).or(content().locator(':focus')).waitFor();
+  });
+
+  it('that the server refuses keeps the focus at its button', async () => {
+    await openAsRoot(page, server);
+    await keys.press(button('Create bucket'));
+    await keys.type(dialog().getByLabel('Name'), 'research');
+    await keys.press(dialog().getByRole('button', { name: 'Create bucket' }));
+    await dialog().getByText(/exist/).waitFor();
+    await focused(dialog().getByRole('button', { name: 'Create bucket' }));
+  });
+});
+
+describe('the details of an object', () => {
+  it('take the focus, and give it back to the row', async () => {
+    await openFolder();
+    const row = page.getByRole('link', { name: 'd.json', exact: true });
+    await keys.press(row);
+    const details = page.getByRole('complementary', { name: 'Details of d.json' });
+    await focused(details);
+    await keys.press(page.getByRole('button', { name: 'Close details' }));
+    await details.waitFor({ state: 'detached' });
+    await focused(row);
+  });
+
+  it('close with Escape', async () => {
+    await openFolder();
+    const row = page.getByRole('link', { name: 'd.json', exact: true });
+    await keys.press(row);
+    const details = page.getByRole('complementary', { name: 'Details of d.json' });
+    await focused(details);
+    await page.keyboard.press('Escape');
+    await details.waitFor({ state: 'detached' });
+    await focused(row);
+  });
+});
+
+describe('a user', () => {
+  it('is created, given a policy and deleted, and the focus never leaves the page', async () => {
+    await openAsRoot(page, server);
+    await keys.press(page.getByRole('link', { name: 'Users', exact: true }));
+    await keys.press(button('Create user'));
+    await focused(dialog().getByLabel('Name'));
+    await page.keyboard.insertText('rita');
+    await keys.press(dialog().getByRole('button', { name: 'Create user' }));
+    await keys.press(button('I have kept it'));
+    await focused(button('Create user'));
+    await keys.press(page.getByRole('link', { name: 'rita', exact: true }));
+    await keys.press(button('Policies…'));
+    await focused(dialog().getByRole('textbox', { name: 'Policies' }).or(dialog().getByRole('combobox')));
+    await page.keyboard.insertText('readonly');
+    await page.getByRole('option', { name: 'readonly' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await keys.press(dialog().getByRole('button', { name: 'Save' }));
+    await dialog().waitFor({ state: 'detached' });
+    await focused(button('Policies…'));
+    await keys.choose(button('More'), 'Delete user…');
+    await keys.press(dialog().getByRole('button', { name: 'Delete user' }));
+    await content().getByText('No users yet').waitFor();
+    await focused(content());
+  });
+});
