@@ -1,9 +1,11 @@
 import {
   ActionIcon,
+  Alert,
   Badge,
   Button,
   createTheme,
   Drawer,
+  Menu,
   Modal,
   Paper,
   SegmentedControl,
@@ -52,6 +54,19 @@ export function consoleTheme() {
         '#343a37',
         '#1e2320',
       ],
+      // White text on the eighth, which fills buttons, has a contrast of 5.5: Mantine's own has 3.8.
+      red: [
+        '#fff5f5',
+        '#ffe3e3',
+        '#ffc9c9',
+        '#ffa8a8',
+        '#ff8787',
+        '#ff6b6b',
+        '#fa5252',
+        '#c92a2a',
+        '#b42424',
+        '#a61e1e',
+      ],
       // The last one is the text of badges: Mantine's own has a contrast of 2.7 there.
       yellow: [
         '#fff9db',
@@ -80,11 +95,23 @@ export function consoleTheme() {
     },
     components: {
       ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
+      // A border and a tint: a filled area is louder than what the page is about.
+      Alert: Alert.extend({
+        vars: (_, { color = 'patina' }) => {
+          const tone = `var(--mantine-color-${color}-filled)`;
+          return {
+            root: {
+              '--alert-bg': `color-mix(in srgb, ${tone} ${color === 'gray' ? 4 : 6}%, var(--coffer-surface))`,
+              '--alert-bd': `1px solid color-mix(in srgb, ${tone} ${color === 'gray' ? 0 : 38}%, var(--coffer-line))`,
+            },
+          };
+        },
+      }),
       Badge: Badge.extend({
         defaultProps: { radius: 'sm', variant: 'light' },
-        styles: { label: { textTransform: 'none' } },
+        styles: { label: { textTransform: 'none', fontWeight: 500, letterSpacing: 0 } },
       }),
-      Button: Button.extend({ defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 550 } } }),
+      Button: Button.extend({ defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 500 } } }),
       Drawer: Drawer.extend({
         defaultProps: {
           position: 'right',
@@ -94,6 +121,8 @@ export function consoleTheme() {
           attributes: { header: { role: 'presentation' } },
         },
       }),
+      // Enter on its button goes to the first item.
+      Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
       Modal: Modal.extend({
         styles: { title: { fontWeight: 600 } },
         defaultProps: {
@@ -104,7 +133,9 @@ export function consoleTheme() {
       }),
       Paper: Paper.extend({ defaultProps: { withBorder: true } }),
       // Its own grey has a contrast of 4.3 on the grey of the control.
-      SegmentedControl: SegmentedControl.extend({ styles: { innerLabel: { color: 'var(--mantine-color-text)' } } }),
+      SegmentedControl: SegmentedControl.extend({
+        styles: { innerLabel: { color: 'var(--mantine-color-text)' }, label: { fontWeight: 500 } },
+      }),
       Table: Table.extend({
         defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', borderColor: 'var(--coffer-line)' },
       }),

@@ -37,8 +37,13 @@ export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
         <>
           <button type="button" className="row-name" onClick={() => setDialog({ kind: 'details', key })}>
             <IconKey size={18} stroke={1.5} className="row-icon" aria-hidden />
-            <span>{key.accessKey}</span>
+            <span className="mono access-key">{key.accessKey}</span>
           </button>
+          {showOwner && (
+            <Text size="xs" c="dimmed" pl={28} className="narrow-only">
+              {ownerOf(key)}
+            </Text>
+          )}
           {(key.name ?? key.description) !== undefined && (
             <Text size="xs" c="dimmed" pl={28}>
               {[key.name, key.description].filter((text) => text !== undefined).join(' · ')}
@@ -64,13 +69,13 @@ export function AccessKeyTable({ keys, showOwner }: AccessKeyTableProps) {
 
 const ownerColumn: Column<AccessKeyRow> = {
   head: t.accessKeys.owner,
-  cell: ({ owner }) => (
-    <Text size="sm">
-      {owner.name}
-      {owner.provider === undefined ? '' : ` (${owner.provider})`}
-    </Text>
-  ),
+  wideOnly: true,
+  cell: (key) => <Text size="sm">{ownerOf(key)}</Text>,
 };
+
+function ownerOf({ owner: { name, provider } }: AccessKeyRow): string {
+  return provider === undefined ? name : `${name} (${provider})`;
+}
 
 function Expires({ expires }: { readonly expires: string | undefined }) {
   if (expires === undefined) {
@@ -165,7 +170,11 @@ function KeyMenu({
           </>
         )}
         {mayRemove && (
-          <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => open({ kind: 'delete', key })}>
+          <Menu.Item
+            color="var(--coffer-danger)"
+            leftSection={<IconTrash size={15} />}
+            onClick={() => open({ kind: 'delete', key })}
+          >
             {key.kind === 'temporary' ? t.accessKeys.end : t.labels.delete}
           </Menu.Item>
         )}

@@ -41,7 +41,7 @@ export function BucketSettingsPage() {
       parent={{ name: bucket, to: folderUrl(bucket, '') }}
       actions={
         rights.bucket('s3:DeleteBucket') && (
-          <Button variant="light" color="red" onClick={() => setDeleting(true)}>
+          <Button variant="default" c="var(--coffer-danger)" onClick={() => setDeleting(true)}>
             {t.bucketSettings.deleteBucket}
           </Button>
         )

@@ -159,7 +159,11 @@ function BucketItems({ bucket, open, asked }: BucketMenuProps & { readonly asked
         </Menu.Item>
       )}
       {may('s3:DeleteBucket') && (
-        <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => open({ kind: 'delete', bucket })}>
+        <Menu.Item
+          color="var(--coffer-danger)"
+          leftSection={<IconTrash size={15} />}
+          onClick={() => open({ kind: 'delete', bucket })}
+        >
           {t.buckets.deleteBucketDialog}
         </Menu.Item>
       )}

@@ -82,7 +82,7 @@ export function DetailPage({ title, parent, badge, actions, children }: DetailPa
   );
   return (
     <Stack gap="lg">
-      <Group justify="space-between" align="flex-start" mih={36}>
+      <Group justify="space-between" mih={36}>
         <Group gap="sm" miw={0}>
           {parent === undefined ? (
             heading
@@ -216,7 +216,7 @@ export function MoreMenu({ of, setStatus, mayToggle, deleteLabel, mayDelete, onD
         )}
         {children}
         {mayDelete && (
-          <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={onDelete}>
+          <Menu.Item color="var(--coffer-danger)" leftSection={<IconTrash size={15} />} onClick={onDelete}>
             {deleteLabel}
           </Menu.Item>
         )}

@@ -39,7 +39,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
             </Text>
           )}
         </Group>
-        <Group gap="xs">
+        <Group gap="xs" className="list-tools">
           {(rows.length > 0 || searched || search.text !== '') && (
             <TextInput
               aria-label={say(t.components.filter, { title })}
@@ -48,7 +48,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
               leftSection={<IconSearch size={15} />}
               value={search.text}
               onChange={(event) => search.onText(event.currentTarget.value)}
-              w={{ base: 165, xs: 200 }}
+              className="list-filter"
             />
           )}
           {actions}

@@ -21,13 +21,15 @@ interface RowTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   /** Reports if the details of the row are open. */
   readonly isOpen?: (row: Row) => boolean;
+  /** On a phone the cells of a row are below each other: for columns of sentences. */
+  readonly stacked?: boolean;
 }
 
 /** The table of every list. */
-export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<Row>) {
+export function RowTable<Row>({ rows, rowKey, columns, isOpen, stacked = false }: RowTableProps<Row>) {
   return (
     <div className="rows">
-      <Table>
+      <Table className={stacked ? 'stacked' : undefined}>
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ head, width, align, wideOnly }, index) => (
@@ -41,7 +43,12 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen }: RowTableProps<R
           {rows.map((row) => (
             <Table.Tr key={rowKey(row)} data-open={isOpen?.(row) === true || undefined}>
               {columns.map(({ cell, align, wideOnly }, index) => (
-                <Table.Td key={index} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
+                <Table.Td
+                  key={index}
+                  ta={align}
+                  className={wideOnly === true ? 'wide-only' : undefined}
+                  data-head={index > 0 && typeof head === 'string' ? head : undefined}
+                >
                   {cell(row)}
                 </Table.Td>
               ))}
@@ -111,7 +118,7 @@ export function Names({ names, to }: NamesProps) {
     );
   }
   return (
-    <Group gap={8}>
+    <Group gap="2px 12px">
       {names.map((name) =>
         to === undefined ? (
           <Text key={name} size="sm" span style={wrapOf(name)}>

@@ -55,7 +55,7 @@ export function ExplainPage() {
   return (
     <Stack gap="lg">
       <div>
-        <Title order={1} mih={36}>
+        <Title order={1} mih={36} lh="36px">
           {t.labels.explain}
         </Title>
         <Text size="sm" c="dimmed">

@@ -65,8 +65,7 @@ export function MarkedActions({ bucket, rows, rights, past, onAction, onClear }:
       {deletes && (
         <Button
           {...button}
-          color="red"
-          variant="light"
+          c="var(--coffer-danger)"
           leftSection={<IconTrash size={14} />}
           onClick={() => onAction('delete', rows)}
         >

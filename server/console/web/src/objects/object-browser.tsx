@@ -139,34 +139,32 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
   }
 
   return (
-    <Group gap="sm" justify="space-between">
-      <Group gap="sm" flex={1} miw={300}>
-        <TextInput
-          ref={field}
-          flex={1}
-          miw={200}
-          maw={360}
-          aria-label={arranged ? t.objects.filterThisFolder : t.objects.searchNamesThatBeginWith}
-          data-filter
-          placeholder={arranged ? t.labels.filter : t.objects.namesThatBeginWith}
-          leftSection={<IconSearch size={15} />}
-          value={view.text}
-          onChange={(event) => view.setText(event.currentTarget.value)}
+    <Group gap="sm">
+      <TextInput
+        ref={field}
+        flex={1}
+        miw={{ base: '100%', xs: 200 }}
+        maw={{ base: '100%', xs: 360 }}
+        aria-label={arranged ? t.objects.filterThisFolder : t.objects.searchNamesThatBeginWith}
+        data-filter
+        placeholder={arranged ? t.labels.filter : t.objects.namesThatBeginWith}
+        leftSection={<IconSearch size={15} />}
+        value={view.text}
+        onChange={(event) => view.setText(event.currentTarget.value)}
+      />
+      {rights.bucket('s3:ListBucketVersions') && at === undefined && (
+        <Switch
+          size="xs"
+          label={t.objects.versions}
+          checked={versions}
+          onChange={(event) => change('versions', event.currentTarget.checked ? '1' : undefined)}
         />
-        {rights.bucket('s3:ListBucketVersions') && at === undefined && (
-          <Switch
-            size="xs"
-            label={t.objects.versions}
-            checked={versions}
-            onChange={(event) => change('versions', event.currentTarget.checked ? '1' : undefined)}
-          />
-        )}
-        {rights.bucket('s3:ListBucketVersions') && (
-          <RewindBar at={at} onChange={(moment) => change('at', moment?.toISOString())} />
-        )}
-        {!arranged && listing.count > 0 && <JumpTo prefix={prefix} from={from} onJump={(key) => change('from', key)} />}
-      </Group>
-      <Text size="sm" c="dimmed" role="status">
+      )}
+      {rights.bucket('s3:ListBucketVersions') && (
+        <RewindBar at={at} onChange={(moment) => change('at', moment?.toISOString())} />
+      )}
+      {!arranged && listing.count > 0 && <JumpTo prefix={prefix} from={from} onJump={(key) => change('from', key)} />}
+      <Text size="sm" c="dimmed" role="status" ml="auto">
         {listing.complete
           ? say(t.objects.entries, { count: rows.count })
           : say(t.objects.entriesCount, { count: rows.count })}

@@ -99,7 +99,7 @@ function SearchFields({ search, onChange }: { readonly search: Search; readonly 
       value={search[name] === '' ? null : search[name]}
       onChange={(value) => onChange({ ...search, [name]: value ?? '' })}
       clearable
-      w={150}
+      w={{ base: 'calc(50% - 6px)', xs: 150 }}
     />
   );
   return (

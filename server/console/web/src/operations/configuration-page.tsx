@@ -64,7 +64,7 @@ function Subsystems() {
             onChange={(event) => setText(event.currentTarget.value)}
             w={{ base: '100%', xs: 280 }}
           />
-          <Accordion variant="separated" multiple value={opened} onChange={setOpened}>
+          <Accordion variant="contained" multiple value={opened} onChange={setOpened}>
             {keysHelp
               .filter(({ key, description }) => `${key} ${description}`.toLowerCase().includes(wanted))
               .map(({ key, description }) => (
@@ -74,7 +74,9 @@ function Subsystems() {
                       <Text fw={550} size="sm">
                         {key}
                       </Text>
-                      <Text size="xs">{description}</Text>
+                      <Text size="xs" c="dimmed">
+                        {description}
+                      </Text>
                     </Stack>
                   </Accordion.Control>
                   <Accordion.Panel>

@@ -1,8 +1,8 @@
 import { Badge, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react';
+import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { DetailPage } from '../components/detail-page.tsx';
-import { Failure } from '../components/feedback.tsx';
+import { Empty, Failure } from '../components/feedback.tsx';
 import { type Column, RowTable } from '../components/row-table.tsx';
 import { formatBytes, formatNumber } from '../text/format.ts';
 import { DocumentDialog } from './document-dialog.tsx';
@@ -81,15 +81,7 @@ export function RequestsPage() {
       </Group>
       {error !== undefined && <Failure what={t.operations.theRequestsCannotBeShown} error={error} />}
       {shown.length === 0 ? (
-        error === undefined && (
-          <Text size="sm" c="dimmed" role="status">
-            {paused
-              ? t.operations.paused
-              : lines.length > 0
-                ? t.operations.noRequestFits
-                : t.operations.waitingForRequestsToThisServerThey}
-          </Text>
-        )
+        error === undefined && <NoRequests paused={paused} filtered={lines.length > 0} />
       ) : (
         <RowTable rows={shown} rowKey={({ number }) => String(number)} columns={columnsOf(setOpen)} />
       )}
@@ -97,6 +89,26 @@ export function RequestsPage() {
         <DocumentDialog title={open.funcname} document={open} onClose={() => setOpen(undefined)} />
       )}
     </DetailPage>
+  );
+}
+
+function NoRequests({ paused, filtered }: { readonly paused: boolean; readonly filtered: boolean }) {
+  if (filtered) {
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        {t.operations.noRequestFits}
+      </Text>
+    );
+  }
+  return (
+    <div className="rows" role="status">
+      <Empty
+        icon={<IconArrowsExchange size={34} stroke={1.3} />}
+        title={paused ? t.operations.paused : t.operations.waitingForRequestsToThisServer}
+      >
+        {t.operations.theyAreRecordedOnlyWhileThisPageIs}
+      </Empty>
+    </div>
   );
 }
 

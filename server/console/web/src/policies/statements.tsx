@@ -19,7 +19,7 @@ export function Statements({ statements }: { readonly statements: readonly State
         </Table.Thead>
         <Table.Tbody>
           {statements.map((statement, index) => (
-            <Table.Tr key={statement.sid ?? index} style={{ verticalAlign: 'top' }}>
+            <Table.Tr key={statement.sid ?? index} style={{ verticalAlign: 'baseline' }}>
               <Table.Td>
                 <Badge color={statement.effect === 'Allow' ? 'patina' : 'red'}>{statement.effect}</Badge>
               </Table.Td>

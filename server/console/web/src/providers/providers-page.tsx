@@ -46,6 +46,7 @@ function Add({ kind }: { readonly kind: ProviderKind }) {
   return (
     <Button
       component={Link}
+      variant="default"
       to={`/identity-providers/new?${new URLSearchParams({ type: kind.type })}`}
       leftSection={<IconPlus size={16} />}
     >
@@ -73,7 +74,7 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
     { head: t.labels.state, cell: ({ state }) => <State state={state} /> },
     { head: t.providers.from, width: 220, wideOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
   ];
-  return <RowTable rows={kind.configurations} rowKey={({ name }) => name} columns={columns} />;
+  return <RowTable rows={kind.configurations} rowKey={({ name }) => name} columns={columns} stacked />;
 }
 
 export function State({ state }: { readonly state: ProviderState }) {
@@ -90,12 +91,12 @@ export function State({ state }: { readonly state: ProviderState }) {
       );
     case 'unavailable':
       return (
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          <Badge color="red" mr={6}>
-            {t.providers.cannotBeUsed}
-          </Badge>
-          {state.reason}
-        </Text>
+        <div>
+          <Badge color="red">{t.providers.cannotBeUsed}</Badge>
+          <Text size="sm" c="dimmed" mt={2} style={{ overflowWrap: 'anywhere' }}>
+            {state.reason}
+          </Text>
+        </div>
       );
     default:
       return state satisfies never;

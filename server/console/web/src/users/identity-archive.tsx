@@ -28,7 +28,13 @@ export function IdentityArchiveMenu() {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" leftSection={<IconDots size={16} />} loading={exported.isPending}>
+          <Button
+            variant="default"
+            className="icon-on-phone"
+            aria-label={t.users.allIdentities}
+            leftSection={<IconDots size={16} />}
+            loading={exported.isPending}
+          >
             {t.users.allIdentities}
           </Button>
         </Menu.Target>

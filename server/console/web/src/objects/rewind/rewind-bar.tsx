@@ -16,7 +16,7 @@ export function RewindBar({ at, onChange }: RewindBarProps) {
   if (at === undefined) {
     return (
       <Button
-        size="compact-sm"
+        px="sm"
         variant="default"
         leftSection={<IconHistory size={14} />}
         onClick={() => onChange(new Date(Date.now() - hourMs))}
@@ -26,11 +26,12 @@ export function RewindBar({ at, onChange }: RewindBarProps) {
     );
   }
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6} wrap="nowrap" maw="100%">
       <TextInput
+        flex={1}
+        miw={0}
         type="datetime-local"
         step={1}
-        size="xs"
         aria-label={t.objects.showTheFolderAsItWasAt}
         // The browser keeps what is half typed: only a whole time changes the page.
         defaultValue={localInput(at)}
@@ -40,7 +41,7 @@ export function RewindBar({ at, onChange }: RewindBarProps) {
           if (!Number.isNaN(moment.getTime())) onChange(moment);
         }}
       />
-      <Button size="compact-sm" variant="default" leftSection={<IconX size={14} />} onClick={() => onChange(undefined)}>
+      <Button px="sm" variant="default" leftSection={<IconX size={14} />} onClick={() => onChange(undefined)}>
         {t.objects.backToNow}
       </Button>
     </Group>

@@ -87,7 +87,7 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
             <Menu.Item onClick={() => tryCalls(tier.name)}>{t.tiers.check}</Menu.Item>
             {may('admin:SetTier') && <Menu.Item onClick={() => setEdited(tier)}>{t.tiers.changeKeysDialog}</Menu.Item>}
             {may('admin:SetTier') && (
-              <Menu.Item color="red" onClick={() => setRemoved(tier)}>
+              <Menu.Item color="var(--coffer-danger)" onClick={() => setRemoved(tier)}>
                 {t.tiers.remove}
               </Menu.Item>
             )}

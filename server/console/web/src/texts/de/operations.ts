@@ -61,9 +61,9 @@ export const operations: Translated<typeof source> = {
   errorsAlone: 'Nur Fehler',
   administrationToo: 'Auch Administration',
   theRequestsCannotBeShown: 'Die Anfragen können nicht angezeigt werden',
-  paused: 'Angehalten.',
-  waitingForRequestsToThisServerThey:
-    'Es wird auf Anfragen an diesen Server gewartet. Sie werden nur aufgezeichnet, solange diese Seite offen ist.',
+  paused: 'Angehalten',
+  waitingForRequestsToThisServer: 'Es wird auf Anfragen an diesen Server gewartet',
+  theyAreRecordedOnlyWhileThisPageIs: 'Sie werden nur aufgezeichnet, solange diese Seite offen ist.',
   request: 'Anfrage',
   took: 'Dauer',
   inOut: 'Ein / aus',

@@ -58,9 +58,9 @@ export const operations = {
   errorsAlone: 'Errors alone',
   administrationToo: 'Administration too',
   theRequestsCannotBeShown: 'The requests cannot be shown',
-  paused: 'Paused.',
-  waitingForRequestsToThisServerThey:
-    'Waiting for requests to this server. They are recorded only while this page is open.',
+  paused: 'Paused',
+  waitingForRequestsToThisServer: 'Waiting for requests to this server',
+  theyAreRecordedOnlyWhileThisPageIs: 'They are recorded only while this page is open.',
   request: 'Request',
   took: 'Took',
   inOut: 'In / out',
