@@ -43,12 +43,7 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen, stacked = false }
           {rows.map((row) => (
             <Table.Tr key={rowKey(row)} data-open={isOpen?.(row) === true || undefined}>
               {columns.map(({ cell, align, wideOnly }, index) => (
-                <Table.Td
-                  key={index}
-                  ta={align}
-                  className={wideOnly === true ? 'wide-only' : undefined}
-                  data-head={index > 0 && typeof head === 'string' ? head : undefined}
-                >
+                <Table.Td key={index} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
                   {cell(row)}
                 </Table.Td>
               ))}
