@@ -53,7 +53,7 @@ const focused = (target: Locator) => target.and(page.locator(':focus')).waitFor(
 async function openFolder(): Promise<void> {
   await openAsRoot(page, server);
   await page.goto(`${server.console}/buckets/research`);
-  await rowMenu('a.json').waitFor();
+  await rowMenu('d.json').waitFor();
 }
 
 describe('a new page', () => {
@@ -129,7 +129,7 @@ describe('a dialog', () => {
     await keys.press(button('Create bucket'));
     await keys.type(dialog().getByLabel('Name'), 'research');
     await keys.press(dialog().getByRole('button', { name: 'Create bucket' }));
-    await dialog().getByText(/exist/).waitFor();
+    await dialog().getByRole('alert').waitFor();
     await focused(dialog().getByRole('button', { name: 'Create bucket' }));
   });
 });
