@@ -17,23 +17,11 @@ interface NamePickerProps {
   readonly nothing: string;
   readonly error?: string | undefined;
   readonly description?: string | undefined;
-  /** The dialog opens with the focus in this field. */
-  readonly autoFocus?: boolean | undefined;
 }
 
 /** Picks names from a list that the server searches. */
-function NamePicker({
-  label,
-  value,
-  onChange,
-  found,
-  search,
-  nothing,
-  error,
-  description,
-  autoFocus,
-}: NamePickerProps) {
-  const shared = { label, error, value: [...value], onChange, 'data-autofocus': autoFocus };
+function NamePicker({ label, value, onChange, found, search, nothing, error, description }: NamePickerProps) {
+  const shared = { label, error, value: [...value], onChange };
   if (found === undefined) return <TagsInput {...shared} description={t.components.typeANameThenEnter} />;
   // Picked names stay in the list if the search does not find them.
   const names = new Set([...found, ...value]);
@@ -53,7 +41,6 @@ function NamePicker({
 
 interface UserPickerProps {
   readonly value: readonly string[];
-  readonly autoFocus?: boolean;
   readonly onChange: (names: string[]) => void;
 }
 
@@ -75,7 +62,6 @@ export function UserPicker(props: UserPickerProps) {
 
 interface GroupPickerProps {
   readonly value: readonly string[];
-  readonly autoFocus?: boolean;
   readonly onChange: (names: string[]) => void;
 }
 
@@ -98,7 +84,6 @@ export function GroupPicker(props: GroupPickerProps) {
 
 interface PolicyPickerProps {
   readonly value: readonly string[];
-  readonly autoFocus?: boolean;
   readonly onChange: (names: string[]) => void;
   readonly error?: string | undefined;
   readonly description?: string;

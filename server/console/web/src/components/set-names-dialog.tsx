@@ -66,7 +66,6 @@ export function SetPoliciesDialog({ holder: { name, policies }, set, description
     >
       {(value, onChange) => (
         <PolicyPicker
-          autoFocus
           value={value}
           onChange={onChange}
           error={fieldError(set.error, 'policies')}

@@ -88,7 +88,7 @@ function GroupMembersDialog({ group, onClose }: { readonly group: GroupRow; read
   const set = useSetGroupMembers(group.name);
   return (
     <SetNamesDialog title={title} names={group.members} set={set} saved={saved} onClose={onClose}>
-      {(value, onChange) => <UserPicker autoFocus value={value} onChange={onChange} />}
+      {(value, onChange) => <UserPicker value={value} onChange={onChange} />}
     </SetNamesDialog>
   );
 }

@@ -136,7 +136,7 @@ function UserGroupsDialog({ user, onClose }: { readonly user: UserRow; readonly 
   const saved = say(t.users.theGroupsOfAreSaved, { name: user.name });
   return (
     <SetNamesDialog title={title} names={user.groups} set={useSetUserGroups(user.name)} saved={saved} onClose={onClose}>
-      {(value, onChange) => <GroupPicker autoFocus value={value} onChange={onChange} />}
+      {(value, onChange) => <GroupPicker value={value} onChange={onChange} />}
     </SetNamesDialog>
   );
 }
