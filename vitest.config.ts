@@ -51,9 +51,10 @@ function foldersOf(name: string): string[] {
   return name === 'postgres' ? ['postgres', 'replicas'] : [name];
 }
 
-/** What the files of a tier share: a Keycloak of each version, one installation of the package, one cluster. */
+/** What the files of a tier share: a Keycloak of each version, the built console, one installation of the package, one cluster. */
 const shared: Readonly<Record<string, readonly string[]>> = {
   keycloak: ['test/keycloak/global-setup.ts'],
+  browser: ['test/support/vitest/build-console.ts'],
   installed: ['test/installed/global-setup.ts'],
   cluster: ['test/support/cluster/global-setup.ts'],
 };

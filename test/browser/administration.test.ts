@@ -2,18 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { GetObjectCommand, ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import {
-  endVisit,
-  leaveBrowser,
-  newVisitor,
-  openBrowser,
-  signIn,
-  unnamedControls,
-  type Visitor,
-} from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, unnamedControls, type Visitor } from './open-browser.ts';
+import { send, signIn } from './sign-in.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -25,7 +17,6 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   provider = await OpenIdProviderDouble.start({
     users: [{ username: 'nora', claims: { policy: 'not-there-yet' } }],
   });
@@ -73,16 +64,8 @@ const answerTo = (accessKeyId: string, secretAccessKey: string) =>
     credentials: { accessKeyId, secretAccessKey },
   });
 
-/** A call of the page's own session, as the application makes it. */
-async function send(method: string, path: string, body: object): Promise<number> {
-  return page.evaluate(
-    async ([verb, where, content]) => {
-      const headers = { 'x-coffer-console': '1', 'content-type': 'application/json' };
-      return (await fetch(`/api${where}`, { method: verb, headers, body: content })).status;
-    },
-    [method, path, JSON.stringify(body)] as const,
-  );
-}
+/** Calls the console in the session of the page. */
+const call = (method: string, path: string, body: object) => send(page, server, method, path, body);
 
 async function pick(label: string, option: string): Promise<void> {
   await dialog().getByRole('combobox', { name: label }).fill(option);
@@ -103,7 +86,7 @@ const readPhotos = JSON.stringify({
 });
 
 const putChanging = (action: string) =>
-  send('PUT', '/policy?name=changing', {
+  call('PUT', 'policy?name=changing', {
     document: JSON.stringify({
       Version: '2012-10-17',
       Statement: [{ Effect: 'Allow', Action: action, Resource: 'arn:aws:s3:::*' }],
@@ -113,8 +96,8 @@ const putChanging = (action: string) =>
 describe('administration in a browser', () => {
   it('creates a policy and a user with it; the user sees what the policy allows, and nothing else', async () => {
     await signIn(page, server);
-    await send('POST', '/buckets', { name: 'photos' });
-    await send('POST', '/buckets', { name: 'secrets' });
+    await call('POST', 'buckets', { name: 'photos' });
+    await call('POST', 'buckets', { name: 'secrets' });
 
     await open('Policies');
     await page.getByRole('link', { name: 'Create policy' }).click();
@@ -175,8 +158,8 @@ describe('administration in a browser', () => {
 
   it('explains decisions', async () => {
     await signIn(page, server);
-    await send('POST', '/groups', { name: 'readers', policies: ['readonly'] });
-    await send('POST', '/users', { name: 'rolf', secretKey: 'rolf-secret', groups: ['readers'] });
+    await call('POST', 'groups', { name: 'readers', policies: ['readonly'] });
+    await call('POST', 'users', { name: 'rolf', secretKey: 'rolf-secret', groups: ['readers'] });
     await open('Explain');
     await page.getByLabel('User or access key').fill('rolf');
     await page.getByLabel('Action').fill('s3:PutObject');
@@ -212,8 +195,8 @@ describe('administration in a browser', () => {
 
   it('creates an access key with a policy and an expiration, and deletes it', async () => {
     await signIn(page, server);
-    await send('POST', '/buckets', { name: 'for-programs' });
-    await send('POST', '/users', { name: 'paul', secretKey: 'paul-secret', policies: ['readwrite'] });
+    await call('POST', 'buckets', { name: 'for-programs' });
+    await call('POST', 'users', { name: 'paul', secretKey: 'paul-secret', policies: ['readwrite'] });
     await signOut();
     await signIn(page, server, 'paul', 'paul-secret');
     await open('Access keys');
@@ -309,8 +292,8 @@ describe('administration in a browser', () => {
 
   it('has a name for every control and one heading of the first level on each page', async () => {
     await signIn(page, server);
-    await send('POST', '/users', { name: 'named', secretKey: 'named-secret', policies: ['readonly'] });
-    await send('POST', '/buckets', { name: 'named' });
+    await call('POST', 'users', { name: 'named', secretKey: 'named-secret', policies: ['readonly'] });
+    await call('POST', 'buckets', { name: 'named' });
     const paths = [
       '/buckets',
       '/buckets/named?prefix=folder%2F',

@@ -8,17 +8,18 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startAzurite } from '../support/server/start-azurite.ts';
+import { sharedServer, type SharedAccess } from '../support/server/shared-server.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { startGoogleDouble } from '../support/tiering/google-double.ts';
-import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { signIn } from './sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-let server: RunningServer;
+let server: SharedAccess;
 /** The server of the tier. */
 let other: RunningServer;
 let browser: Browser;
@@ -29,22 +30,21 @@ let s3: S3Client;
 const patient = { timeout: 120_000 };
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
-  [server, other] = await Promise.all([startServer(), startServer({ env: { SVC_THREADS: '1' } })]);
-  await Promise.all([untilReady(server), untilReady(other)]);
+  [server, other] = await Promise.all([sharedServer(), startServer({ env: { SVC_THREADS: '1' } })]);
+  await untilReady(other);
   s3 = s3Client(server);
   browser = await openBrowser();
 });
 
 afterAll(async () => {
   await leaveBrowser(browser);
-  await Promise.all([server?.stop(), other?.stop()]);
+  await other?.stop();
 });
 
 beforeEach(async () => {
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await openAsRoot(page, server);
+  await signIn(page, server);
 });
 
 afterEach(async ({ task }) => {

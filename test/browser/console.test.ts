@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
@@ -19,7 +18,6 @@ let page: Page;
 let files: string;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   provider = await OpenIdProviderDouble.start({
     users: [
       { username: 'alice', claims: { policy: 'readwrite' } },

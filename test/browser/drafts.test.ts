@@ -1,11 +1,11 @@
 import { CreateBucketCommand, HeadBucketCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { signIn } from './sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -16,7 +16,6 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   provider = await OpenIdProviderDouble.start({
     users: ['alice', 'carl'].map((username) => ({ username, claims: { policy: 'consoleAdmin' } })),
   });

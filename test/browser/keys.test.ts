@@ -10,12 +10,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { startKeyService, type KeyService } from '../support/server/keysvc-process.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { signIn } from './sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -41,7 +41,6 @@ const versionsOf = async (name: string) =>
   (await asRoot<{ versions: string[] }>('GET', `/minio/admin/coffer/v1/kms/key/describe?key-id=${name}`)).versions;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   folder = await mkdtemp(join(tmpdir(), 'coffer-keys-'));
   keyService = await startKeyService(folder);
   const endpoints = `${keyService.env['SVC_KMS_KEYSVC_ENDPOINT']},${closedEndpoint}`;
@@ -82,7 +81,7 @@ const dialog = () => page.getByRole('dialog');
 const row = (text: string) => page.getByRole('row').filter({ hasText: text });
 
 async function openKeys(): Promise<void> {
-  await openAsRoot(page, server);
+  await signIn(page, server);
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await row('photos-key').waitFor();
 }

@@ -1,7 +1,6 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { first as german } from '../../server/console/web/src/texts/de/first.ts';
 import { pages as germanPages } from '../../server/console/web/src/texts/de/pages.ts';
 import { first as english } from '../../server/console/web/src/texts/en/first.ts';
@@ -17,10 +16,9 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let server: RunningServer;
 let browser: Browser;
-let visitor: Visitor | undefined;
+let visitor: Visitor;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   server = await startServer({});
   await untilReady(server);
   const s3 = s3Client(server);
@@ -36,12 +34,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-afterEach(async ({ task }) => {
-  if (visitor !== undefined) expect(await endVisit(visitor, task)).toEqual([]);
-  visitor = undefined;
-});
-
-/** The pages, each with a text of the catalogue that it shows when it is there. */
+/** The pages. */
 const paths = [
   'buckets',
   'buckets/reports',
@@ -97,7 +90,7 @@ describe.each([
   ['de', 'de-DE', german, fixed(german, germanPages)],
   ['zh', 'zh-CN', chinese, fixed(chinese, chinesePages)],
 ] as const)('the console in the language %s', (language, locale, texts, translated) => {
-  it('has every page in it, accessible, and no English text', async () => {
+  beforeAll(async () => {
     visitor = await newVisitor(browser, { locale });
     const { page } = visitor;
     await page.goto(`${server.console}/sign-in`);
@@ -106,27 +99,32 @@ describe.each([
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: texts.signIn.signIn, exact: true }).click();
     await page.getByRole('link', { name: texts.shell.account }).waitFor();
-    for (const path of paths) {
-      await page.goto(`${server.console}/${path}`);
-      await page.locator('h1').first().waitFor();
-      await expect.poll(() => page.getByLabel(texts.components.loading).count(), { timeout: 60_000 }).toBe(0);
-      const left = (await page.evaluate<readonly string[]>(shown)).filter(
-        (text) => inEnglish.has(text) && !translated.has(text),
-      );
-      expect.soft(left, `${path}: English`).toEqual([]);
-      expect.soft(await axeFindings(page), `${path}: axe`).toEqual([]);
-      await page.setViewportSize({ width: 390, height: 800 });
-      // The page follows the width in steps.
-      await expect
-        .poll(() => page.evaluate(tooWide), { message: `${path}: wider than the window`, timeout: 30_000 })
-        .toBe(0);
-      await page.setViewportSize({ width: 1280, height: 800 });
-      expect.soft(await page.evaluate('document.documentElement.lang'), path).toBe(language);
-    }
+    await page.locator('#content h1').waitFor();
+  });
+
+  afterAll(async () => {
+    expect(await endVisit(visitor)).toEqual([]);
+  });
+
+  it.each(paths)('has the page %s, accessible, and no English text', async (path) => {
+    const { page } = visitor;
+    await page.goto(`${server.console}/${path}`);
+    await page.locator('h1').first().waitFor();
+    await expect.poll(() => page.getByLabel(texts.components.loading).count(), { timeout: 60_000 }).toBe(0);
+    const left = (await page.evaluate<readonly string[]>(shown)).filter(
+      (text) => inEnglish.has(text) && !translated.has(text),
+    );
+    expect.soft(left, 'English').toEqual([]);
+    expect.soft(await axeFindings(page, 'texts'), 'axe').toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    // The page follows the width in steps.
+    await expect.poll(() => page.evaluate(tooWide), { message: 'wider than the window', timeout: 60_000 }).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect.soft(await page.evaluate('document.documentElement.lang')).toBe(language);
   });
 });
 
-it('keeps the language that the user chooses in the menu', async () => {
+it('keeps the language that the user chooses in the menu', async ({ task }) => {
   visitor = await newVisitor(browser, { locale: 'fr-FR' });
   const { page } = visitor;
   await page.goto(`${server.console}/sign-in`);
@@ -137,4 +135,5 @@ it('keeps the language that the user chooses in the menu', async () => {
   expect(await page.title()).toBe('Anmelden · Coffer');
   await page.getByLabel('Sprache').selectOption('English');
   await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+  expect(await endVisit(visitor, task)).toEqual([]);
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { signIn } from './sign-in.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -19,7 +19,6 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   folder = await mkdtemp(join(tmpdir(), 'coffer-audit-'));
   server = await startServer({ env: { SVC_AUDIT_FILE: join(folder, 'audit.log') } });
   await untilReady(server);
@@ -37,10 +36,8 @@ beforeEach(async () => {
   page = visitor.page;
 });
 
-afterEach(async () => {
-  const { complaints } = visitor;
-  await visitor.context.close();
-  expect(complaints).toEqual([]);
+afterEach(async ({ task }) => {
+  expect(await endVisit(visitor, task)).toEqual([]);
 });
 
 const patient = { timeout: 60_000 };
@@ -133,7 +130,7 @@ describe('operations in a browser', () => {
     expect(await row.innerText()).toContain('photos/a.jpg');
     expect(await row.innerText()).toContain('v1');
     expect(await other.page.locator('#content').innerText()).not.toMatch(/damaged-body|orphan-blob|versionId|"kind"/);
-    await other.context.close();
+    expect(await endVisit(other)).toEqual([]);
   });
 
   it('ends a session, whose user signs in again in place and loses nothing that was typed', async () => {
@@ -168,7 +165,6 @@ describe('operations in a browser', () => {
     await other.page.getByRole('heading', { name: 'Your session has ended' }).waitFor({ state: 'detached' });
     await form.getByRole('button', { name: 'Create bucket' }).click();
     await other.page.getByRole('link', { name: 'typed-before' }).waitFor();
-    expect(other.complaints).toEqual([]);
-    await other.context.close();
+    expect(await endVisit(other)).toEqual([]);
   });
 });

@@ -15,12 +15,13 @@ import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { signedFields } from '../support/s3-api/post-forms.ts';
 import { s3Client } from '../support/server/s3-client.ts';
+import { sharedServer, type SharedAccess } from '../support/server/shared-server.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-let server: RunningServer;
+let server: SharedAccess;
 let strict: RunningServer;
 let browser: Browser;
 let pages: Server;
@@ -63,8 +64,8 @@ async function servePages(): Promise<void> {
 
 beforeAll(async () => {
   await servePages();
-  [server, strict] = await Promise.all([startServer(), startServer({ env: { SVC_API_CORS_ALLOW_ORIGIN: allowed } })]);
-  await Promise.all([untilReady(server), untilReady(strict)]);
+  [server, strict] = await Promise.all([sharedServer(), startServer({ env: { SVC_API_CORS_ALLOW_ORIGIN: allowed } })]);
+  await untilReady(strict);
   s3 = s3Client(server);
   for (const Bucket of ['ruled', 'plain']) await s3.send(new CreateBucketCommand({ Bucket }));
   await s3Client(strict).send(new CreateBucketCommand({ Bucket: 'plain' }));
@@ -82,14 +83,15 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await leaveBrowser(browser);
-  await Promise.all([server?.stop(), strict?.stop()]);
+  await strict?.stop();
   await new Promise((resolve) => {
     pages?.close(resolve);
   });
 });
 
 afterEach(async () => {
-  await visitor?.context.close();
+  if (visitor !== undefined) await endVisit(visitor);
+  visitor = undefined;
 });
 
 async function pageOf(origin: string): Promise<Page> {
@@ -232,7 +234,6 @@ describe('the setting of the server', () => {
     const url = () =>
       getSignedUrl(client, new PutObjectCommand({ Bucket: 'plain', Key: 'a', ContentType: 'text/plain' }));
     expect(await fetchIn(await pageOf(allowed), await url(), upload)).toMatchObject({ status: 200 });
-    await visitor?.context.close();
     expect(await fetchIn(await pageOf(other), await url(), upload)).toBe(rejected);
   });
 });

@@ -1,11 +1,11 @@
 import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { signIn } from './sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -67,7 +67,6 @@ async function addUser(name: string, policy?: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   server = await startServer();
   await untilReady(server);
   s3 = s3Client(server);
@@ -202,11 +201,14 @@ class Walker {
 
   static async signIn(name: string): Promise<Walker> {
     const visitor = await newVisitor(browser);
-    const { page } = visitor;
-    await signIn(page, server, name, `${name}-secret`);
+    await signIn(visitor.page, server, name, `${name}-secret`);
     // The modules of the first page may still come: the next page must not break off their loading.
-    await page.waitForLoadState('networkidle');
+    await visitor.untilAnswered();
     return new Walker(visitor);
+  }
+
+  untilAnswered(): Promise<void> {
+    return this.#visitor.untilAnswered();
   }
 
   get page(): Page {
@@ -218,7 +220,7 @@ class Walker {
     await this.page.goto(`${server.console}/${path}`);
     await this.page.locator('#content').getByRole('heading').or(this.page.getByRole('alert')).first().waitFor();
     await expect.poll(() => this.page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
-    await this.page.waitForLoadState('networkidle');
+    await this.untilAnswered();
     return { controls: await this.controls(), refused: [...new Set(this.#rejected)] };
   }
 
@@ -240,8 +242,7 @@ class Walker {
   }
 
   async end(): Promise<void> {
-    expect(this.#visitor.complaints).toEqual([]);
-    await this.#visitor.context.close();
+    expect(await endVisit(this.#visitor)).toEqual([]);
   }
 }
 
@@ -326,7 +327,7 @@ describe('a bucket', () => {
       'Share…',
     ]);
     await walker.page.getByRole('tab', { name: 'Properties' }).click();
-    await walker.page.waitForLoadState('networkidle');
+    await walker.untilAnswered();
     expect((await walker.controls()).filter((one) => /edit|add|remove|set/i.test(one))).toEqual([]);
     expect(await walker.open('buckets/team/settings')).toEqual({ controls: [], refused: [] });
     await walker.end();

@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser } from './open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -19,7 +18,6 @@ let browser: Browser;
 let strips = true;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   proxy = createServer((incoming, outgoing) => {
     const { url = '/', method, headers } = incoming;
     if (!url.startsWith(path)) {
@@ -64,7 +62,7 @@ it.each([
   ['passes on', false],
 ])('works below a path that the proxy %s', async (_, stripped) => {
   strips = stripped;
-  const visitor = await newVisitor(browser);
+  const visitor = await newVisitor(browser, { fresh: true });
   const { page } = visitor;
   await page.goto(outside());
   await page.getByLabel('Access key').fill(server.accessKey);
@@ -82,6 +80,5 @@ it.each([
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Secret key').waitFor();
   expect(new URL(page.url()).pathname).toBe(`${path}/sign-in`);
-  await visitor.context.close();
-  expect(visitor.complaints).toEqual([]);
+  expect(await endVisit(visitor)).toEqual([]);
 });

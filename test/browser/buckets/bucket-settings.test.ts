@@ -13,43 +13,35 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, type Visitor } from '../open-browser.ts';
+import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { signIn } from '../sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const hook = 'arn:minio:sqs:us-east-1:HOOK:webhook';
 
-let server: RunningServer;
+let server: SharedAccess;
 let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let s3: S3Client;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
-  server = await startServer({
-    env: {
-      SVC_NOTIFY_WEBHOOK_ENABLE_HOOK: 'on',
-      SVC_NOTIFY_WEBHOOK_ENDPOINT_HOOK: 'http://127.0.0.1:9/hook',
-    },
-  });
-  await untilReady(server);
+  server = await sharedServer('console');
   s3 = s3Client(server);
   browser = await openBrowser();
 });
 
 afterAll(async () => {
   await leaveBrowser(browser);
-  await server?.stop();
 });
 
 beforeEach(async () => {
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await openAsRoot(page, server);
+  await signIn(page, server);
 });
 
 afterEach(async ({ task }) => {

@@ -9,11 +9,11 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
 import { pages } from '../pages.ts';
+import { send, startSession } from '../sign-in.ts';
 import { layoutFindings } from './layout-findings.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -31,7 +31,6 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   folder = await mkdtemp(join(tmpdir(), 'coffer-phone-'));
   server = await startServer({
     env: {
@@ -44,11 +43,7 @@ beforeAll(async () => {
   browser = await openBrowser();
   visitor = await newVisitor(browser, { phone: true });
   page = visitor.page;
-  await page.goto(`${server.console}/sign-in`);
-  await page.getByLabel('Access key').fill(server.accessKey);
-  await page.getByLabel('Secret key').fill(server.secretKey);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('heading', { name: 'Buckets' }).waitFor();
+  await startSession(page, server);
   await fillIdentities();
 });
 
@@ -78,21 +73,13 @@ async function fill(): Promise<void> {
   }
 }
 
-/** Sends a form to the console as the user of the page. */
-async function send(path: string, body: object): Promise<void> {
-  const status = await page.evaluate<number>(
-    `fetch('/api${path}', { method: 'POST', headers: { 'x-coffer-console': '1', 'content-type': 'application/json' },
-      body: ${JSON.stringify(JSON.stringify(body))} }).then(({ status }) => status)`,
-  );
-  expect(status, path).toBeLessThan(300);
-}
-
 /** Users, groups and access keys, some with long names. */
 async function fillIdentities(): Promise<void> {
-  await send('/groups', { name: 'researchers', policies: ['readwrite', 'diagnostics'] });
-  await send('/users', { name: 'rita', policies: ['readonly'], groups: ['researchers'] });
-  await send('/users', { name: longName, policies: ['readwrite', 'consoleAdmin'] });
-  await send('/access-keys', { owner: 'rita', name: longName.slice(0, 32), expires: '2031-01-31T00:00:00Z' });
+  const create = (path: string, what: object) => send(page, server, 'POST', path, what);
+  await create('groups', { name: 'researchers', policies: ['readwrite', 'diagnostics'] });
+  await create('users', { name: 'rita', policies: ['readonly'], groups: ['researchers'] });
+  await create('users', { name: longName, policies: ['readwrite', 'consoleAdmin'] });
+  await create('access-keys', { owner: 'rita', name: longName.slice(0, 32), expires: '2031-01-31T00:00:00Z' });
 }
 
 const sideways = 'document.scrollingElement.scrollWidth';
@@ -163,7 +150,7 @@ it('shows the sign-in page', async () => {
   await other.page.getByLabel('Access key').waitFor();
   expect(await layoutFindings(other.page)).toEqual([]);
   expect(await other.page.evaluate(sideways)).toBeLessThanOrEqual(width);
-  await other.context.close();
+  expect(await endVisit(other)).toEqual([]);
 });
 
 it.each([
@@ -225,7 +212,7 @@ it('opens the details of a key that is typed, and closes them', async () => {
   await page.keyboard.press('Enter');
   const details = page.getByRole('dialog');
   await details.getByText('Content type').waitFor();
-  await page.waitForLoadState('networkidle');
+  await visitor.untilAnswered();
   await expectFits('the details of an object', '[role=dialog]');
   await details.getByRole('button', { name: 'Close details' }).tap();
   await details.waitFor({ state: 'detached' });

@@ -1,8 +1,8 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { signIn } from '../sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -12,7 +12,6 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   server = await startServer({ console: true });
   await untilReady(server);
   browser = await openBrowser();
@@ -24,11 +23,13 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  visitor = await newVisitor(browser);
+  visitor = await newVisitor(browser, { fresh: true });
   page = visitor.page;
 });
 
-afterEach(() => visitor?.context.close());
+afterEach(async ({ task }) => {
+  await endVisit(visitor, task);
+});
 
 const content = () => page.locator('#content');
 const open = (path: string) => page.goto(`${server.console}/${path}`);

@@ -1,10 +1,10 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
+import { leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { send, startSession } from '../sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -14,13 +14,12 @@ let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   server = await startServer();
   await untilReady(server);
   browser = await openBrowser();
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await signIn(page, server);
+  await startSession(page, server);
 });
 
 afterAll(async () => {
@@ -79,18 +78,8 @@ describe('each page', () => {
     const s3 = s3Client(server);
     await s3.send(new CreateBucketCommand({ Bucket: 'research' }));
     await s3.send(new PutObjectCommand({ Bucket: 'research', Key: 'a.json', Body: '{}' }));
-    const other = await newVisitor(browser);
-    await signIn(other.page, server);
-    for (const [path, body] of [
-      ['/groups', { name: 'researchers', policies: [] }],
-      ['/users', { name: 'rita', policies: ['readonly'] }],
-    ] as const) {
-      await other.page.evaluate(
-        `fetch('/api${path}', { method: 'POST', headers: { 'x-coffer-console': '1', 'content-type': 'application/json' },
-          body: ${JSON.stringify(JSON.stringify(body))} })`,
-      );
-    }
-    await other.context.close();
+    await send(page, server, 'POST', 'groups', { name: 'researchers', policies: [] });
+    await send(page, server, 'POST', 'users', { name: 'rita', policies: ['readonly'] });
   });
 
   /** The pages that ask for something, each with what it shows in the end. */

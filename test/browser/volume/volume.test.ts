@@ -13,12 +13,12 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { report } from '../../support/report.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
+import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { signIn } from '../sign-in.ts';
 import { drop, makeFiles, makeSparseFile, sha256Of, sha256OfFile } from './local-files.ts';
 import { MainThread } from './main-thread.ts';
 import { makeObjects } from './make-objects.ts';
@@ -43,7 +43,7 @@ const partSize = 8 * 2 ** 20;
 vi.setConfig({ testTimeout: bounded ? 4 * 3_600_000 : 240_000, hookTimeout: bounded ? 4 * 3_600_000 : 240_000 });
 const patient = { timeout: bounded ? 3_600_000 : 120_000 };
 
-let server: RunningServer;
+let server: SharedAccess;
 let browser: Browser;
 let visitor: Visitor;
 let page: Page;
@@ -56,10 +56,8 @@ const nameOf = (index: number) => `row-${String(index).padStart(7, '0')}`;
 const sizeOf = (index: number) => 1 + ((index * 7_919) % 997);
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   folder = await mkdtemp(join(tmpdir(), 'coffer-volume-'));
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer('console');
   s3 = s3Client(server);
   await s3.send(new CreateBucketCommand({ Bucket: bucket }));
   const started = performance.now();
@@ -71,12 +69,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await leaveBrowser(browser);
-  await server?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 beforeEach(async () => {
-  visitor = await newVisitor(browser);
+  visitor = await newVisitor(browser, { fresh: true });
   page = visitor.page;
 });
 

@@ -14,6 +14,12 @@ const replicating = {
 };
 const settings: Readonly<Record<SharedServer, Readonly<Record<string, string>>>> = {
   plain: {},
+  console: {
+    SVC_KMS_SECRET_KEY: `own-key:${Buffer.alloc(32, 7).toString('base64')}`,
+    SVC_NOTIFY_WEBHOOK_ENABLE_HOOK: 'on',
+    // Nothing listens there.
+    SVC_NOTIFY_WEBHOOK_ENDPOINT_HOOK: 'http://127.0.0.1:9/hook',
+  },
   left: replicating,
   right: replicating,
 };
@@ -25,7 +31,7 @@ export default async function shareServers(): Promise<() => Promise<void>> {
     const server = started.get(name) ?? start(name);
     started.set(name, server);
     server.then(
-      ({ s3, accessKey, secretKey }) => response.end(JSON.stringify({ s3, accessKey, secretKey })),
+      ({ s3, console, accessKey, secretKey }) => response.end(JSON.stringify({ s3, console, accessKey, secretKey })),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });

@@ -10,15 +10,15 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
-import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { signIn } from '../sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const Bucket = 'past';
-let server: RunningServer;
+let server: SharedAccess;
 let browser: Browser;
 let visitor: Visitor;
 let page: Page;
@@ -38,22 +38,19 @@ async function momentAfter(Key: string): Promise<Date> {
 }
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer('console');
   s3 = s3Client(server);
   browser = await openBrowser();
 });
 
 afterAll(async () => {
   await leaveBrowser(browser);
-  await server?.stop();
 });
 
 beforeEach(async () => {
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await openAsRoot(page, server);
+  await signIn(page, server);
 });
 
 afterEach(async ({ task }) => {

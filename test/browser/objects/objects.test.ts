@@ -21,14 +21,14 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
-import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, type Visitor } from './open-browser.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { signIn } from '../sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-let server: RunningServer;
+let server: SharedAccess;
 let browser: Browser;
 let visitor: Visitor;
 let page: Page;
@@ -36,9 +36,7 @@ let s3: S3Client;
 let files: string;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer('console');
   s3 = s3Client(server);
   browser = await openBrowser();
   files = await mkdtemp(join(tmpdir(), 'coffer-files-'));
@@ -46,14 +44,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await leaveBrowser(browser);
-  await server?.stop();
   await rm(files, { recursive: true, force: true });
 });
 
 beforeEach(async () => {
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await openAsRoot(page, server);
+  await signIn(page, server);
 });
 
 afterEach(async ({ task }) => {
@@ -171,7 +168,7 @@ describe('a folder', () => {
 
 describe('the first page', () => {
   it('is smaller than 200 KiB', async () => {
-    const fresh = await newVisitor(browser);
+    const fresh = await newVisitor(browser, { fresh: true });
     const sizes: Promise<number>[] = [];
     fresh.page.on('response', (response) => {
       sizes.push(
@@ -181,10 +178,11 @@ describe('the first page', () => {
           .then(({ responseBodySize }) => responseBodySize),
       );
     });
-    await fresh.page.goto(server.console, { waitUntil: 'networkidle' });
+    await fresh.page.goto(server.console);
     await fresh.page.getByLabel('Access key').waitFor();
+    await fresh.untilAnswered();
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-    await fresh.context.close();
+    await endVisit(fresh);
     expect(bytes).toBeGreaterThan(50 * 1024);
     expect(bytes).toBeLessThan(200 * 1024);
   });
@@ -259,8 +257,8 @@ describe('the properties of an object', () => {
   });
 
   it('are shared by a link that works without an account', async () => {
-    await bucketWith('shared', ['a.txt']);
-    await open('shared?object=a.txt');
+    await bucketWith('links', ['a.txt']);
+    await open('links?object=a.txt');
     await page.getByRole('button', { name: 'Share…' }).click();
     await page.getByRole('img', { name: 'QR code of the link' }).waitFor();
     const url = await page.getByLabel('Link', { exact: true }).inputValue();
@@ -270,7 +268,7 @@ describe('the properties of an object', () => {
     await expect.poll(async () => page.getByLabel('Link', { exact: true }).inputValue()).not.toBe(url);
     const upload = await page.getByLabel('Link', { exact: true }).inputValue();
     expect((await fetch(upload, { method: 'PUT', body: 'changed' })).status).toBe(200);
-    expect(await textOf('shared', 'a.txt')).toBe('changed');
+    expect(await textOf('links', 'a.txt')).toBe('changed');
   });
 });
 

@@ -1,10 +1,10 @@
 import { CreateBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
-import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from './open-browser.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
+import { leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { startSession } from '../sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -20,16 +20,14 @@ const keys = [
   '.hidden',
 ];
 
-let server: RunningServer;
+let server: SharedAccess;
 let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let s3: S3Client;
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
-  server = await startServer();
-  await untilReady(server);
+  server = await sharedServer('console');
   s3 = s3Client(server);
   for (const Bucket of [bucket, 'other-keys']) await s3.send(new CreateBucketCommand({ Bucket }));
   for (const Key of keys) await s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: Key }));
@@ -37,12 +35,11 @@ beforeAll(async () => {
   browser = await openBrowser();
   visitor = await newVisitor(browser);
   page = visitor.page;
-  await signIn(page, server);
+  await startSession(page, server);
 });
 
 afterAll(async () => {
   await leaveBrowser(browser);
-  await server?.stop();
 });
 
 beforeEach(async () => {
@@ -65,7 +62,7 @@ const panel = () => page.getByRole('complementary', { name: /^Details of / });
 /** The details show the key, and stay when all that the page asked for has been answered. */
 async function expectDetails(key: string): Promise<void> {
   await panel().getByText('Content type').waitFor();
-  await page.waitForLoadState('networkidle');
+  await visitor.untilAnswered();
   expect(await panel().locator('dd').first().innerText()).toBe(key);
 }
 

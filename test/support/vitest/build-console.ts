@@ -1,0 +1,6 @@
+import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
+
+/** Builds the console for the tier `browser`, where an installation has not. */
+export default async function buildForBrowser(): Promise<void> {
+  if (!consoleIsBuilt()) await buildConsole();
+}
