@@ -1,44 +1,16 @@
 import {
-  CreateBucketCommand,
   GetBucketLifecycleConfigurationCommand,
   GetBucketPolicyCommand,
   GetBucketVersioningCommand,
-  PutBucketVersioningCommand,
+  ListBucketsCommand,
 } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
+import { s3Client } from '../../support/server/s3-client.ts';
 import type { Hands } from './hands.ts';
 import type { Job, JobContext } from './job.ts';
-
-const link = ({ page }: JobContext, name: string) => page.getByRole('link', { name, exact: true });
-const button = ({ page }: JobContext, name: string) => page.getByRole('button', { name, exact: true });
-const field = ({ page }: JobContext, name: string) => page.getByLabel(name, { exact: true });
-const send = ({ page }: JobContext, name: string) =>
-  page.getByRole('dialog').getByRole('button', { name, exact: true });
-
-const bucket = ({ s3, id }: JobContext) => s3.send(new CreateBucketCommand({ Bucket: id }));
-const user = ({ admin, id }: JobContext) =>
-  admin('PUT', `add-user?accessKey=${id}`, { secretKey: 'a-secret-of-the-user', status: 'enabled' });
-const group = async (context: JobContext) => {
-  await user(context);
-  const { admin, id } = context;
-  const change = { group: id, members: [], isRemove: false, groupStatus: 'enabled' };
-  await admin('PUT', 'update-group-members', Buffer.from(JSON.stringify(change)));
-};
-const document = {
-  Version: '2012-10-17',
-  Statement: [{ Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::*' }],
-};
-const policy = ({ admin, id }: JobContext) =>
-  admin('PUT', `add-canned-policy?name=${id}`, Buffer.from(JSON.stringify(document)));
-const attached = async (context: JobContext) => {
-  await policy(context);
-  await user(context);
-  await context.admin(
-    'PUT',
-    `set-user-or-group-policy?policyName=${context.id}&userOrGroup=${context.id}&isGroup=false`,
-  );
-};
+import { answer, button, field, link } from './page-parts.ts';
+import { bucket, group, policy, policyDocument, user, userSecret, userWithPolicy, versions } from './prepare.ts';
 
 /** Opens the settings of the bucket of the job. */
 async function settings(hands: Hands, context: JobContext): Promise<void> {
@@ -61,8 +33,8 @@ export const administratorJobs: readonly Job[] = [
       await hands.press(link(context, 'Users'));
       await hands.press(button(context, 'Create user').first());
       await hands.type(field(context, 'Name'), context.id);
-      await hands.press(send(context, 'Create user'));
-      await hands.press(send(context, 'I have kept it'));
+      await hands.press(answer(context, 'Create user'));
+      await hands.press(answer(context, 'I have kept it'));
     },
     check: async (context) => expect(await aboutUser(context)).toMatchObject({ status: 'enabled' }),
   },
@@ -81,7 +53,7 @@ export const administratorJobs: readonly Job[] = [
     async work(hands, context) {
       await open(hands, context, 'Users');
       await hands.choose(button(context, 'More'), 'Delete user…');
-      await hands.press(send(context, 'Delete user'));
+      await hands.press(answer(context, 'Delete user'));
     },
     check: async ({ admin, id }) => expect(await admin('GET', 'list-users')).not.toHaveProperty(id),
   },
@@ -91,10 +63,13 @@ export const administratorJobs: readonly Job[] = [
     async work(hands, context) {
       await open(hands, context, 'Users');
       await hands.choose(button(context, 'More'), 'New secret key…');
-      await hands.press(send(context, 'Replace secret key'));
-      await hands.press(send(context, 'I have kept it'));
+      await hands.press(answer(context, 'Replace secret key'));
+      await hands.press(answer(context, 'I have kept it'));
     },
-    check: async (context) => expect(await aboutUser(context)).toMatchObject({ status: 'enabled' }),
+    async check({ endpoint, id }) {
+      const before = s3Client({ s3: endpoint, accessKey: id, secretKey: userSecret });
+      await expect(before.send(new ListBucketsCommand({}))).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' });
+    },
   },
   {
     title: 'Create a group',
@@ -102,7 +77,7 @@ export const administratorJobs: readonly Job[] = [
       await hands.press(link(context, 'Groups'));
       await hands.press(button(context, 'Create group').first());
       await hands.type(field(context, 'Name'), context.id);
-      await hands.press(send(context, 'Create group'));
+      await hands.press(answer(context, 'Create group'));
     },
     check: async ({ admin, id }) => expect(await admin('GET', 'groups')).toContain(id),
   },
@@ -112,7 +87,7 @@ export const administratorJobs: readonly Job[] = [
     async work(hands, context) {
       await open(hands, context, 'Groups');
       await hands.choose(button(context, 'More'), 'Delete group…');
-      await hands.press(send(context, 'Delete group'));
+      await hands.press(answer(context, 'Delete group'));
     },
     check: async ({ admin, id }) => expect(await admin('GET', 'groups')).not.toContain(id),
   },
@@ -122,11 +97,12 @@ export const administratorJobs: readonly Job[] = [
       await hands.press(link(context, 'Policies'));
       await hands.press(link(context, 'Create policy'));
       await hands.type(field(context, 'Name'), context.id);
-      await hands.type(context.page.getByRole('textbox', { name: 'Document' }), JSON.stringify(document));
+      await hands.type(context.page.getByRole('textbox', { name: 'Document' }), JSON.stringify(policyDocument));
       await hands.press(button(context, 'Save policy'));
       await context.page.getByRole('heading', { name: context.id }).waitFor();
     },
-    check: async ({ admin, id }) => expect(await admin('GET', `info-canned-policy?name=${id}`)).toMatchObject(document),
+    check: async ({ admin, id }) =>
+      expect(await admin('GET', `info-canned-policy?name=${id}`)).toMatchObject(policyDocument),
   },
   {
     title: 'Delete a policy',
@@ -134,13 +110,13 @@ export const administratorJobs: readonly Job[] = [
     async work(hands, context) {
       await open(hands, context, 'Policies');
       await hands.press(button(context, 'Delete…'));
-      await hands.press(send(context, 'Delete policy'));
+      await hands.press(answer(context, 'Delete policy'));
     },
     check: async ({ admin, id }) => expect(await admin('GET', 'list-canned-policies')).not.toHaveProperty(id),
   },
   {
     title: 'Take a policy away from a user',
-    prepare: attached,
+    prepare: userWithPolicy,
     async work(hands, context) {
       await open(hands, context, 'Policies');
       await hands.tab(context.page.getByRole('tab', { name: 'Attached to (1)' }));
@@ -151,7 +127,7 @@ export const administratorJobs: readonly Job[] = [
   },
   {
     title: 'Ask why a user may do something',
-    prepare: attached,
+    prepare: userWithPolicy,
     async work(hands, context) {
       await hands.press(link(context, 'Explain'));
       await hands.type(field(context, 'User or access key'), context.id);
@@ -179,7 +155,7 @@ export const administratorJobs: readonly Job[] = [
       await settings(hands, context);
       await hands.press(button(context, 'Edit the quota'));
       await hands.type(field(context, 'At most'), '5');
-      await hands.press(send(context, 'Save quota'));
+      await hands.press(answer(context, 'Save quota'));
     },
     check: async ({ admin, id }) =>
       expect(await admin('GET', `get-bucket-quota?bucket=${id}`)).toMatchObject({ quota: 5 * 1024 ** 3 }),
@@ -191,7 +167,7 @@ export const administratorJobs: readonly Job[] = [
       await settings(hands, context);
       await hands.press(button(context, 'Add a rule'));
       await hands.type(field(context, 'Delete objects after'), '30');
-      await hands.press(send(context, 'Save rule'));
+      await hands.press(answer(context, 'Save rule'));
     },
     check: async ({ s3, id }) =>
       expect((await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket: id }))).Rules).toMatchObject([
@@ -205,7 +181,7 @@ export const administratorJobs: readonly Job[] = [
       await settings(hands, context);
       await hands.press(button(context, 'Add a rule'));
       await hands.type(field(context, 'Remove old versions after'), '7');
-      await hands.press(send(context, 'Save rule'));
+      await hands.press(answer(context, 'Save rule'));
     },
     check: async ({ s3, id }) =>
       expect((await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket: id }))).Rules).toMatchObject([
@@ -218,17 +194,13 @@ export const administratorJobs: readonly Job[] = [
     async work(hands, context) {
       await settings(hands, context);
       await hands.press(button(context, 'Edit the policy'));
-      await hands.press(send(context, 'Save policy'));
+      await hands.press(answer(context, 'Save policy'));
     },
     check: ({ s3, id }) => s3.send(new GetBucketPolicyCommand({ Bucket: id })),
   },
   {
     title: 'Keep no more versions in a bucket',
-    async prepare(context) {
-      await bucket(context);
-      const { s3, id } = context;
-      await s3.send(new PutBucketVersioningCommand({ Bucket: id, VersioningConfiguration: { Status: 'Enabled' } }));
-    },
+    prepare: versions(),
     async work(hands, context) {
       await settings(hands, context);
       await hands.press(context.page.getByRole('switch', { name: 'Keep versions' }));
@@ -243,7 +215,7 @@ export const administratorJobs: readonly Job[] = [
       await settings(hands, context);
       await hands.press(button(context, 'Add a rule'));
       await hands.type(field(context, 'Remove unfinished uploads after'), '7');
-      await hands.press(send(context, 'Save rule'));
+      await hands.press(answer(context, 'Save rule'));
     },
     check: async ({ s3, id }) =>
       expect((await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket: id }))).Rules).toMatchObject([

@@ -1,5 +1,4 @@
 import {
-  CreateBucketCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   GetObjectTaggingCommand,
@@ -7,33 +6,36 @@ import {
   HeadObjectCommand,
   ListBucketsCommand,
   ListObjectsV2Command,
-  PutBucketVersioningCommand,
-  PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { s3Client } from '../../support/server/s3-client.ts';
+import type { Hands } from './hands.ts';
 import type { Job, JobContext } from './job.ts';
+import { actions, answer, button, dialog, field, link } from './page-parts.ts';
+import { bucket, objects, versions } from './prepare.ts';
 
-/** A bucket with objects, whose bodies are their keys. */
-async function bucket({ s3, id }: JobContext, ...keys: readonly string[]): Promise<void> {
-  await s3.send(new CreateBucketCommand({ Bucket: id }));
-  for (const Key of keys)
-    await s3.send(new PutObjectCommand({ Bucket: id, Key, Body: Key, ContentType: 'text/plain' }));
+/** Opens the bucket of the job. */
+const open = (hands: Hands, context: JobContext) => hands.press(link(context, context.id));
+
+/** Chooses a file for the open bucket. */
+async function upload(hands: Hands, context: JobContext, content: string): Promise<void> {
+  const chooser = context.page.waitForEvent('filechooser');
+  await hands.choose(button(context, 'Upload'), 'Files…');
+  await (await chooser).setFiles(await context.file('up.txt', content));
 }
 
-async function versions({ s3, id }: JobContext, ...bodies: readonly string[]): Promise<void> {
-  await s3.send(new CreateBucketCommand({ Bucket: id }));
-  await s3.send(new PutBucketVersioningCommand({ Bucket: id, VersioningConfiguration: { Status: 'Enabled' } }));
-  for (const Body of bodies) await s3.send(new PutObjectCommand({ Bucket: id, Key: 'a.txt', Body }));
+/** The bytes that the browser saves when the user does something. */
+async function download({ page }: JobContext, begin: () => Promise<void>): Promise<Buffer> {
+  const saved = page.waitForEvent('download');
+  await begin();
+  return readFile(await (await saved).path());
 }
 
-const link = ({ page }: JobContext, name: string) => page.getByRole('link', { name, exact: true });
-const button = ({ page }: JobContext, name: string) => page.getByRole('button', { name, exact: true });
-const field = ({ page }: JobContext, name: string) => page.getByLabel(name, { exact: true });
-const dialog = ({ page }: JobContext) => page.getByRole('dialog');
-const send = (context: JobContext, name: string) => dialog(context).getByRole('button', { name, exact: true });
-const actions = (context: JobContext, name: string) => button(context, `Actions for ${name}`);
+/** Types the folder of a copy or a move. */
+const typeFolder = (hands: Hands, context: JobContext, name: string) =>
+  hands.type(field(context, 'Folder').and(context.page.getByRole('textbox')), name);
+
 const keysOf = async ({ s3, id }: JobContext) =>
   ((await s3.send(new ListObjectsV2Command({ Bucket: id }))).Contents ?? []).map(({ Key }) => Key);
 const textOf = async ({ s3, id }: JobContext, Key: string) =>
@@ -45,135 +47,129 @@ export const dataUserJobs: readonly Job[] = [
     async work(hands, context) {
       await hands.press(button(context, 'Create bucket').first());
       await hands.type(field(context, 'Name'), context.id);
-      await hands.press(send(context, 'Create bucket'));
+      await hands.press(answer(context, 'Create bucket'));
     },
     check: ({ s3, id }) => s3.send(new HeadBucketCommand({ Bucket: id })),
   },
   {
     title: 'Delete an empty bucket',
-    prepare: (context) => bucket(context),
+    prepare: bucket,
     async work(hands, context) {
       await hands.choose(actions(context, context.id), 'Delete bucket…');
-      await hands.press(send(context, 'Delete bucket'));
+      await hands.press(answer(context, 'Delete bucket'));
     },
     check: async ({ s3, id }) =>
       expect((await s3.send(new ListBucketsCommand({}))).Buckets?.map(({ Name }) => Name)).not.toContain(id),
   },
   {
     title: 'Create a folder',
-    prepare: (context) => bucket(context),
+    prepare: bucket,
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.press(button(context, 'Folder…'));
       await hands.type(field(context, 'Name'), 'new');
-      await hands.press(send(context, 'Create folder'));
+      await hands.press(answer(context, 'Create folder'));
     },
     check: async (context) => expect(await keysOf(context)).toEqual(['new/']),
   },
   {
     title: 'Upload a file',
-    prepare: (context) => bucket(context, 'a.txt'),
+    prepare: objects('a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
-      const chooser = context.page.waitForEvent('filechooser');
-      await hands.choose(button(context, 'Upload'), 'Files…');
-      await (await chooser).setFiles(await context.file('up.txt', 'sent'));
+      await open(hands, context);
+      await upload(hands, context, 'sent');
     },
     check: async (context) => expect(await textOf(context, 'up.txt')).toBe('sent'),
   },
   {
     title: 'Upload a file over another one',
-    prepare: (context) => bucket(context, 'up.txt'),
+    prepare: objects('up.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
-      const chooser = context.page.waitForEvent('filechooser');
-      await hands.choose(button(context, 'Upload'), 'Files…');
-      await (await chooser).setFiles(await context.file('up.txt', 'newer'));
+      await open(hands, context);
+      await upload(hands, context, 'newer');
       await hands.press(button(context, 'Replace'));
     },
     check: async (context) => expect(await textOf(context, 'up.txt')).toBe('newer'),
   },
   {
     title: 'Download an object',
-    prepare: (context) => bucket(context, 'a.txt'),
+    prepare: objects('a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
-      const download = context.page.waitForEvent('download');
-      await hands.press(button(context, 'Download a.txt'));
-      expect(await readFile(await (await download).path(), 'utf8')).toBe('a.txt');
+      await open(hands, context);
+      const saved = await download(context, () => hands.press(button(context, 'Download a.txt')));
+      expect(saved.toString()).toBe('a.txt');
     },
     check: async (context) => expect(await textOf(context, 'a.txt')).toBe('a.txt'),
   },
   {
     title: 'Download a folder as a zip',
-    prepare: (context) => bucket(context, 'f/a.txt', 'f/b.txt'),
+    prepare: objects('f/a.txt', 'f/b.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
-      const download = context.page.waitForEvent('download');
-      await hands.choose(actions(context, 'f/'), 'Download as zip');
-      expect((await readFile(await (await download).path())).toString('latin1')).toContain('f/b.txt');
+      await open(hands, context);
+      const saved = await download(context, () => hands.choose(actions(context, 'f/'), 'Download as zip'));
+      expect(saved.toString('latin1')).toContain('f/b.txt');
     },
     check: async (context) => expect(await keysOf(context)).toHaveLength(2),
   },
   {
     title: 'Rename an object',
-    prepare: (context) => bucket(context, 'a.txt'),
+    prepare: objects('a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.choose(actions(context, 'a.txt'), 'Rename…');
       await hands.type(field(context, 'Name'), 'b.txt');
-      await hands.press(send(context, 'Rename'));
+      await hands.press(answer(context, 'Rename'));
     },
     check: async (context) => expect(await keysOf(context)).toEqual(['b.txt']),
   },
   {
     title: 'Copy an object into a folder',
-    prepare: (context) => bucket(context, 'a.txt'),
+    prepare: objects('a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.choose(actions(context, 'a.txt'), 'Copy…');
-      await hands.type(field(context, 'Folder').and(context.page.getByRole('textbox')), 'f/');
-      await hands.press(send(context, 'Copy'));
+      await typeFolder(hands, context, 'f/');
+      await hands.press(answer(context, 'Copy'));
     },
     check: async (context) => expect(await keysOf(context)).toEqual(['a.txt', 'f/a.txt']),
   },
   {
     title: 'Move an object into a folder',
-    prepare: (context) => bucket(context, 'a.txt'),
+    prepare: objects('a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.choose(actions(context, 'a.txt'), 'Move…');
-      await hands.type(field(context, 'Folder').and(context.page.getByRole('textbox')), 'f/');
-      await hands.press(send(context, 'Move'));
+      await typeFolder(hands, context, 'f/');
+      await hands.press(answer(context, 'Move'));
     },
     check: async (context) => expect(await keysOf(context)).toEqual(['f/a.txt']),
   },
   {
     title: 'Rename a folder',
-    prepare: (context) => bucket(context, 'f/a.txt', 'f/g/b.txt'),
+    prepare: objects('f/a.txt', 'f/g/b.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.choose(actions(context, 'f/'), 'Rename…');
       await hands.type(field(context, 'Name'), 'h');
-      await hands.press(send(context, 'Rename'));
+      await hands.press(answer(context, 'Rename'));
     },
     check: async (context) => expect(await keysOf(context)).toEqual(['h/a.txt', 'h/g/b.txt']),
   },
   {
     title: 'Delete an object',
-    prepare: (context) => bucket(context, 'a.txt', 'b.txt'),
+    prepare: objects('a.txt', 'b.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.choose(actions(context, 'a.txt'), 'Delete…');
-      await hands.press(send(context, 'Delete'));
+      await hands.press(answer(context, 'Delete'));
     },
     check: async (context) => expect(await keysOf(context)).toEqual(['b.txt']),
   },
   {
     title: 'Find an object by the beginning of its name, and look at it',
-    prepare: (context) => bucket(context, 'a.txt', 'report-7.txt'),
+    prepare: objects('a.txt', 'report-7.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.type(context.page.getByRole('main').getByRole('textbox', { name: /^Filter|^Search/ }), 'rep');
       await hands.press(link(context, 'report-7.txt'));
       await context.page.getByRole('complementary').getByText('text/plain').waitFor();
@@ -182,9 +178,9 @@ export const dataUserJobs: readonly Job[] = [
   },
   {
     title: 'Go to a key that is known',
-    prepare: (context) => bucket(context, 'deep/er/a.txt', 'deep/a.txt'),
+    prepare: objects('deep/er/a.txt', 'deep/a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await link(context, 'deep/').waitFor();
       await hands.press(button(context, 'Type a path or key'));
       await hands.type(field(context, 'Path or key'), 'deep/er/a.txt');
@@ -201,9 +197,9 @@ export const dataUserJobs: readonly Job[] = [
   },
   {
     title: 'Tag an object',
-    prepare: (context) => bucket(context, 'a.txt'),
+    prepare: objects('a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.press(link(context, 'a.txt'));
       await hands.tab(context.page.getByRole('tab', { name: 'Properties' }));
       await hands.press(button(context, 'Edit tags'));
@@ -219,9 +215,9 @@ export const dataUserJobs: readonly Job[] = [
   },
   {
     title: 'Make a link that others can download by',
-    prepare: (context) => bucket(context, 'a.txt'),
+    prepare: objects('a.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.choose(actions(context, 'a.txt'), 'Share…');
       const url = await field(context, 'Link').inputValue();
       expect(await (await fetch(url)).text()).toBe('a.txt');
@@ -230,9 +226,9 @@ export const dataUserJobs: readonly Job[] = [
   },
   {
     title: 'Restore an older version',
-    prepare: (context) => versions(context, 'first', 'second'),
+    prepare: versions('first', 'second'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.press(context.page.getByRole('switch', { name: 'Versions' }));
       await context.page.getByText('current').first().waitFor();
       await hands.choose(actions(context, 'a.txt').last(), 'Restore this version');
@@ -242,26 +238,26 @@ export const dataUserJobs: readonly Job[] = [
   {
     title: 'Bring back what was deleted',
     prepare: async (context) => {
-      await versions(context, 'kept');
+      await versions('kept')(context);
       await context.s3.send(new DeleteObjectCommand({ Bucket: context.id, Key: 'a.txt' }));
     },
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.press(context.page.getByRole('switch', { name: 'Versions' }));
       await hands.choose(actions(context, 'a.txt').first(), 'Remove the delete marker…');
-      await hands.press(send(context, 'Remove'));
+      await hands.press(answer(context, 'Remove'));
     },
     check: async (context) => expect(await textOf(context, 'a.txt')).toBe('kept'),
   },
   {
     title: 'Delete several objects at once',
-    prepare: (context) => bucket(context, 'a.txt', 'b.txt', 'c.txt'),
+    prepare: objects('a.txt', 'b.txt', 'c.txt'),
     async work(hands, context) {
-      await hands.press(link(context, context.id));
+      await open(hands, context);
       await hands.press(field(context, 'Mark a.txt'));
       await hands.press(field(context, 'Mark b.txt'));
       await hands.press(context.page.getByRole('toolbar').getByRole('button', { name: 'Delete…' }));
-      await hands.press(send(context, 'Delete'));
+      await hands.press(answer(context, 'Delete'));
     },
     check: async (context) => expect(await keysOf(context)).toEqual(['c.txt']),
   },
@@ -271,11 +267,11 @@ export const dataUserJobs: readonly Job[] = [
       await hands.press(link(context, 'Access keys'));
       await hands.press(button(context, 'Create access key').first());
       await hands.type(field(context, 'Name'), context.id);
-      await hands.press(send(context, 'Create access key'));
+      await hands.press(answer(context, 'Create access key'));
       const facts = dialog(context).locator('dd .copy-text > span:first-child');
       await facts.first().waitFor();
       const [accessKeyId = '', secretAccessKey = ''] = await facts.allInnerTexts();
-      await hands.press(send(context, 'I have kept it'));
+      await hands.press(answer(context, 'I have kept it'));
       const client = s3Client({
         s3: context.endpoint,
         accessKey: accessKeyId.trim(),

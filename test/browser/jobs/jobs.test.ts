@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { report } from '../../support/report.ts';
 import { adminCall } from '../../support/server/admin-call.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { leaveBrowser, newVisitor, openBrowser, signIn, type Visitor } from '../open-browser.ts';
+import { leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { signIn } from '../sign-in.ts';
 import { administratorJobs } from './administrator-jobs.ts';
 import { dataUserJobs } from './data-user-jobs.ts';
 import { discard } from './discard.ts';
@@ -45,7 +45,6 @@ async function asRoot(method: string, call: string, body?: unknown): Promise<unk
 }
 
 beforeAll(async () => {
-  if (!consoleIsBuilt()) await buildConsole();
   files = await mkdtemp(join(tmpdir(), 'coffer-jobs-'));
   server = await startServer({ env: { SVC_AUDIT_FILE: join(files, 'audit.log') } });
   await untilReady(server);
