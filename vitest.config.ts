@@ -90,10 +90,12 @@ const longest = [
   'operator/runtime/local/local-runtime.process.test.ts',
   'server/store/s3/blob-store.process.test.ts',
   'test/killed-client/killed-client.test.ts',
+  'test/browser/accessibility.test.ts',
+  'test/browser/jobs/jobs.test.ts',
+  'test/browser/states/states.test.ts',
   'test/browser/languages.test.ts',
   'test/browser/phone/phone.test.ts',
-  'test/browser/jobs/jobs.test.ts',
-  'test/browser/accessibility.test.ts',
+  'test/browser/volume/volume.test.ts',
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {

@@ -45,7 +45,7 @@ export interface VisitorOptions {
   readonly colorScheme?: 'light' | 'dark';
   readonly locale?: string;
   readonly phone?: boolean;
-  /** The profile has no file of the console in its cache. */
+  /** No other visitor has used the profile: it has no file of the console. */
   readonly fresh?: boolean;
 }
 
@@ -133,12 +133,12 @@ class Calls {
       this.#sent += 1;
       this.#pending += 1;
     });
-    for (const event of ['requestfinished', 'requestfailed'] as const) {
-      page.on(event as 'requestfinished', () => {
-        this.#pending -= 1;
-        if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
-      });
-    }
+    const onEnd = () => {
+      this.#pending -= 1;
+      if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    };
+    page.on('requestfinished', onEnd);
+    page.on('requestfailed', onEnd);
   }
 
   async untilAnswered(): Promise<void> {
@@ -175,12 +175,12 @@ export async function endVisit(
 async function leaveProfile(context: BrowserContext): Promise<void> {
   const profile = profiles.get(context);
   if (profile === undefined) return context.close();
+  await Promise.all(context.pages().map((one) => (one === profile.keeper ? undefined : one.close())));
   const session = await context.newCDPSession(profile.keeper);
   const storageTypes = 'local_storage,indexeddb,cache_storage,service_workers';
   for (const origin of profile.origins) await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
   await session.detach();
   profile.origins.clear();
-  await Promise.all(context.pages().map((one) => (one === profile.keeper ? undefined : one.close())));
   await context.clearCookies();
   await context.clearPermissions();
   left.set(profile.key, [...(left.get(profile.key) ?? []), context]);

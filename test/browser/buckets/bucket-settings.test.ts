@@ -81,7 +81,19 @@ describe('the settings of a bucket', () => {
       .waitFor();
     const { QueueConfigurations } = await s3.send(new GetBucketNotificationConfigurationCommand({ Bucket: 'told' }));
     expect(QueueConfigurations).toMatchObject([{ QueueArn: hook, Events: ['s3:ObjectCreated:*'] }]);
-    await section('Notifications').getByText('the target does not answer').waitFor();
+    // The page asks again every 15 seconds. A page that is opened now asks at once.
+    const silent = section('Notifications').getByText('the target does not answer');
+    await expect
+      .poll(
+        async () => {
+          await page.reload();
+          await section('Notifications').getByText('HOOK:webhook is told').waitFor();
+          await visitor.untilAnswered();
+          return silent.count();
+        },
+        { timeout: 60_000 },
+      )
+      .toBe(1);
     await section('Notifications')
       .getByRole('button', { name: /^Remove the rule/ })
       .click();

@@ -25,6 +25,7 @@ import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
 import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
 import { signIn } from '../sign-in.ts';
+import { makeObjects } from '../volume/make-objects.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -149,8 +150,8 @@ describe('a folder', () => {
 
   it('of many rows is read page by page, and begins where the user wants', async () => {
     await s3.send(new CreateBucketCommand({ Bucket: 'many' }));
-    const keys = Array.from({ length: 5_300 }, (_, index) => `key-${String(index).padStart(5, '0')}`);
-    while (keys.length > 0) await Promise.all(keys.splice(0, 50).map((key) => put('many', key, 'x')));
+    const keyOf = (index: number) => `key-${String(index).padStart(5, '0')}`;
+    await makeObjects(server, { bucket: 'many', count: 5_300, keyOf, sizeOf: () => 1 });
     await open('many');
     await row('key-00000').waitFor();
     await page.getByLabel('Jump to a name').fill('key-05100');
