@@ -175,7 +175,8 @@ export async function endVisit(
 async function leaveProfile(context: BrowserContext): Promise<void> {
   const profile = profiles.get(context);
   if (profile === undefined) return context.close();
-  await Promise.all(context.pages().map((one) => (one === profile.keeper ? undefined : one.close())));
+  const pages = context.pages().filter((one) => one !== profile.keeper);
+  await Promise.all(pages.map((one) => one.close()));
   const session = await context.newCDPSession(profile.keeper);
   const storageTypes = 'local_storage,indexeddb,cache_storage,service_workers';
   for (const origin of profile.origins) await session.send('Storage.clearDataForOrigin', { origin, storageTypes });

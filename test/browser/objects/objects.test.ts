@@ -150,8 +150,12 @@ describe('a folder', () => {
 
   it('of many rows is read page by page, and begins where the user wants', async () => {
     await s3.send(new CreateBucketCommand({ Bucket: 'many' }));
-    const keyOf = (index: number) => `key-${String(index).padStart(5, '0')}`;
-    await makeObjects(server, { bucket: 'many', count: 5_300, keyOf, sizeOf: () => 1 });
+    await makeObjects(server, {
+      bucket: 'many',
+      count: 5_300,
+      keyOf: (index) => `key-${String(index).padStart(5, '0')}`,
+      sizeOf: () => 1,
+    });
     await open('many');
     await row('key-00000').waitFor();
     await page.getByLabel('Jump to a name').fill('key-05100');

@@ -73,9 +73,10 @@ async function fill(): Promise<void> {
   }
 }
 
+const create = (path: string, what: object) => send(page, server, 'POST', path, what);
+
 /** Users, groups and access keys, some with long names. */
 async function fillIdentities(): Promise<void> {
-  const create = (path: string, what: object) => send(page, server, 'POST', path, what);
   await create('groups', { name: 'researchers', policies: ['readwrite', 'diagnostics'] });
   await create('users', { name: 'rita', policies: ['readonly'], groups: ['researchers'] });
   await create('users', { name: longName, policies: ['readwrite', 'consoleAdmin'] });
