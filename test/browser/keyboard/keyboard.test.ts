@@ -5,7 +5,8 @@ import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
 import { keyboard, type Hands } from '../jobs/hands.ts';
-import { endVisit, leaveBrowser, newVisitor, openAsRoot, openBrowser, type Visitor } from '../open-browser.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { signIn } from '../sign-in.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -51,7 +52,7 @@ const rowMenu = (name: string) => button(`Actions for ${name}`);
 const focused = (target: Locator) => target.and(page.locator(':focus')).waitFor();
 
 async function openFolder(): Promise<void> {
-  await openAsRoot(page, server);
+  await signIn(page, server);
   await page.goto(`${server.console}/buckets/research`);
   await rowMenu('d.json').waitFor();
 }
@@ -68,7 +69,7 @@ describe('a new page', () => {
   });
 
   it('has the focus in its content when a link of the frame or of a list opened it', async () => {
-    await openAsRoot(page, server);
+    await signIn(page, server);
     await keys.press(page.getByRole('link', { name: 'Users', exact: true }));
     await content().getByText('No users yet').waitFor();
     await focused(content());
@@ -79,7 +80,7 @@ describe('a new page', () => {
   });
 
   it('leaves the first Tab to the skip link when the document is loaded', async () => {
-    await openAsRoot(page, server);
+    await signIn(page, server);
     await page.keyboard.press('Tab');
     await focused(page.getByRole('link', { name: 'Skip to the content' }));
   });
@@ -125,7 +126,7 @@ describe('a dialog', () => {
   });
 
   it('that the server refuses keeps the focus at its button', async () => {
-    await openAsRoot(page, server);
+    await signIn(page, server);
     await keys.press(button('Create bucket'));
     await keys.type(dialog().getByLabel('Name'), 'research');
     await keys.press(dialog().getByRole('button', { name: 'Create bucket' }));
@@ -160,7 +161,7 @@ describe('the details of an object', () => {
 
 describe('a user', () => {
   it('is created, given a policy and deleted, and the focus never leaves the page', async () => {
-    await openAsRoot(page, server);
+    await signIn(page, server);
     await keys.press(page.getByRole('link', { name: 'Users', exact: true }));
     await keys.press(button('Create user'));
     await focused(dialog().getByLabel('Name'));
