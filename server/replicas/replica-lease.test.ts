@@ -252,7 +252,8 @@ describe('of several contenders, whatever fails', { timeout: 120_000 }, () => {
       }),
       { numRuns: 300 },
     );
-    expect(changes).toBeGreaterThan(20);
+    // The property would hold for contenders that change nothing, too.
+    expect(changes).toBeGreaterThan(0);
   });
 });
 
