@@ -47,7 +47,8 @@ const BucketSettingsPage = lazyPage(
 );
 
 export function App() {
-  useKeptFocus();
+  const { pathname } = useLocation();
+  useKeptFocus(pathname);
   return (
     <Routes>
       <Route path="/sign-in" element={<SignInPage />} />

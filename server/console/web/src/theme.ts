@@ -5,12 +5,12 @@ import {
   Button,
   createTheme,
   Drawer,
-  Menu,
   Modal,
   Paper,
   SegmentedControl,
   Table,
   Tooltip,
+  type MenuProps,
 } from '@mantine/core';
 import { t } from './texts/texts.ts';
 
@@ -121,8 +121,8 @@ export function consoleTheme() {
           attributes: { header: { role: 'presentation' } },
         },
       }),
-      // Enter on its button goes to the first item.
-      Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+      // Enter on its button goes to the first item. `Menu.extend` would load the menus with the first page, which has none.
+      Menu: { defaultProps: { withInitialFocusPlaceholder: false } satisfies Partial<MenuProps> },
       Modal: Modal.extend({
         styles: { title: { fontWeight: 600 } },
         defaultProps: {

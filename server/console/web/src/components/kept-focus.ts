@@ -1,12 +1,10 @@
 import { useEffect, useRef, type RefObject } from 'react';
-import { useLocation } from 'react-router';
 
 /**
  * Keeps the focus on the page. A browser gives it to the document when its element is removed or disabled: then Tab begins at the first
- * link of the frame, and a screen reader at the top.
+ * link of the frame, and a screen reader at the top. A new `pathname` is a new page.
  */
-export function useKeptFocus(): void {
-  const { pathname } = useLocation();
+export function useKeptFocus(pathname: string): void {
   const shown = useRef(pathname);
   useEffect(watchFocus, []);
   useEffect(() => {
