@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { EncryptionRules } from './encryption-rules.ts';
+import { type EncryptionOptions, EncryptionRules } from './encryption-rules.ts';
 
 const key = Buffer.alloc(32, 7);
 const md5 = createHash('md5').update(key).digest('base64');
@@ -82,4 +82,39 @@ it('comes from the environment, unless there is a flag', () => {
 
 it('two kinds for one place are refused', () => {
   expect(() => new EncryptionRules({ encKms: ['s/b=k'], encS3: ['s/b'] }, {})).toThrow('two kinds');
+});
+
+describe('a command that writes', () => {
+  const hex = key.toString('hex');
+  const names = ['./file', 'demo/bucket/dir'];
+
+  it.each<EncryptionOptions>([
+    { encS3: ['demo/other'] },
+    { encKms: ['demo/bucket/dim=my-key'], encS3: ['demo/other'] },
+    { encC: [`Demo/bucket=${hex}`] },
+    { encrypt: 'demo/other,demo/others' },
+    { encryptKey: `demo/other=${'k'.repeat(32)}` },
+  ])('refuses flags that are all for places that it does not name: %o', (options) => {
+    const refused = () => new EncryptionRules(options, {}, names);
+    expect(refused).toThrow(
+      /^`.*` (?:is|are) no place of `\.\/file` or `demo\/bucket\/dir`: nothing would be encrypted$/,
+    );
+    expect(refused).not.toThrow(new RegExp(`${hex}|kkk`));
+  });
+
+  it.each(['demo/bucket', 'demo/bucket/', 'demo/bucket/d', 'demo/bucket/dir/sub', 'demo//bucket/dir', './file'])(
+    'takes a flag for %s',
+    (place) => {
+      expect(() => new EncryptionRules({ encS3: [place] }, {}, names)).not.toThrow();
+    },
+  );
+
+  it('takes flags of which one is for a place of it', () => {
+    const options = { encKms: ['demo/bucket=my-key'], encS3: ['demo/other'] };
+    expect(() => new EncryptionRules(options, {}, names)).not.toThrow();
+  });
+
+  it('takes places of the environment, which are for all commands', () => {
+    expect(() => new EncryptionRules({}, { MC_ENC_S3: 'demo/other' }, names)).not.toThrow();
+  });
 });

@@ -24,8 +24,14 @@ type Rule = { readonly place: string } & (
 export class EncryptionRules {
   readonly #rules: readonly Rule[];
 
-  /** @throws ProgramError BadArgument; the message does not repeat a key */
-  constructor(options: EncryptionOptions, env: NodeJS.ProcessEnv) {
+  /**
+   * `names` are the arguments of a command that writes. Flags that are all for other places are refused: the user would take the objects for
+   * encrypted.
+   *
+   * @throws ProgramError BadArgument; the message does not repeat a key
+   */
+  constructor(options: EncryptionOptions, env: NodeJS.ProcessEnv, names?: readonly string[]) {
+    if (names !== undefined) requirePlaces(new EncryptionRules(options, {}).#rules, names);
     const { encC = [], encKms = listOf(env['MC_ENC_KMS']), encS3 = listOf(env['MC_ENC_S3']) } = options;
     const { encrypt = env['MC_ENCRYPT'], encryptKey = env['MC_ENCRYPT_KEY'] } = options;
     this.#rules = [
@@ -74,6 +80,23 @@ export class EncryptionRules {
   #find(name: string): Rule | undefined {
     return this.#rules.find(({ place }) => name.startsWith(place));
   }
+}
+
+/** @throws ProgramError BadArgument where no rule is for a place of these names. A script may pass the rules of all its places to each command. */
+function requirePlaces(rules: readonly Rule[], names: readonly string[]): void {
+  const places = names.map(withSingleSlashes);
+  const isFor = (place: string) => places.some((name) => name.startsWith(place) || place.startsWith(name));
+  if (rules.length === 0 || rules.some(({ place }) => isFor(withSingleSlashes(place)))) return;
+  const given = rules.map(({ place }) => `\`${place}\``).join(' and ');
+  const named = names.map((name) => `\`${name}\``).join(' or ');
+  throw new ProgramError(
+    'BadArgument',
+    `${given} ${rules.length === 1 ? 'is' : 'are'} no place of ${named}: nothing would be encrypted`,
+  );
+}
+
+function withSingleSlashes(name: string): string {
+  return name.replaceAll(/\/{2,}/g, '/');
 }
 
 function listOf(text: string | undefined): readonly string[] {

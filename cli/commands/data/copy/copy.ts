@@ -21,7 +21,7 @@ export async function copy(context: Context, args: readonly string[], options: C
   const target = parseTarget(last, await context.aliases());
   if (sources.length > 1) await requireFolder(context, target);
   const destination = await chooseDestination(options.recursive === true ? target : withOneSlash(target), several);
-  const transfer = new Transfer(context, options);
+  const transfer = new Transfer(context, args, options);
   await copyAll(context, sources, options, transfer, async (source) => {
     await transfer.copy(source, destination);
   });
@@ -55,7 +55,7 @@ export async function move(context: Context, args: readonly string[], options: C
   const several = options.recursive === true || sources.length > 1;
   const target = parseTarget(last, aliases);
   const destination = await chooseDestination(options.recursive === true ? target : withOneSlash(target), several);
-  const transfer = new Transfer(context, options);
+  const transfer = new Transfer(context, args, options);
   await copyAll(context, sources, options, transfer, async (source) => moveOne(context, source, destination, transfer));
   if (options.recursive !== true || options.dryRun === true) return;
   for (const source of sources) {

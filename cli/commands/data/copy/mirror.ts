@@ -24,7 +24,7 @@ export async function mirror(context: Context, args: readonly string[], given: M
   checkOptions(options, source, target);
   // With --remove a mistyped source would empty the target.
   await requirePlace(context, source);
-  const transfer = new Transfer(context, options);
+  const transfer = new Transfer(context, args, options);
   const isOfAge = ageTest(options, new Date());
   const mirroring = { context, options, transfer, removed: 0, restarts: 0, unread: 0, versioned: [], isOfAge };
   const compare = async (): Promise<void> =>

@@ -79,7 +79,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       preserve: false,
       inPlace: false,
       digests: wantedDigests(options),
-      encryption: new EncryptionRules(options, context.io.env),
+      encryption: new EncryptionRules(options, context.io.env, [argument]),
       semaphore: semaphore(workers),
       large: semaphore(1),
       parallel: workers,

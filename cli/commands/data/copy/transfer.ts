@@ -32,11 +32,12 @@ export class Transfer {
   #tagged = 0;
   #toOutput = false;
 
-  constructor(context: Context, options: TransferOptions) {
+  /** @param args what the command names: its sources and its target */
+  constructor(context: Context, args: readonly string[], options: TransferOptions) {
     const { io, output, quiet } = context;
     const now = new Date();
     this.#context = context;
-    this.encryption = new EncryptionRules(options, io.env);
+    this.encryption = new EncryptionRules(options, io.env, args);
     this.failures = new Failures(context);
     const { copies, large } = workersOf(options, io.env);
     this.workers = copies;
