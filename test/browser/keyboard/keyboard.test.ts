@@ -64,6 +64,8 @@ describe('a new page', () => {
     await keys.type(page.getByLabel('Secret key'), server.secretKey);
     await keys.enter();
     await focused(content());
+    // The list may come after the focus.
+    await content().getByLabel('Filter Buckets').waitFor();
     await page.keyboard.press('Tab');
     await focused(content().getByLabel('Filter Buckets'));
   });
