@@ -91,6 +91,7 @@ describe('a command that writes', () => {
   it.each<EncryptionOptions>([
     { encS3: ['demo/other'] },
     { encKms: ['demo/bucket/dim=my-key'], encS3: ['demo/other'] },
+    { encS3: ['demo/bucket/direct'] },
     { encC: [`Demo/bucket=${hex}`] },
     { encrypt: 'demo/other,demo/others' },
     { encryptKey: `demo/other=${'k'.repeat(32)}` },

@@ -85,7 +85,8 @@ export class EncryptionRules {
 /** @throws ProgramError BadArgument where no rule is for a place of these names. A script may pass the rules of all its places to each command. */
 function requirePlaces(rules: readonly Rule[], names: readonly string[]): void {
   const places = names.map(withSingleSlashes);
-  const isFor = (place: string) => places.some((name) => name.startsWith(place) || place.startsWith(name));
+  const isFor = (place: string) =>
+    places.some((name) => name.startsWith(place) || place.startsWith(name.endsWith('/') ? name : `${name}/`));
   if (rules.length === 0 || rules.some(({ place }) => isFor(withSingleSlashes(place)))) return;
   const given = rules.map(({ place }) => `\`${place}\``).join(' and ');
   const named = names.map((name) => `\`${name}\``).join(' or ');
