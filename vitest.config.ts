@@ -51,7 +51,7 @@ function foldersOf(name: string): string[] {
   return name === 'postgres' ? ['postgres', 'replicas'] : [name];
 }
 
-/** What the files of a tier share: a Keycloak of each version, the built console, one installation of the package, one cluster. */
+/** The files of a tier share this: a Keycloak of each version, the built console, one installation of the package, one cluster. */
 const shared: Readonly<Record<string, readonly string[]>> = {
   keycloak: ['test/keycloak/global-setup.ts'],
   browser: ['test/support/vitest/build-console.ts'],

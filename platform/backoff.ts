@@ -27,6 +27,11 @@ export function backoffMs(
   return jitter === 0 ? full : full * (1 - jitter + jitter * random());
 }
 
+/** Waits this many milliseconds, or until the signal aborts it. It never rejects. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
 export interface RetryOptions {
   /** Milliseconds after the first attempt within which another may begin. 0 makes one attempt. */
   readonly forMs: number;

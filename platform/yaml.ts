@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { ProgramError } from './program-error.ts';
 
-/** What the messages of the parser say that repeat the text of the document, by code. A document may hold secrets. */
+/** Messages by code, for the errors whose own message repeats the text of the document. A document may hold secrets. */
 const withoutText: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'a text that does not belong here; write the value in quotes',
   TAG_RESOLVE_FAILED: 'a tag that does not exist; write a value that begins with ! in quotes',

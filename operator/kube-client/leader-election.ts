@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../platform/backoff.ts';
 import { KubeError, type KubeObject } from './kube-api.ts';
 import type { KubeClient } from './kube-client.ts';
 import { leaseSpec, microTime, readLease, type LeaseRecord } from './lease-record.ts';
@@ -196,7 +196,7 @@ export class LeaderElection {
   async #pause(): Promise<void> {
     // The random part spreads candidates that start together.
     const delay = this.#timing.retryMs * (this.leads ? 1 : 1 + this.#options.random() / 5);
-    await sleep(delay, undefined, { signal: this.#end.signal }).catch(() => undefined);
+    await pause(delay, this.#end.signal);
   }
 
   /** `release` may be called while something is awaited. */

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeError, watchInactivityMs, type KubeApi, type KubeObject } from './kube-api.ts';
 import type { ResourceCache } from './resource-cache.ts';
-import { backoffMs, type Backoff } from '../../platform/backoff.ts';
+import { type Backoff, backoffMs, pause } from '../../platform/backoff.ts';
 
 interface ReflectorOptions {
   readonly api: Pick<KubeApi, 'list' | 'watch'>;
@@ -71,7 +70,7 @@ export class Reflector {
       // A server that was restored from a backup does not know the position. A list repairs every such case.
       if (failures >= failuresBeforeList) position.version = undefined;
       const delay = Math.max(asked, backoffMs(failures, this.#timing, this.#options.random));
-      if (delay > 0) await sleep(delay, undefined, { signal }).catch(() => undefined);
+      if (delay > 0) await pause(delay, signal);
     }
   }
 

@@ -144,7 +144,7 @@ export const ldapKeys: readonly ConfigKey[] = rows.flatMap((row) => {
 export function ldapFromKeys(values: ReadonlyMap<string, string>): {
   readonly directory: LdapSettings | undefined;
   readonly problems: readonly string[];
-  /** What contradicts itself. A directory that is stored already works all the same. */
+  /** The settings that contradict each other. A directory that is stored already works all the same. */
   readonly contradictions: readonly string[];
 } {
   const variables = new Map<string, string>();

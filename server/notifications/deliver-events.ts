@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../platform/backoff.ts';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import type { DigestKeys } from '../encryption/digest-keys.ts';
 import { openDigests } from '../objects/encryption/digests.ts';
@@ -63,7 +64,7 @@ export async function deliverEvents(options: DeliverEventsOptions): Promise<void
           } catch (error) {
             if (signal.aborted || isOver(error)) return;
             log.error({ err: error, target: name, retryInMs: retryMs }, `the queue of ${name} could not be delivered`);
-            await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+            await pause(retryMs, signal);
           }
         }
       } finally {

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../platform/backoff.ts';
+import { backoffMs, pause } from '../../platform/backoff.ts';
 import { redactText } from '../../platform/redact-secrets.ts';
 import { forEachLimit } from '../../platform/concurrency.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
@@ -84,7 +83,7 @@ class DeliveredQueue<Outcome> {
   constructor(options: DeliverQueueOptions<Outcome>) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
-    this.#wait = options.wait ?? wait;
+    this.#wait = options.wait ?? pause;
   }
 
   /** Takes over from the server that delivered before. */
@@ -204,8 +203,4 @@ class DeliveredQueue<Outcome> {
   #commit(batch: Parameters<typeof commitOnce>[1]): ReturnType<typeof commitOnce> {
     return commitOnce(this.#options.records, batch, this.#options.random);
   }
-}
-
-async function wait(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

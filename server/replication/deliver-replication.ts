@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../platform/backoff.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
 import { findBucket } from '../objects/records/bucket-record.ts';
@@ -97,7 +98,7 @@ export async function deliverReplication(options: DeliverReplicationOptions): Pr
         const id = targetOfQueue(queue);
         if (id !== undefined && !ids.has(id)) await dropQueue(options.records, id, signal);
       }
-      await sleep(lookMs, undefined, { signal }).catch(() => undefined);
+      await pause(lookMs, signal);
     }
   } finally {
     for (const id of running.keys()) running.get(id)?.stop.abort();
@@ -126,7 +127,7 @@ async function runTarget(options: DeliverReplicationOptions, stored: StoredTarge
     } catch (error) {
       if (signal.aborted || isOver(error)) return;
       log.error({ err: error, target: arn, retryInMs: retryMs }, `the queue of ${arn} could not be delivered`);
-      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+      await pause(retryMs, signal);
     } finally {
       failed.abort();
     }
@@ -173,7 +174,7 @@ function idleOf(idleMs: number | undefined, { target }: StoredTarget): number | 
 
 async function saveAll(stats: TargetStats, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await sleep(saveMs, undefined, { signal }).catch(() => undefined);
+    await pause(saveMs, signal);
     await stats.write();
   }
 }

@@ -287,7 +287,7 @@ async function signInAs(page: Page, user: User): Promise<void> {
   else if (user !== 'nobody') await signIn(page, user);
 }
 
-/** What is done on the way to one or more pictures. */
+/** The steps to one or more pictures. */
 interface Scene {
   readonly names: readonly string[];
   readonly by: User;

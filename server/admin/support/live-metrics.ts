@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../../platform/backoff.ts';
 import { type HostState, type ScannerState, type WalkState, supportOf } from '../../administration/support.ts';
 import type { BatchJob } from '../../maintenance/batch/batch-jobs.ts';
 import { isWaiting } from '../../maintenance/batch/batch-jobs.ts';
@@ -58,7 +58,7 @@ function metrics(call: AdminCall): AdminAnswer {
         const final = shown >= count || isOver;
         yield [{ hosts: [services.server.endpoint], aggregated, ...split(call, aggregated), final }];
         if (final) return;
-        await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
+        await pause(intervalMs, signal);
       }
     },
   };

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { semaphore } from '../../../platform/concurrency.ts';
 import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import type { WaitingLines } from './waiting-lines.ts';
-import { backoffMs } from '../../../platform/backoff.ts';
+import { backoffMs, pause } from '../../../platform/backoff.ts';
 
 /** Sends entries. Rejects with `DeliveryError`, or the error of the connection. */
 type PostEntries = (lines: readonly string[]) => Promise<void>;
@@ -143,7 +142,7 @@ export class WebhookTarget implements AuditTarget {
 
   /** Resolves when the entries are delivered or abandoned. */
   async #deliver(batch: readonly string[]): Promise<void> {
-    const { post, maxRetries, retryMs, report, wait = waitFor } = this.#options;
+    const { post, maxRetries, retryMs, report, wait = pause } = this.#options;
     const { signal } = this.#given;
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
@@ -178,10 +177,6 @@ export class WebhookTarget implements AuditTarget {
     this.#away = false;
     this.#options.log.info({ event: 'audit-back', target: this.name }, `${this.name} takes audit entries again`);
   }
-}
-
-async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 function inBatches(lines: readonly string[], size: number): readonly (readonly string[])[] {

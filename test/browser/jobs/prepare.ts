@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { JobContext } from './job.ts';
 
-/** What must be there before a job, made by clients. Everything has the name of the job. */
+/** These functions make what a job needs, by clients. Everything has the name of the job. */
 
 export async function bucket({ s3, id }: JobContext): Promise<void> {
   await s3.send(new CreateBucketCommand({ Bucket: id }));

@@ -15,7 +15,7 @@ export function useKeptFocus(pathname: string): void {
   }, [pathname]);
 }
 
-/** What is focused again by the watcher: links, buttons and fields. */
+/** The watcher focuses these again: links, buttons and fields. */
 const controls = 'a[href], button:enabled, input:enabled';
 
 function watchFocus(): () => void {
@@ -62,7 +62,7 @@ function isHtml(node: unknown): node is HTMLElement {
   return node instanceof HTMLElement;
 }
 
-/** What has the focus. For an item of a menu, which is removed with its menu, it is the button that opened the menu. */
+/** Returns the element that has the focus. For an item of a menu, which is removed with its menu, it is the button that opened the menu. */
 function focusedNow(): Element | null {
   const active = document.activeElement;
   const button = active?.closest('[role=menu]')?.getAttribute('aria-labelledby');
