@@ -92,6 +92,12 @@ describe('an upload to another site', () => {
     });
   });
 
+  it('sends a first chunk when its time is over before it begins', async () => {
+    const site = await siteThat((request, response) => request.on('end', () => response.end()).resume());
+    const { bytes } = await uploadToPeer(site, credentials, { ...options, durationMs: 0 });
+    expect(bytes).toBeGreaterThan(0);
+  });
+
   it('ends with the refusal of the site, without waiting for its time', async () => {
     const site = await siteThat((_request, response) => response.writeHead(403).end());
     const sent = uploadToPeer(site, credentials, { ...options, durationMs: 600_000 });
