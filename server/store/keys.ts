@@ -34,17 +34,27 @@ export function checkKey(key: Key): void {
 export function key(...parts: readonly KeyPart[]): Key {
   let size = 0;
   for (const part of parts) {
-    if (typeof part !== 'string' || part.includes('\0') || !part.isWellFormed()) return anyKey(parts);
-    size += Buffer.byteLength(part) + terminator.length;
+    if (!isPlain(part)) return anyKey(parts);
+    size += (typeof part === 'string' ? Buffer.byteLength(part) : part.length) + terminator.length;
   }
   // Each request makes some keys. Concatenating the parts would cost twice as much as writing them in place.
   const bytes = Buffer.allocUnsafe(size);
   let at = 0;
-  for (const part of parts as readonly string[]) {
-    at += bytes.write(part, at);
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      at += bytes.write(part, at);
+    } else {
+      bytes.set(part, at);
+      at += part.length;
+    }
     at = bytes.writeUInt16BE(TERMINATOR, at);
   }
   return bytes;
+}
+
+/** Reports if a part stands in a key as it is. */
+function isPlain(part: KeyPart): boolean {
+  return typeof part === 'string' ? !part.includes('\0') && part.isWellFormed() : !part.includes(0);
 }
 
 function anyKey(parts: readonly KeyPart[]): Key {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import type { ScanItem, ScanRange } from '../../store/record-store.ts';
@@ -72,6 +72,20 @@ it('is not deleted while its version becomes current and noncurrent again betwee
 });
 
 describe('a bucket with versions', () => {
+  it('is looked at in one round trip by each write after the first one', async () => {
+    await enable();
+    await write('first');
+    const getAll = vi.spyOn(test.records, 'getAll');
+    await write('new', 'other');
+    expect(getAll).toHaveBeenCalledTimes(1);
+    await suspend();
+    await write('null');
+    getAll.mockClear();
+    await write('null again');
+    expect(getAll).toHaveBeenCalledTimes(1);
+    expect((await list()).versions.map(({ key }) => key)).toEqual(['key', 'key', 'other']);
+  });
+
   it('keeps each version, newest first, and the object from before as null', async () => {
     expect(await write('null')).toBe('none');
     await enable();

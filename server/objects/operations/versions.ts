@@ -57,8 +57,8 @@ export interface Place {
 }
 
 /**
- * Reads a place in one round trip, or in two where the bucket has versions. `also` is the key of a further record of the same moment.
- * Throws `NoSuchBucket`.
+ * Reads a place in one round trip, or in two where this thread does not know yet which history the bucket keeps. `also` is the key of a
+ * further record of the same moment. Throws `NoSuchBucket`.
  */
 export async function readPlace(
   context: ObjectContext,
@@ -66,25 +66,41 @@ export async function readPlace(
   key: string,
   also?: Key,
 ): Promise<Place & { readonly also: Entry | undefined }> {
-  const keys = [recordKeys.bucket(bucket), recordKeys.object(bucket, key)];
+  const known = context.buckets.known(bucket);
+  const expected = known === undefined ? 'none' : historyOf(known.record, key);
+  const keys = [recordKeys.bucket(bucket), recordKeys.object(bucket, key), ...keysOf(expected, bucket, key)];
   if (also !== undefined) keys.push(also);
-  const [bucketEntry, entry, further] = await context.records.getAll(keys);
+  const read = await context.records.getAll(keys);
+  const [bucketEntry, entry] = read;
   if (bucketEntry === undefined) throw noSuchBucket(bucket);
   const stored = context.buckets.decode(bucketEntry, bucket);
   const history = historyOf(stored.record, key);
-  const current = storedObject(entry, bucket, key);
-  const place = { bucket, key, stored, history, current, marker: undefined, nullVersion: undefined, also: further };
-  if (history === 'none') return place;
-  const [marker, nullVersion] = await context.records.getAll([
-    recordKeys.marker(bucket, key),
-    recordKeys.version(bucket, key, versionOrder(undefined)),
-  ]);
+  const [marker, nullVersion] =
+    history === 'none'
+      ? []
+      : history === expected
+        ? read.slice(2)
+        : await context.records.getAll(keysOf(history, bucket, key));
   return {
-    ...place,
+    bucket,
+    key,
+    stored,
+    history,
+    current: storedObject(entry, bucket, key),
     marker: storedObject(marker, bucket, key),
     nullVersion: history === 'null-version' ? storedObject(nullVersion, bucket, key) : undefined,
+    also: also === undefined ? undefined : read.at(-1),
   };
 }
+
+/** Returns the keys of what a write looks at beside the current object. */
+function keysOf(history: History, bucket: string, key: string): readonly Key[] {
+  if (history === 'none') return noKeys;
+  const marker = recordKeys.marker(bucket, key);
+  return history === 'versions' ? [marker] : [marker, recordKeys.version(bucket, key, versionOrder(undefined))];
+}
+
+const noKeys: readonly Key[] = [];
 
 export function storedObject(entry: Entry | undefined, bucket: string, key: string): StoredObject | undefined {
   return entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision };
@@ -178,9 +194,15 @@ const noChanges: BatchChanges = { expect: [], put: [], delete: [] };
 
 /** Joins changes. What one of them writes, another does not delete: a promoted version takes the place of a removed one. */
 export function joined(...changes: readonly BatchChanges[]): BatchChanges {
-  const expect = changes.flatMap((change) => change.expect);
-  const put = changes.flatMap((change) => change.put);
-  const deleted = changes.flatMap((change) => change.delete);
+  const expect = [];
+  const put = [];
+  const deleted = [];
+  // Each write of a version joins some changes, most of them empty.
+  for (const change of changes) {
+    for (const one of change.expect) expect.push(one);
+    for (const one of change.put) put.push(one);
+    for (const one of change.delete) deleted.push(one);
+  }
   if (deleted.length === 0) return { expect, put, delete: deleted };
   // A set, since an object of 10,000 parts has as many keys in both lists.
   const written = new Set(put.map(({ key }) => key.toString('latin1')));

@@ -129,6 +129,11 @@ const MAX_CACHED = 1000;
 export class DecodedBuckets {
   readonly #known = new Map<string, StoredBucket>();
 
+  /** Returns the bucket as this thread read it last, which may have changed. */
+  known(bucket: string): StoredBucket | undefined {
+    return this.#known.get(bucket);
+  }
+
   decode(entry: Entry, bucket: string): StoredBucket {
     const known = this.#known.get(bucket);
     if (known?.revision === entry.revision) return known;
