@@ -31,9 +31,10 @@ describeBlobStore('files', {
 const noSpace = () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
 const fullFileSystem: BlobFileSystem = {
   ...nodeFileSystem,
-  async create(path) {
-    const file = await nodeFileSystem.create(path);
+  async create(path, how) {
+    const file = await nodeFileSystem.create(path, how);
     return {
+      isDirect: file.isDirect,
       write: noSpace,
       writeAt: noSpace,
       truncate: (length) => file.truncate(length),

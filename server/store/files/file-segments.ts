@@ -8,6 +8,7 @@ import { nodeFileSystem } from './node-file-system.ts';
 import { defaultBytes, segmentLimits, type SegmentLimits } from './open-segment.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { filler, unavailable } from './write-blob.ts';
+import { PageBuffers } from './write-pages.ts';
 
 /** The folder of segments below that of blobs. */
 export const SEGMENTS = 'segments';
@@ -31,6 +32,7 @@ export class FileSegments implements Segments {
   /** Sealed segments, which do not change. */
   readonly #sealed = new Map<SegmentId, FileStat>();
   readonly #writer: SegmentWriter;
+  readonly #buffers = new PageBuffers();
 
   constructor(folder: string, options: SegmentOptions) {
     const { fs, now } = options;
@@ -54,7 +56,7 @@ export class FileSegments implements Segments {
     { length, ...options }: WriteOptions & { readonly length: number },
   ): Promise<{ readonly id: BlobId }> {
     try {
-      return { id: packedId(await this.#writer.write(length, filler(body, options))) };
+      return { id: packedId(await this.#writer.write(length, filler(body, options, this.#buffers))) };
     } catch (error) {
       throw unavailable(error);
     }

@@ -33,6 +33,8 @@ export interface FileStat {
 }
 
 export interface NewFile {
+  /** True where `writeAt` of whole pages bypasses the page cache. */
+  readonly isDirect: boolean;
   /** Writes all of these bytes at this position, by default where the last call without a position ended. */
   write(chunks: readonly Buffer[], position?: number): Promise<void>;
   /** Writes all of these bytes at this position. Writes to different positions may run concurrently. */

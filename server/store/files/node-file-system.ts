@@ -2,9 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink, mkdir, opendir, rename, stat, statfs } from 'node:fs/promises';
 import { codeOf, isNoSuchFile, type NewFile, type BlobFileSystem } from './file-system.ts';
 import { NodeOpenFile } from './node-open-file.ts';
+import { PAGE } from './write-pages.ts';
 
-/** Direct writes begin and end at multiples of this, in memory and in the file. */
-const PAGE = 4096;
 const { O_CREAT, O_DIRECT, O_EXCL, O_WRONLY } = constants as Readonly<Record<string, number | undefined>>;
 
 /** Creates a file. With `direct`, whole pages bypass the page cache if the system can: that saves a copy and most of the flush. */
@@ -41,6 +40,10 @@ class NodeNewFile implements NewFile {
     this.#plain = plain && Promise.resolve(plain);
     this.#direct = direct;
     for (const file of [plain, direct]) if (file !== undefined) this.#opened.push(file);
+  }
+
+  get isDirect(): boolean {
+    return this.#direct !== undefined;
   }
 
   async write(chunks: readonly Buffer[], position?: number): Promise<void> {

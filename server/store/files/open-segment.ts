@@ -32,7 +32,7 @@ export function segmentLimits(full: number): SegmentLimits {
 }
 
 /** The region of a segment that belongs to one body. Positions count from its begin. */
-export type Region = Pick<NewFile, 'write' | 'writeAt'>;
+export type Region = Pick<NewFile, 'write' | 'writeAt' | 'isDirect'>;
 
 interface OpenSegmentOptions {
   readonly limits: SegmentLimits;
@@ -111,9 +111,11 @@ export class OpenSegment {
   region(offset: number, length: number): Region {
     let position = 0;
     const check = (end: number) => {
-      if (end > length) throw new Error(`a packed body of ${length} bytes has more`);
+      // The last page belongs to the body as a whole.
+      if (end > paddedLength(length)) throw new Error(`a packed body of ${length} bytes has more`);
     };
     return {
+      isDirect: this.#file.isDirect,
       write: async (chunks) => {
         const at = position;
         for (const chunk of chunks) position += chunk.length;

@@ -91,7 +91,7 @@ export class SegmentWriter {
     const id = newSegmentId(random);
     const path = join(folder, id);
     const limits = await this.#options.limits();
-    const file = await fs.create(path);
+    const file = await fs.create(path, { direct: true });
     try {
       await fs.syncFolder(folder);
     } catch (error) {

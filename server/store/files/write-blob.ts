@@ -1,6 +1,7 @@
 import type { WriteOptions } from '../blob-store.ts';
 import { codeOf, type NewFile } from './file-system.ts';
 import { StoreError } from '../store-error.ts';
+import { type PageBuffers, writePages } from './write-pages.ts';
 
 /** Chunks are gathered into writes of this many bytes. One write runs while the next is gathered. */
 const WRITE_BYTES = 1024 * 1024;
@@ -85,12 +86,21 @@ export async function writeEach(
   return size;
 }
 
-/** Returns the function that writes a body into a file, or a region of one. It resolves to the length of the body. */
+/**
+ * Returns the function that writes a body into a file, or a region of one. It resolves to the length of the body. With `buffers`, bytes after
+ * the body up to a page boundary may become zeros.
+ */
 export function filler(
   body: AsyncIterable<Buffer>,
   { pages = false, release = () => undefined }: WriteOptions,
-): (file: Pick<NewFile, 'write' | 'writeAt'>) => Promise<number> {
-  return (file) => (pages ? writeEach(file, body, release) : gatherInto(file, body, release));
+  buffers?: PageBuffers,
+): (file: Pick<NewFile, 'write' | 'writeAt' | 'isDirect'>) => Promise<number> {
+  return (file) => {
+    if (pages) return writeEach(file, body, release);
+    return file.isDirect && buffers !== undefined
+      ? writePages(file, body, release, buffers)
+      : gatherInto(file, body, release);
+  };
 }
 
 /** Returns an error of the file system as one of the store. */

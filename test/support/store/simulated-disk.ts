@@ -63,14 +63,14 @@ export class SimulatedDisk implements BlobFileSystem {
     });
   }
 
-  create(path: string): Promise<NewFile> {
+  create(path: string, how?: { readonly direct: boolean }): Promise<NewFile> {
     return this.#step(`create ${this.#relative(path)}`, () => {
       const { folder, name } = this.#parent(path);
       if (folder.entries.has(name)) throw systemError('EEXIST');
       const inode = new Inode();
       inode.modifiedMs = this.#now();
       folder.entries.set(name, inode);
-      return this.#newFile(path, inode);
+      return this.#newFile(path, inode, how?.direct === true);
     });
   }
 
@@ -135,7 +135,7 @@ export class SimulatedDisk implements BlobFileSystem {
     return Promise.resolve({ free: 1, total: 1 });
   }
 
-  #newFile(path: string, inode: Inode): NewFile {
+  #newFile(path: string, inode: Inode, direct: boolean): NewFile {
     const writeAt = (bytes: Buffer, position: number) =>
       this.#step(`write ${this.#relative(path)}`, () => {
         const written = Buffer.alloc(Math.max(inode.bytes.length, position + bytes.length));
@@ -145,6 +145,7 @@ export class SimulatedDisk implements BlobFileSystem {
         inode.modifiedMs = this.#now();
       });
     return {
+      isDirect: direct,
       write: (chunks, position = inode.bytes.length) => writeAt(Buffer.concat(chunks), position),
       writeAt,
       truncate: (length) =>
