@@ -6,19 +6,17 @@ import { SharedMutex, sharedMutexMemory } from './shared-mutex.ts';
 
 const module = new URL('./shared-mutex.ts', import.meta.url).href;
 
-/** A thread that takes "x" and says so; it makes progress as often as it is told, and gives it back when it hears something. */
-async function holder(memory: SharedArrayBuffer, progressMs: number): Promise<Worker> {
+/** A thread that takes "x", says so, and never gives it back. */
+async function holder(memory: SharedArrayBuffer): Promise<Worker> {
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
     const { once } = require('node:events');
     import(workerData.module).then(({ SharedMutex }) =>
-      new SharedMutex({ memory: workerData.memory }).run('x', async (progress) => {
+      new SharedMutex({ memory: workerData.memory }).run('x', async () => {
         parentPort.postMessage('taken');
-        const timer = setInterval(progress, workerData.progressMs);
         await once(parentPort, 'message');
-        clearInterval(timer);
       }));`;
-  const worker = new Worker(code, { eval: true, workerData: { module, memory, progressMs } });
+  const worker = new Worker(code, { eval: true, workerData: { module, memory } });
   await once(worker, 'message');
   return worker;
 }
@@ -45,21 +43,29 @@ describe('a mutex of all threads', () => {
     expect(await mutex.run('x', () => Promise.resolve('next'))).toBe('next');
   });
 
-  it('waits for a thread that makes progress, longer than the grace period', async () => {
+  it('waits for a holder that makes progress in each grace period, and no longer', async () => {
     const memory = sharedMutexMemory();
-    const worker = await holder(memory, 5);
-    let isTaken = false;
-    const taken = new SharedMutex({ memory, graceMs: 200 }).run('x', () => Promise.resolve((isTaken = true)));
-    await sleep(1_000);
-    expect(isTaken).toBe(false);
-    worker.postMessage('give it back');
-    await taken;
-    await worker.terminate();
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<() => void>();
+    const holding = new SharedMutex({ memory }).run('x', (report) => {
+      begun.resolve(report);
+      return held.promise;
+    });
+    const progress = await begun.promise;
+    let waits = 0;
+    const waitForChange = () => {
+      waits += 1;
+      if (waits < 5) progress();
+      return Promise.resolve('timed-out' as const);
+    };
+    expect(await new SharedMutex({ memory, waitForChange }).run('x', () => Promise.resolve(waits))).toBe(5);
+    held.resolve();
+    await holding;
   });
 
   it('is taken from a thread that died', async () => {
     const memory = sharedMutexMemory();
-    const worker = await holder(memory, 1_000);
+    const worker = await holder(memory);
     const taken = new SharedMutex({ memory, graceMs: 50 }).run('x', () => Promise.resolve('taken'));
     await worker.terminate();
     expect(await taken).toBe('taken');

@@ -12,7 +12,18 @@ export interface SharedMutexOptions {
   readonly memory?: SharedArrayBuffer;
   /** The time in milliseconds without progress after which another thread takes the lock. */
   readonly graceMs?: number;
+  /** Replaces the wait until a cell no longer has the value that was seen. */
+  readonly waitForChange?: WaitForChange;
 }
+
+type WaitForChange = (
+  cells: Int32Array,
+  cell: number,
+  seen: number,
+  ms: number,
+) => Promise<'ok' | 'not-equal' | 'timed-out'>;
+
+const atomicWait: WaitForChange = async (cells, cell, seen, ms) => Atomics.waitAsync(cells, cell, seen, ms).value;
 
 /**
  * Makes the threads of a process do the same work one after the other, so that the second one finds the result of the first. It saves work
@@ -24,10 +35,12 @@ export class SharedMutex {
   /** A cell for each group of names. It is 0 if free, and otherwise a number that grows with the progress of the holder. */
   readonly #cells: Int32Array;
   readonly #graceMs: number;
+  readonly #waitForChange: WaitForChange;
 
-  constructor({ memory = sharedMutexMemory(), graceMs = 10_000 }: SharedMutexOptions = {}) {
+  constructor({ memory = sharedMutexMemory(), graceMs = 10_000, waitForChange = atomicWait }: SharedMutexOptions = {}) {
     this.#cells = new Int32Array(memory);
     this.#graceMs = graceMs;
+    this.#waitForChange = waitForChange;
   }
 
   /** Names that share a cell wait for each other. The work must call `progress` at least once in the grace period. */
@@ -46,9 +59,7 @@ export class SharedMutex {
     for (;;) {
       const seen = Atomics.compareExchange(this.#cells, cell, FREE, 1);
       if (seen === FREE) return;
-      const waiting = Atomics.waitAsync(this.#cells, cell, seen, this.#graceMs);
-      const ended = waiting.async ? await waiting.value : waiting.value;
-      const isStale = ended === 'timed-out';
+      const isStale = (await this.#waitForChange(this.#cells, cell, seen, this.#graceMs)) === 'timed-out';
       if (isStale && Atomics.compareExchange(this.#cells, cell, seen, seen + 1) === seen) return;
     }
   }

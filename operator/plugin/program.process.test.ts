@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ClusterOfObjects } from '../../test/support/kubernetes/cluster-of-objects.ts';
 import { KubeError, type KubeObject } from '../kube-client/kube-api.ts';
@@ -215,6 +215,9 @@ describe('changes', () => {
   });
 });
 
+/** Its path in the report, without the folder that names the time. */
+const inReport = (file: string, folder: string) => relative(folder, file).split('/').slice(1).join('/');
+
 async function report(cluster: ClusterOfObjects) {
   const folder = mkdtempSync(join(tmpdir(), 'coffer-report-'));
   try {
@@ -225,7 +228,7 @@ async function report(cluster: ClusterOfObjects) {
       .map((entry) => join(entry.parentPath, entry.name));
     return {
       ...result,
-      files: new Map(files.map((file) => [file.split('/').slice(4).join('/'), readFileSync(file, 'utf8')])),
+      files: new Map(files.map((file) => [inReport(file, folder), readFileSync(file, 'utf8')])),
     };
   } finally {
     rmSync(folder, { recursive: true });

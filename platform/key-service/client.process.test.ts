@@ -302,7 +302,7 @@ describe('a service that hangs', () => {
     answer = hang;
     otherAnswer = hang;
     // Each half is long enough for a handshake on a machine that is busy, for the request must arrive to be counted.
-    const client = (await open({ endpoints: [endpoint, otherEndpoint] })).within(4000);
+    const client = (await open({ endpoints: [endpoint, otherEndpoint] })).within(8000);
     const key = client.generateKey('k', Buffer.from('{}'));
     await expect(key).rejects.toMatchObject({
       code: 'unavailable',
@@ -314,7 +314,7 @@ describe('a service that hangs', () => {
   it('does not keep the call from another endpoint that answers', async () => {
     answer = hang;
     otherAnswer = send(200, { version: '2', commit: '' });
-    const client = (await open({ endpoints: [endpoint, otherEndpoint] })).within(2000);
+    const client = (await open({ endpoints: [endpoint, otherEndpoint] })).within(8000);
     expect((await client.version()).version).toBe('2');
   });
 

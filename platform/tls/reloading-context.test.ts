@@ -95,7 +95,7 @@ describe('a watched pair', () => {
   it('is taken over when both files have changed', () =>
     watching(async (watched, changes) => {
       await write(second);
-      await vi.waitFor(() => expect(watched.current.cert.toString()).toBe(second.certPem), { timeout: 5000 });
+      await vi.waitFor(() => expect(watched.current.cert.toString()).toBe(second.certPem));
       expect(watched.current.key.toString()).toBe(second.keyPem);
       expect(changes).toEqual([{ certificate: true, ca: false }]);
     }));
@@ -114,7 +114,7 @@ describe('a watched pair', () => {
     await watching(async (watched) => {
       await symlink(two, join(folder, '..next'));
       await rename(join(folder, '..next'), now);
-      await vi.waitFor(() => expect(watched.current.cert.toString()).toBe(second.certPem), { timeout: 5000 });
+      await vi.waitFor(() => expect(watched.current.cert.toString()).toBe(second.certPem));
     });
   });
 
@@ -133,7 +133,7 @@ describe('a watched pair', () => {
       watching(
         async (watched, changes) => {
           await replace(caFile, `${ca.certPem}${first.certPem}`);
-          await vi.waitFor(() => expect(changes).toHaveLength(1), { timeout: 5000 });
+          await vi.waitFor(() => expect(changes).toHaveLength(1));
           await watched.check();
           expect(changes).toEqual([{ certificate: false, ca: true }]);
         },

@@ -47,7 +47,7 @@ beforeAll(async () => {
     { ...settings, id: 'PLAIN' },
   ];
   lines = [];
-  providers = createOpenIdProviders({ settings: list, region: '', log, timeoutMs: 500 });
+  providers = createOpenIdProviders({ settings: list, region: '', log });
   await providers.start();
 });
 afterAll(async () => {
@@ -168,7 +168,7 @@ describe('credentials for a user', () => {
   it('are refused then to who was disabled when last heard of', async () => {
     double.user('ann').enabled = false;
     await session('ann').catch(() => undefined);
-    double.fail('admin', { kind: 'hang' });
+    double.fail('admin', { kind: 'half-open' });
     await expect(session('ann')).rejects.toMatchObject({ code: 'Unreachable' });
   });
 

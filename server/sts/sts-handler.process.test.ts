@@ -81,7 +81,7 @@ const line = (fields: object, message: string) => {
 const log = { debug: () => undefined, info: line, warn: line, error: line };
 
 async function handler(list: OpenIdProviderSettings[], changes: { clock?: () => Date; defaultDuration?: number } = {}) {
-  providers = createOpenIdProviders({ settings: list, region: '', log, retryDelay: () => 60_000, timeoutMs: 2_000 });
+  providers = createOpenIdProviders({ settings: list, region: '', log, retryDelay: () => 60_000 });
   await providers.start();
   const clock = changes.clock ?? (() => new Date());
   const assume = createAssumeRoleWithWebIdentity({ providers, access, ...changes });

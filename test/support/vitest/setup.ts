@@ -1,5 +1,6 @@
 /** Every test file of `npm test` imports test/support/vitest/fast-check.ts where it names fast-check. */
 import { registerHooks } from 'node:module';
+import { vi } from 'vitest';
 
 const standIn = new URL('fast-check.ts', import.meta.url).href;
 const done = Symbol.for('coffer.fast-check');
@@ -11,4 +12,19 @@ if (!Object.hasOwn(globalThis, done)) {
     resolve: (specifier, context, next) =>
       specifier === 'fast-check' ? { url: standIn, shortCircuit: true } : next(specifier, context),
   });
+}
+
+/**
+ * The default of vitest is 1 s, which a busy machine exceeds. vitest.config.ts sets that of `expect.poll`, but there is no setting for
+ * these two.
+ */
+const waitTimeoutMs = 20_000;
+const patched = Symbol.for('coffer.wait-timeout');
+if (!Object.hasOwn(vi, patched)) {
+  const { waitFor, waitUntil } = vi;
+  const withTimeout = <O extends { timeout?: number }>(options: number | O | undefined) =>
+    typeof options === 'number' ? options : { timeout: waitTimeoutMs, ...options };
+  vi.waitFor = (callback, options) => waitFor(callback, withTimeout(options));
+  vi.waitUntil = (callback, options) => waitUntil(callback, withTimeout(options));
+  Object.defineProperty(vi, patched, { value: true });
 }
