@@ -53,7 +53,7 @@ describe('of two servers', { timeout: 120_000 }, () => {
     await beginUpload(holder, `/${Bucket}/half`, 10_000_000);
     const blobs = await openBlobStore({ kind: 'files', folder: deployment.blobs }, { log });
     const count = async () => (await Array.fromAsync(blobs.list())).length;
-    await expect.poll(count, { timeout: 10_000 }).toBe(1);
+    await expect.poll(count).toBe(1);
     await holder.kill();
     expect((await fetch(`${other.s3}/${Bucket}/half`)).status).toBe(403);
     const { url, password } = deployment.database;
@@ -65,7 +65,7 @@ describe('of two servers', { timeout: 120_000 }, () => {
 
   it('the other takes the work over when the holder died', async () => {
     await other.untilLogged('this server does the background work');
-    await expect.poll(() => metric(other, 'coffer_background_work'), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => metric(other, 'coffer_background_work')).toBe(1);
     await expect.poll(() => metric(other, 'coffer_cluster_servers'), { timeout: 20_000 }).toBe(1);
   });
 
@@ -88,8 +88,9 @@ describe('of two servers', { timeout: 120_000 }, () => {
   it('the other takes the work over at once when the holder was stopped', async () => {
     expect(await other.stop()).toBe(0);
     const began = performance.now();
-    await expect.poll(() => metric(holder, 'coffer_background_work'), { timeout: 10_000 }).toBe(1);
-    expect(performance.now() - began).toBeLessThan(6_000);
+    await expect.poll(() => metric(holder, 'coffer_background_work'), { timeout: 30_000 }).toBe(1);
+    // It looks every 3 s. A lease that was not given up is valid for 12 s at least.
+    expect(performance.now() - began).toBeLessThan(11_000);
   });
 });
 

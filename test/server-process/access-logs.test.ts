@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateBucketCommand,
   GetBucketLoggingCommand,
@@ -9,7 +8,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 
@@ -32,6 +31,21 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** Each thread looks every five seconds what it logs. Sends a few requests again and again, until those of one time are all logged. */
+async function untilEveryThreadLogs(): Promise<void> {
+  for (let round = 0; ; round += 1) {
+    const Key = `round-${round}`;
+    const ask = () => s3.send(new HeadObjectCommand({ Bucket: 'source', Key })).catch(() => undefined);
+    await Promise.all(Array.from({ length: 20 }, ask));
+    const logged = async () => (await lines()).filter((line) => line.includes(` REST.HEAD.OBJECT ${Key} `)).length;
+    const isLogged = await vi
+      .waitFor(async () => expect(await logged()).toBe(20), { timeout: 3_000, interval: 200 })
+      .then(() => true)
+      .catch(() => false);
+    if (isLogged) return;
+  }
+}
+
 /** The lines of all delivered objects. */
 async function lines(): Promise<string[]> {
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'logs', Prefix: 'of/' }));
@@ -52,19 +66,15 @@ it('delivers a line for each request of all threads, and none for its own delive
   // The bucket logs into itself too: a line for each delivery would never end.
   const own = { TargetBucket: 'logs', TargetPrefix: 'own/' };
   await s3.send(new PutBucketLoggingCommand({ Bucket: 'logs', BucketLoggingStatus: { LoggingEnabled: own } }));
-  // Each thread looks every five seconds.
-  await sleep(6_000);
+  await untilEveryThreadLogs();
   const Bucket = 'source';
   for (let at = 0; at < REQUESTS; at += 20) {
     await Promise.all(Array.from({ length: 20 }, () => s3.send(new HeadObjectCommand({ Bucket, Key: 'k' }))));
   }
   await (await s3.send(new GetObjectCommand({ Bucket, Key: 'k', Range: 'bytes=1-3' }))).Body?.transformToString();
-  let found: string[] = [];
-  for (let tries = 0; tries < 50 && found.length < REQUESTS; tries += 1) {
-    await sleep(200);
-    found = (await lines()).filter((line) => line.includes(' REST.HEAD.OBJECT k '));
-  }
-  expect(found).toHaveLength(REQUESTS);
+  const heads = async () => (await lines()).filter((line) => line.includes(' REST.HEAD.OBJECT k '));
+  await expect.poll(heads, { timeout: 30_000, interval: 200 }).toHaveLength(REQUESTS);
+  const found = await heads();
   expect(new Set(found.map((line) => line.match(/"[^"]*"|\[[^\]]*\]|[^ ]+/g)?.length))).toEqual(new Set([26]));
   expect(new Set(found.map((line) => line.split(' ')[6])).size).toBe(REQUESTS);
   // The status, the error, the bytes of the body that were sent, and the size of the object.
@@ -79,4 +89,4 @@ it('delivers a line for each request of all threads, and none for its own delive
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'logs', Key }));
     expect(await Body?.transformToString()).not.toContain('REST.PUT.OBJECT');
   }
-}, 60_000);
+}, 120_000);

@@ -28,7 +28,7 @@ function ask(url: string, agent: Agent): Promise<number | string> {
 
 it('a server that is told to stop is not ready at once, serves its clients on, and leaves them none but refused connections', async () => {
   // Within the delay a busy machine must find the time to see the server not ready.
-  const server = await startServer({ env: { SVC_SHUTDOWN_DELAY: '3s' } });
+  const server = await startServer({ env: { SVC_SHUTDOWN_DELAY: '5s' } });
   await untilReady(server);
   const agent = new Agent({ keepAlive: true });
   const answers: (number | string)[] = [];
@@ -61,12 +61,17 @@ it('a server that is told to stop is not ready at once, serves its clients on, a
 });
 
 it('a lone server that is told to stop asks its clients to come again when it is back, and they sit out the restart', async () => {
-  const server = await startServer({ env: { SVC_SHUTDOWN_REFUSAL: '1s' } });
+  const server = await startServer({ env: { SVC_SHUTDOWN_REFUSAL: '5s' } });
   await untilReady(server);
   const exited = server.stop();
   await server.untilLogged('stopping: SIGTERM');
-  await expect.poll(async () => (await fetch(server.s3)).status).toBe(503);
-  const { headers } = await fetch(server.s3);
+  let headers = new Headers();
+  const status = async () => {
+    const answer = await fetch(server.s3);
+    headers = answer.headers;
+    return answer.status;
+  };
+  await expect.poll(status).toBe(503);
   expect([headers.get('retry-after'), headers.get('x-amz-retry-after')]).toEqual(['5', '5000']);
   expect(await exited).toBe(0);
 });
