@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readLifecycleDocument, writeLifecycleDocument, type LifecycleRuleFields } from './lifecycle-document.ts';
+import type { S3Client, S3Request } from './client.ts';
+import {
+  getLifecycle,
+  putLifecycle,
+  readLifecycleDocument,
+  writeLifecycleDocument,
+  type LifecycleRuleFields,
+} from './lifecycle-document.ts';
 
 const rules: readonly LifecycleRuleFields[] = [
   { ID: 'days', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 3 } },
@@ -47,5 +54,24 @@ describe('the document of lifecycle rules', () => {
 
   it('refuses another document', () => {
     expect(() => readLifecycleDocument('<Other/>')).toThrow('LifecycleConfiguration');
+  });
+});
+
+describe('a change of rules', () => {
+  const minimum = 'x-amz-transition-default-minimum-object-size';
+
+  it.each([
+    ['keeps the smallest object of transitions', { [minimum]: 'all_storage_classes_128K' }],
+    ['names none where the server does not', {}],
+  ])('%s', async (_what, headers: Record<string, string>) => {
+    const sent: S3Request[] = [];
+    const text = (request: S3Request) => {
+      sent.push(request);
+      return Promise.resolve({ headers, text: writeLifecycleDocument(rules.slice(0, 1)) });
+    };
+    const client = { text } as unknown as S3Client;
+    await putLifecycle(client, 'bucket', await getLifecycle(client, 'bucket'));
+    expect(sent.map(({ method }) => method)).toEqual(['GET', 'PUT']);
+    expect(sent[1]?.headers?.[minimum]).toBe(headers[minimum]);
   });
 });

@@ -1,5 +1,6 @@
 import { childrenOf, readXml, type XmlNode } from '../../protocol/s3/xml-reader.ts';
 import { element, xmlDocument, type Xml } from '../../protocol/s3/xml-writer.ts';
+import { transitionMinimumHeader } from '../../protocol/s3/lifecycle/transition-minimum.ts';
 import type { S3Client } from './client.ts';
 import { xmlBody } from './xml-body.ts';
 
@@ -150,6 +151,8 @@ export interface BucketLifecycle {
   readonly rules: readonly LifecycleRuleFields[];
   /** The time of the last change where the server reports it, else the zero time of Go. */
   readonly updatedAt: string;
+  /** The header that says whether small objects move to tiers, where the server answers it. */
+  readonly transitionMinimum?: string;
 }
 
 /**
@@ -160,12 +163,14 @@ export async function getLifecycle(client: S3Client, bucket: string): Promise<Bu
   const query = { lifecycle: '', withUpdatedAt: 'true' };
   const { text, headers } = await client.text({ method: 'GET', bucket, query });
   const updated = headers['x-minio-lifecycleconfig-updatedat'];
+  const minimum = headers[transitionMinimumHeader];
   const time =
     typeof updated === 'string' ? new Date(updated.replace(/^(\d{8})T(\d\d)(\d\d)(\d\d)Z$/, isoOfBasic)) : undefined;
   const isKnown = time !== undefined && !Number.isNaN(time.getTime());
   return {
     rules: readLifecycleDocument(text),
     updatedAt: isKnown ? time.toISOString().replace('.000', '') : '0001-01-01T00:00:00Z',
+    ...(typeof minimum === 'string' && { transitionMinimum: minimum }),
   };
 }
 
@@ -174,13 +179,17 @@ function isoOfBasic(_: string, day: string, hour: string, minute: string, second
   return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T${hour}:${minute}:${second}Z`;
 }
 
-/** Replaces all rules; without rules it removes the configuration. */
+/** Replaces all rules; without rules it removes the configuration. A change of rules keeps the minimum that they have. */
 export async function putLifecycle(
   client: S3Client,
   bucket: string,
-  rules: readonly LifecycleRuleFields[],
+  { rules, transitionMinimum }: Pick<BucketLifecycle, 'rules' | 'transitionMinimum'>,
 ): Promise<void> {
   const query = { lifecycle: '' };
   if (rules.length === 0) await client.text({ method: 'DELETE', bucket, query });
-  else await client.text({ method: 'PUT', bucket, query, ...xmlBody(writeLifecycleDocument(rules)) });
+  else {
+    const { body, headers } = xmlBody(writeLifecycleDocument(rules));
+    const minimum = transitionMinimum !== undefined && { [transitionMinimumHeader]: transitionMinimum };
+    await client.text({ method: 'PUT', bucket, query, body, headers: { ...headers, ...minimum } });
+  }
 }

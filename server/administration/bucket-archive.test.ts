@@ -75,6 +75,18 @@ describe('an archive of buckets', () => {
     expect(await layer.getBucketCors('photos')).toEqual(cors);
   });
 
+  it('keeps the smallest object of lifecycle transitions', async () => {
+    const from = await store();
+    const rule = { id: 'old', enabled: true, filter: { prefix: 'a/' }, expiration: { days: 7 } } as const;
+    await from.putBucketLifecycle('photos', [{ ...rule, largeOnly: true }]);
+    await from.putBucketLifecycle('plain', [rule]);
+    const archive = await readZip(await exportBuckets(from, undefined, now), limits);
+    const { layer } = testLayer();
+    await importBuckets(layer, archive, options);
+    expect(await layer.getBucketLifecycle('photos')).toEqual([{ ...rule, largeOnly: true }]);
+    expect(await layer.getBucketLifecycle('plain')).toEqual([rule]);
+  });
+
   it('makes buckets with ACLs, ownership and public access block elsewhere', async () => {
     const from = await store();
     const grants = [

@@ -2,7 +2,7 @@ import { writeBucketEncryption, parseBucketEncryption } from '../../protocol/s3/
 import { isPrivate } from '../../protocol/s3/acl.ts';
 import { parseAcl, writeAcl } from '../../protocol/s3/access/acl-document.ts';
 import { parseCors, writeCors } from '../../protocol/s3/bucket-cors.ts';
-import { parseLifecycle, writeLifecycle } from '../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import { parseLifecycleCopy, writeLifecycleCopy } from '../../protocol/s3/lifecycle/transition-minimum.ts';
 import { parseObjectLockConfiguration, writeObjectLockConfiguration } from '../../protocol/s3/object-lock.ts';
 import { parseLogging, writeLogging } from '../../protocol/s3/bucket-logging.ts';
 import { parseNotification, writeNotification } from '../../protocol/s3/bucket-notification.ts';
@@ -88,7 +88,7 @@ export async function bucketDocuments(
   add('versioning', versioning && writeVersioning(versioning));
   add('objectLock', lock && writeObjectLockConfiguration(lock));
   const lifecycle = await objects.getBucketLifecycle(name);
-  add('lifecycle', lifecycle && writeLifecycle(lifecycle));
+  add('lifecycle', lifecycle && writeLifecycleCopy(lifecycle));
   const quota = await objects.getBucketQuota(name);
   add('quota', quota && JSON.stringify({ quota: quota.bytes, size: quota.bytes, quotatype: 'hard' }));
   const notification = await objects.getBucketNotification(name);
@@ -154,7 +154,7 @@ export function documentWriters(
     cors: (content) => objects.putBucketCors(bucket, parseCors(content)),
     versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
-    lifecycle: (content) => objects.putBucketLifecycle(bucket, parseLifecycle(content)),
+    lifecycle: (content) => objects.putBucketLifecycle(bucket, parseLifecycleCopy(content)),
     quota: (content) => objects.putBucketQuota(bucket, parseQuota(content)),
     notification: (content) =>
       objects.putBucketNotification(bucket, parseNotification(content, { targets, region }), { test: false }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { parseLifecycle, type LifecycleRule, writeLifecycle } from '../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import type { LifecycleRule } from '../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import { parseLifecycleCopy, writeLifecycleCopy } from '../../protocol/s3/lifecycle/transition-minimum.ts';
 import { bucketNameError } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { bucketDocuments, type BucketPart, documentWriters } from '../administration/bucket-documents.ts';
@@ -56,7 +57,11 @@ export class BucketItems implements ItemSource {
         { kind: 'bucket', name, value: { objectLock: documents.has('objectLock') } },
         ...parts.flatMap((part): Item[] => {
           const text =
-            part !== 'lifecycle' ? documents.get(part) : lifecycle.length === 0 ? undefined : writeLifecycle(lifecycle);
+            part !== 'lifecycle'
+              ? documents.get(part)
+              : lifecycle.length === 0
+                ? undefined
+                : writeLifecycleCopy(lifecycle);
           return text === undefined ? [] : [{ kind: `bucket-${part}`, name, value: text }];
         }),
       ];
@@ -114,7 +119,7 @@ export class BucketItems implements ItemSource {
   }
 
   #putLifecycle(name: string, text: string): Promise<void> {
-    return this.#putRules(name, sharedRules(parseLifecycle(text)));
+    return this.#putRules(name, sharedRules(parseLifecycleCopy(text)));
   }
 
   /** Replaces the shared rules, and keeps those that move to a tier of this site. */

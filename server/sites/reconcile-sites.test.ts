@@ -195,6 +195,22 @@ describe('sites of each other', () => {
     expect(await b.layer.getBucketLifecycle('photos')).toMatchObject([{ id: 'old', expiration: { days: 7 } }]);
   });
 
+  it('share the smallest object of lifecycle transitions with the rules', async () => {
+    const { a, b, settle } = await twoSites();
+    const rule = {
+      id: 'old',
+      enabled: true,
+      filter: { prefix: 'a/' },
+      expiration: { days: 7 },
+      largeOnly: true,
+    } as const;
+    await a.layer.createBucket('photos', { location: '' });
+    await a.layer.putBucketLifecycle('photos', [rule]);
+    await a.sites.edit({ replicateIlmExpiry: true });
+    await settle(8);
+    expect(await b.layer.getBucketLifecycle('photos')).toEqual([rule]);
+  });
+
   it.each([{ endpoint: 'http://elsewhere:9000' }, { bandwidthLimit: 200_000_000 }])(
     'refuse a change of %j without the site that it is for',
     async (change) => {

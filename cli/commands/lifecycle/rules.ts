@@ -19,9 +19,9 @@ export async function addRule(
   options: RuleOptions,
 ): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
-  const rules = await rulesOf(client, target.bucket);
+  const before = await lifecycleOf(client, target.bucket);
   const rule = newRule(options, target.key, new Date());
-  await putLifecycle(client, target.bucket, [...rules, rule]);
+  await putLifecycle(client, target.bucket, { ...before, rules: [...before.rules, rule] });
   context.output.message(`Lifecycle configuration rule added with ID \`${rule.ID}\` to ${argument}.`, {
     target: argument,
     id: rule.ID,
@@ -37,12 +37,14 @@ export async function changeRule(
   if (id === undefined || id === '')
     throw new ProgramError('BadArgument', 'Name the rule by --id; `ilm rule ls` shows the IDs');
   const { client, target } = await bucketOf(context, argument);
-  const rules = await rulesOf(client, target.bucket);
+  const before = await lifecycleOf(client, target.bucket);
+  const { rules } = before;
   const index = rules.findIndex((rule) => rule.ID === id);
   const rule = rules[index];
   if (rule === undefined)
     throw new ProgramError('NotFound', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
-  await putLifecycle(client, target.bucket, rules.with(index, editRule(rule, options, target.key)));
+  const changed = rules.with(index, editRule(rule, options, target.key));
+  await putLifecycle(client, target.bucket, { ...before, rules: changed });
   context.output.message(`Lifecycle configuration rule with ID \`${id}\` modified in ${argument}.`, {
     target: argument,
     id,
@@ -92,12 +94,13 @@ export async function removeRule(
   if (all !== force) throw new ProgramError('BadArgument', 'Use --all and --force together, to remove all rules');
   if (!all && id === '') throw new ProgramError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
   const { client, target } = await bucketOf(context, argument);
-  const { rules } = await getLifecycle(client, target.bucket);
+  const before = await getLifecycle(client, target.bucket);
+  const { rules } = before;
   const kept = all ? [] : rules.filter((rule) => rule.ID !== id);
   if (!all && kept.length === rules.length) {
     throw new ProgramError('NotFound', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
   }
-  await putLifecycle(client, target.bucket, kept);
+  await putLifecycle(client, target.bucket, { ...before, rules: kept });
   const human = all ? `Rules for \`${argument}\` removed.` : `Rule ID \`${id}\` from target ${argument} removed.`;
   context.output.message(human, { id, target: argument, all });
 }
@@ -114,7 +117,7 @@ export async function exportRules(context: Context, [argument = '']: readonly st
 export async function importRules(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
   const rules = parseRules(await readAll(context.io));
-  await putLifecycle(client, target.bucket, rules);
+  await putLifecycle(client, target.bucket, { rules });
   context.output.message(`Lifecycle configuration imported successfully to \`${argument}\`.`, { target: argument });
 }
 
@@ -141,11 +144,14 @@ async function setLifecycle(client: S3Client, target: RemoteTarget): Promise<Buc
 }
 
 /** Without a configuration there are no rules. */
-async function rulesOf(client: S3Client, bucket: string): Promise<readonly LifecycleRuleFields[]> {
+async function lifecycleOf(
+  client: S3Client,
+  bucket: string,
+): Promise<Pick<BucketLifecycle, 'rules' | 'transitionMinimum'>> {
   try {
-    return (await getLifecycle(client, bucket)).rules;
+    return await getLifecycle(client, bucket);
   } catch (error) {
-    if (error instanceof ResponseError && error.code === 'NoSuchLifecycleConfiguration') return [];
+    if (error instanceof ResponseError && error.code === 'NoSuchLifecycleConfiguration') return { rules: [] };
     throw error;
   }
 }

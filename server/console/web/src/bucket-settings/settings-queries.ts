@@ -224,10 +224,21 @@ export function useSetLifecycle(bucket: string) {
     async (rules: readonly Rule[]) => {
       const query = { lifecycle: '' };
       if (rules.length === 0) await s3('DELETE', bucket, { query });
-      else await s3('PUT', bucket, { query, body: lifecycleDocument(rules) });
+      else {
+        const headers = await transitionMinimum(bucket);
+        await s3('PUT', bucket, { query, headers, body: lifecycleDocument(rules) });
+      }
     },
     ['lifecycle'],
   );
+}
+
+/** The header of the rules that says whether small objects move to tiers, which the editor does not have. */
+async function transitionMinimum(bucket: string): Promise<Readonly<Record<string, string>>> {
+  const name = 'x-amz-transition-default-minimum-object-size';
+  const rules = s3('GET', bucket, { query: { lifecycle: '' } });
+  const value = (await unlessAbsent(['NoSuchLifecycleConfiguration'], rules))?.headers.get(name);
+  return value === null || value === undefined ? {} : { [name]: value };
 }
 
 function count(text: string | undefined): number | undefined {
