@@ -168,6 +168,17 @@ describe('a token buys credentials that may do what its policies say and nothing
   });
 });
 
+/** Credentials that expire soon. On a machine that is too busy to buy them in that time they get more. */
+async function boughtFor(seconds: number): ReturnType<typeof buy> {
+  const exp = Math.floor(Date.now() / 1000) + seconds;
+  try {
+    return await buy(await provider.accessToken('writer', { exp }));
+  } catch (error) {
+    if ((error as Error).name !== 'ExpiredTokenException' || seconds > 10) throw error;
+    return boughtFor(2 * seconds);
+  }
+}
+
 describe('temporary credentials are refused', () => {
   it('without their session token, with a wrong one, or with the wrong secret', async () => {
     const { SessionToken: token, ...keys } = await buy(await tokenOf('writer'));
@@ -188,9 +199,8 @@ describe('temporary credentials are refused', () => {
   });
 
   it('once they have expired, which tells SDKs to get new ones', async () => {
-    const exp = Math.floor(Date.now() / 1000) + 2;
-    const client = s3(await buy(await provider.accessToken('writer', { exp })));
-    await expect.poll(() => get(client), { timeout: 10_000, interval: 200 }).toBe('ExpiredToken');
+    const client = s3(await boughtFor(2));
+    await expect.poll(() => get(client), { interval: 200 }).toBe('ExpiredToken');
     client.destroy();
   });
 });
