@@ -1,10 +1,11 @@
+import { maxTimer, maxTimerMs } from '../../platform/max-timer.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { isIdentity, type Identity } from '../../protocol/key-service/identity.ts';
 import type { KeyServicePolicy } from '../../protocol/key-service/policy.ts';
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
 import type { TlsFiles } from '../../platform/tls/tls-files.ts';
-import { maxTimer, parseDuration } from './duration.ts';
+import { parseDuration } from './duration.ts';
 import type { CacheExpiry } from '../keys/keyring.ts';
 import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
 import type { ConfigFile } from './schema.ts';
@@ -94,10 +95,10 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
 function shutdownDelayOf(file: ConfigFile, { shutdownDelay }: ConfigOverrides): number {
   if (shutdownDelay === undefined) return file.shutdown?.delay ?? 0;
   const delay = parseDuration(shutdownDelay);
-  if (delay === undefined || delay > maxTimer)
+  if (delay === undefined || delay > maxTimerMs)
     throw new ProgramError(
       'configuration',
-      `--shutdown-delay: "${shutdownDelay}" is no duration of at most 24d; write for example 5s`,
+      `--shutdown-delay: "${shutdownDelay}" is no duration of at most ${maxTimer}; write for example 5s`,
     );
   return delay;
 }

@@ -1,8 +1,5 @@
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** 24 days in milliseconds. A timer of Node that is set to more than 24.8 days fires at once. */
-export const maxTimer = 24 * 86_400_000;
-
 /** Parses `30s`, `5m`, `1h30m`, `720h`, `250ms` or `0` to milliseconds; undefined for other text. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;

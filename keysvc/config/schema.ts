@@ -1,8 +1,9 @@
+import { maxTimer, maxTimerMs } from '../../platform/max-timer.ts';
 import { z } from 'zod';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { policyPatternError } from '../../protocol/key-service/policy.ts';
 import { pathsThatMaySkipAuth } from '../../protocol/key-service/routes.ts';
-import { maxTimer, parseDuration } from './duration.ts';
+import { parseDuration } from './duration.ts';
 
 /** The format of the configuration file, after `${NAME}` is replaced. `config.ts` converts it. */
 
@@ -21,7 +22,10 @@ const duration = z.string().transform((value, context) => {
 });
 
 /** A duration that a timer waits. */
-const timeout = duration.refine((ms) => ms <= maxTimer, 'is longer than 24d, the longest time that a timer can wait');
+const timeout = duration.refine(
+  (ms) => ms <= maxTimerMs,
+  `is longer than ${maxTimer}, the longest time that a timer can wait`,
+);
 
 const pattern = text.superRefine((value, context) => {
   const issue = policyPatternError(value);

@@ -1,3 +1,4 @@
+import { maxTimer } from '../max-timer.ts';
 import { ProgramError } from '../program-error.ts';
 import type { SettingType } from '../../protocol/settings/setting.ts';
 
@@ -27,7 +28,7 @@ export function parseValue(text: string, type: SettingType): SettingValue {
     case 'integer':
       return parseInteger(text, type.min, type.max);
     case 'duration':
-      return boundedDuration(text, type.min ?? '0s', type.max ?? '24d');
+      return boundedDuration(text, type.min ?? '0s', type.max ?? maxTimer);
     case 'size':
       return parseSize(text, type.percent === true);
   }
@@ -75,7 +76,7 @@ function parseInteger(text: string, min: number, max: number): number {
 
 const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Parses a duration within bounds: a timer of Node that is set to more than 24.8 days fires at once, again and again. */
+/** Parses a duration within bounds, in milliseconds. */
 function boundedDuration(text: string, min: string, max: string): number {
   const duration = parseDuration(text);
   if (duration < parseDuration(min) || duration > parseDuration(max))

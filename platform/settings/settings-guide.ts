@@ -1,3 +1,4 @@
+import { maxTimer } from '../max-timer.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { shownName } from '../../protocol/settings/setting.ts';
 import type { Setting, SettingType } from '../../protocol/settings/setting.ts';
@@ -65,7 +66,7 @@ function describe(type: SettingType): string {
     case 'integer':
       return `whole number, ${type.min} to ${type.max}`;
     case 'duration':
-      return `duration such as \`30s\`, \`10m\`, \`1h30m\`; \`${type.min ?? '0s'}\` to \`${type.max ?? '24d'}\``;
+      return `duration such as \`30s\`, \`10m\`, \`1h30m\`; \`${type.min ?? '0s'}\` to \`${type.max ?? maxTimer}\``;
     case 'size':
       return `size such as \`500MiB\`${type.percent === true ? ', or a share such as `1%`' : ''}`;
   }
