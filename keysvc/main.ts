@@ -1,3 +1,4 @@
+import { errorText } from '../platform/system-error.ts';
 import { ProgramError } from '../platform/program-error.ts';
 import { CommanderError } from 'commander';
 import { askSecret, interruption, readInput } from './commands/terminal.ts';
@@ -20,7 +21,7 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error);
   // Commander has printed its own errors.
-  if (!(error instanceof CommanderError)) process.stderr.write(`Error: ${(error as Error).message}\n`);
+  if (!(error instanceof CommanderError)) process.stderr.write(`Error: ${errorText(error)}\n`);
   // A failed start may leave open handles, which would keep the process running.
   process.exit();
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../platform/system-error.ts';
 import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { createLogger } from '../platform/logger.ts';
@@ -58,6 +59,6 @@ program
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`coffer-operator: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`coffer-operator: ${errorText(error)}\n`);
   process.exit(1);
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -39,11 +40,6 @@ const networkReasons: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `the certificate authority is unknown; ${trustIt}`,
   CERT_HAS_EXPIRED: 'the certificate of the server has expired, or a clock is wrong',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
-  ENOENT: 'no such file or folder',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of the path is no folder',
-  ENOSPC: 'no space is left on the device',
 };
 
 function sentence(cause: unknown): string {
@@ -53,7 +49,7 @@ function sentence(cause: unknown): string {
   const reason = code === undefined ? undefined : networkReasons[code];
   // After attempts at several addresses the message is empty and the errors are in a list.
   const inner = cause instanceof AggregateError && cause.message === '' ? cause.errors.at(0) : cause;
-  const said = inner instanceof Error ? inner.message : String(inner);
+  const said = errorText(inner);
   return reason === undefined ? said : `${said}: ${reason}`;
 }
 

@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { readFile } from 'node:fs/promises';
 import {
@@ -15,7 +16,10 @@ import { type Terminal } from './terminal.ts';
 /** `keysvc identity of`: returns the identity of a certificate file or an API key. */
 async function identityOf(argument: string): Promise<string> {
   if (looksLikeApiKey(argument)) return parseApiKey(argument).identity;
-  const pem = await readFile(argument);
+  const pem = await readFile(argument).catch((error: unknown) => {
+    const what = `cannot read ${argument}: ${fileErrorReason(error)}`;
+    throw new ProgramError('usage', `${what}; name the file of a certificate, or give an API key`, { cause: error });
+  });
   try {
     return identityOfCertificate(pem);
   } catch (error) {
@@ -55,7 +59,7 @@ function addNew(identity: Command, terminal: Terminal): void {
     .option('-f, --force', 'replace files that exist')
     .option('--ip <address>', 'IP address of the certificate; may be repeated', collect, [])
     .option('--dns <name>', 'host name of the certificate; may be repeated', collect, [])
-    .option('--expiry <duration>', 'how long the certificate is valid', '720h')
+    .option('--expiry <duration>', 'how long the certificate is valid, at most 3650d', '720h')
     .addHelpText(
       'after',
       `

@@ -20,6 +20,9 @@ export interface IdentityNewOptions {
   readonly expiry: string;
 }
 
+/** The longest time for which a certificate for testing is valid. */
+const maxExpiryMs = 3_650 * 86_400_000;
+
 /** `keysvc identity new`: makes a key and a self-signed certificate, and returns the output. */
 export async function newIdentity(
   name: string | undefined,
@@ -37,6 +40,8 @@ export async function newIdentity(
   const validForMs = parseDuration(options.expiry);
   if (validForMs === undefined || validForMs === 0)
     throw new ProgramError('usage', `--expiry "${options.expiry}" is no duration; write for example 720h`);
+  if (validForMs > maxExpiryMs)
+    throw new ProgramError('usage', `--expiry "${options.expiry}" is longer than 3650d, the maximum`);
   const noAddress = ip.find((address) => isIP(address) === 0);
   if (noAddress !== undefined)
     throw new ProgramError('usage', `--ip "${noAddress}" is no IP address; host names go with --dns`);

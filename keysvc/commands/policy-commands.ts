@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -94,9 +95,12 @@ interface PolicyBody {
 
 /** @throws ProgramError when the file is no policy */
 async function readPolicy(file: string): Promise<PolicyBody> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new ProgramError('usage', `cannot read the policy ${file}: ${fileErrorReason(error)}`, { cause: error });
+  });
   try {
     const { parse } = await import('yaml');
-    const policy: unknown = parse(await readFile(file, 'utf8'));
+    const policy: unknown = parse(text);
     if (isPolicy(policy)) return policy;
     throw new TypeError('it holds something else');
   } catch (error) {

@@ -75,12 +75,21 @@ describe('identity new', () => {
     [['--key', 'k'], /go together/],
     [['--ip', 'localhost'], /"localhost" is no IP address/],
     [['--expiry', 'soon'], /"soon" is no duration/],
+    [['--expiry', '3651d'], /"3651d" is longer than 3650d, the maximum/],
+    [['--expiry', '999999d'], /"999999d" is longer than 3650d, the maximum/],
   ])('refuses %j', async (args, message) => {
     await expect(run(['identity', 'new', ...args])).rejects.toThrow(message);
   });
 });
 
 describe('identity of', () => {
+  it('says which file it cannot read, and what it needs', async () => {
+    await expect(run(['identity', 'of', '/none'])).rejects.toThrow(
+      'cannot read /none: no such file or folder; name the file of a certificate, or give an API key',
+    );
+    await expect(run(['identity', 'of', folder])).rejects.toThrow(`cannot read ${folder}: it is a folder; name`);
+  });
+
   it('says when a file is no certificate', async () => {
     await expect(run(['identity', 'of', new URL(import.meta.url).pathname])).rejects.toThrow(/is no certificate/);
   });

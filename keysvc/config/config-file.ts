@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { parseYaml } from '../../platform/yaml.ts';
 import { describeIssues } from './config-error.ts';
@@ -82,7 +83,7 @@ async function readWith<T>(path: string, parse: (text: string) => T): Promise<T>
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new ProgramError('configuration', `cannot read the configuration ${path}: ${(error as Error).message}`, {
+    throw new ProgramError('configuration', `cannot read the configuration ${path}: ${fileErrorReason(error)}`, {
       cause: error,
     });
   }

@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../platform/system-error.ts';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keyNameError } from '../../protocol/key-service/names.ts';
@@ -108,7 +109,7 @@ async function removeHalfWritten(folder: string): Promise<void> {
 }
 
 function unavailable(what: string, error: unknown): KeyError {
-  return new KeyError('unavailable', `${what}: ${(error as Error).message}`, { cause: error });
+  return new KeyError('unavailable', `${what}: ${fileErrorReason(error)}`, { cause: error });
 }
 
 function errorCode(error: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { errorText } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { KubeError, type KubeObject } from '../kube-client/kube-api.ts';
 import { writeFileSync } from 'node:fs';
@@ -22,7 +23,7 @@ import { tarGz } from './tar.ts';
 
 /** Answers advice for an error, in addition to its message. */
 function explainError(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const advice = error instanceof KubeError ? adviceFor(error) : undefined;
   return advice === undefined ? message : `${message}\n${advice}`;
 }

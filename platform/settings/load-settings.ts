@@ -1,3 +1,4 @@
+import { errorText } from '../system-error.ts';
 import { ProgramError } from '../program-error.ts';
 import { parseRange } from '../../protocol/policy/ip-range.ts';
 import { misspeltName } from '../../protocol/policy/known-names.ts';
@@ -153,11 +154,7 @@ function readVariables(
     file = parseEnvFile(readFile(path), path);
   } catch (error) {
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT' && path !== named;
-    if (!absent)
-      throw new ProgramError(
-        'settings',
-        `SVC_CONFIG_ENV_FILE: ${error instanceof Error ? error.message : String(error)}`,
-      );
+    if (!absent) throw new ProgramError('settings', `SVC_CONFIG_ENV_FILE: ${errorText(error)}`);
   }
   return mergeVariables(env, file);
 }

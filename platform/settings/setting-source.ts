@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../system-error.ts';
 import { ProgramError } from '../program-error.ts';
 import { redactText } from '../redact-secrets.ts';
 import { parseValue, type SettingValue } from './parse-value.ts';
@@ -118,9 +119,7 @@ export class SettingReader {
     try {
       return { name, text: this.#source.readFile(path).replace(/\r?\n$/, '') };
     } catch (error) {
-      this.problems.push(
-        `${name} names ${path}, which cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.problems.push(`${name} names ${path}, which cannot be read: ${fileErrorReason(error)}`);
       return undefined;
     }
   }

@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../system-error.ts';
 import { ProgramError } from '../program-error.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -68,7 +69,7 @@ async function readPem(file: string, what: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new ProgramError('tls-files', `cannot read ${what} ${file}: ${(error as Error).message}`, { cause: error });
+    throw new ProgramError('tls-files', `cannot read ${what} ${file}: ${fileErrorReason(error)}`, { cause: error });
   }
 }
 
@@ -90,12 +91,8 @@ async function authorityFiles(path: string): Promise<string[]> {
     const names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name));
     return names.sort().map((name) => join(path, name));
   } catch (error) {
-    throw new ProgramError(
-      'tls-files',
-      `cannot read the certificate authorities ${path}: ${(error as Error).message}`,
-      {
-        cause: error,
-      },
-    );
+    throw new ProgramError('tls-files', `cannot read the certificate authorities ${path}: ${fileErrorReason(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../../platform/system-error.ts';
 import { readFile } from 'node:fs/promises';
 import { ClientAssertionCredential, ClientSecretCredential, ManagedIdentityCredential } from '@azure/identity';
 import { z } from 'zod';
@@ -107,7 +108,7 @@ async function workloadIdentity(
   try {
     assertion = (await readFile(tokenFile, 'utf8')).trim();
   } catch (cause) {
-    const reason = (cause as Error).message;
+    const reason = fileErrorReason(cause);
     throw new KeyError('refused', `workload identity: cannot read the token ${tokenFile}: ${reason}`, { cause });
   }
   return new ClientAssertionCredential(tenantId, clientId, () => Promise.resolve(assertion), options);

@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../../platform/system-error.ts';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { VaultLogin } from '../keystore-settings.ts';
@@ -109,7 +110,7 @@ async function readJwt(jwt: string): Promise<string> {
   try {
     return (await readFile(jwt, 'utf8')).trim();
   } catch (cause) {
-    const reason = (cause as Error).message;
+    const reason = fileErrorReason(cause);
     throw new KeyError('refused', `cannot read the service account's token ${jwt} for the vault: ${reason}`, {
       cause,
     });

@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../../platform/system-error.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Secret, CofferObject } from '../../api/object.ts';
@@ -150,10 +151,12 @@ async function listFolder(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist' : String(error);
-    throw new Error(`the folder of manifests ${folder} cannot be read: ${why}; name it with --manifests`, {
-      cause: error,
-    });
+    throw new Error(
+      `the folder of manifests ${folder} cannot be read: ${fileErrorReason(error)}; name it with --manifests`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

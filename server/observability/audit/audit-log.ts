@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../../platform/system-error.ts';
 import { auditTargets, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import type { AuditSettings, AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
@@ -87,7 +88,7 @@ async function usable<T>(opening: Promise<T>, what: string): Promise<T> {
   try {
     return await opening;
   } catch (error) {
-    throw new ProgramError('settings', `${what}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new ProgramError('settings', `${what}: ${fileErrorReason(error)}`, {
       cause: error,
     });
   }

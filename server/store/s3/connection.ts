@@ -1,3 +1,4 @@
+import { fileErrorReason } from '../../../platform/system-error.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
@@ -206,7 +207,7 @@ function authorities({ caFile }: S3Address): { readonly ca?: string[] } {
     if (!own.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no certificate (PEM)');
     return { ca: [...getCACertificates('default'), own] };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = fileErrorReason(error);
     throw new ProgramError('store-address', `SVC_STORE_BLOBS_S3_CA_FILE is ${caFile}, which cannot be used: ${why}`, {
       cause: error,
     });

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { errorText, fileErrorReason } from './system-error.ts';
+
+const failure = (path: string) =>
+  readFile(path).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('an error of the system', () => {
+  it('is told by its path and in words', async () => {
+    expect(errorText(await failure('/none'))).toBe('/none: no such file or folder');
+    expect(errorText(await failure('/proc/version/x'))).toBe('/proc/version/x: a part of the path is no folder');
+  });
+
+  it('is told in words where the message names the file', async () => {
+    expect(fileErrorReason(await failure('/none'))).toBe('no such file or folder');
+    expect(fileErrorReason(await failure('/'))).toBe('it is a folder');
+  });
+
+  it.each([
+    [
+      'of a connection',
+      Object.assign(new Error('connect EACCES'), { syscall: 'connect', code: 'EACCES', address: 'x' }),
+    ],
+    ['without a code', new Error('connect EACCES')],
+  ])('%s keeps its message', (_what, error) => {
+    expect(errorText(error)).toBe('connect EACCES');
+  });
+
+  it('may be no error', () => {
+    expect(errorText('nonsense')).toBe('nonsense');
+  });
+});

@@ -1,0 +1,38 @@
+/** What the system says of a file, by its code. */
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EEXIST: 'it exists already',
+  EISDIR: 'it is a folder',
+  ELOOP: 'too many symbolic links',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  ENOENT: 'no such file or folder',
+  ENOSPC: 'no space is left on the device',
+  ENOTDIR: 'a part of the path is no folder',
+  ENOTEMPTY: 'the folder is not empty',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+};
+
+/** Network errors have an address and no path. */
+function isOfFile(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
+  if (!(error instanceof Error) || !('syscall' in error) || 'address' in error || 'hostname' in error) return false;
+  return Object.hasOwn(reasons, (error as NodeJS.ErrnoException).code ?? '');
+}
+
+/**
+ * Returns why a file could not be used, in words, for a message that names the file. Other errors keep their message.
+ *
+ * @example
+ * throw new ProgramError('usage', `cannot read ${path}: ${fileErrorReason(error)}`, { cause: error });
+ */
+export function fileErrorReason(error: unknown): string {
+  if (isOfFile(error)) return reasons[error.code] ?? error.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the message of any error for the user of a program: that of a file with its path, and without the code of the system. */
+export function errorText(error: unknown): string {
+  const path = isOfFile(error) ? error.path : undefined;
+  return path === undefined ? fileErrorReason(error) : `${path}: ${fileErrorReason(error)}`;
+}
