@@ -92,6 +92,13 @@ describe('strict validation', () => {
     const podLabels = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, 'x']));
     expect(problems(manifestOf('Tenant', 'a', { podLabels }))).toBe('spec.podLabels: at most 64 entries');
   });
+  it.each([
+    ['Tenant', { identityProviders: [{ name: 'x' }, { name: 'y' }, { name: 'x' }] }, 'spec.identityProviders: "x"'],
+    ['Tenant', { settings: ['a', 'b'].map((value) => ({ name: 'SVC_REGION', value })) }, 'spec.settings: "SVC_REGION"'],
+    ['KMSConfig', { keystore: { files: {} }, defaultKey: 'd', keys: [{ name: 'k' }, { name: 'k' }] }, 'spec.keys: "k"'],
+  ])('refuses a list of a %s that names an item twice: %j', (kind, spec, message) => {
+    expect(problems(manifestOf(kind, 'a', spec))).toContain(`${message} is there twice; name it once`);
+  });
   it('refuses a port out of range', () => {
     expect(problems(manifestOf('Tenant', 'a', { addresses: { s3: { port: 70000 } } }))).toContain(
       'spec.addresses.s3.port',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { duplicateItems } from './duplicate-items.ts';
 import { coreObjectName } from './fields.ts';
 import { metadata, type Secret, apiVersion, type CofferObject, type ConfigMap } from './object.ts';
 import { eachKind, type Kind } from './kinds.ts';
@@ -112,7 +113,8 @@ function validateKind<Spec>(
   // The output of a kind's schema is the spec of that kind.
   const old = previous?.kind === kind.kind ? (previous.spec as unknown as Spec) : undefined;
   const broken = brokenRules(kind.rules, spec, old, asApiServer);
-  if (broken.length > 0) return invalid(broken);
+  const issues = [...duplicateItems(kind.spec, spec), ...broken];
+  if (issues.length > 0) return invalid(issues);
   return {
     kind: 'object',
     object: { kind: kind.kind, metadata: whole.data.metadata, spec } as unknown as CofferObject,
