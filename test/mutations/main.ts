@@ -3,13 +3,14 @@
  * runs the unit tests that import the file, nearest first, then the type check and the lint, then everything of `npm test` that imports
  * it. The results are lines of JSON; a second run with the same options goes on after the last one.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { assertPasses, failedCheck } from './checks.ts';
 import type { RunProgram } from './checks.ts';
 import { relatedTests } from './related-tests.ts';
+import { runInGroup } from './run-in-group.ts';
 import { mutantsOf, pickMutants, plant } from './mutants.ts';
 import type { Mutant } from './mutants.ts';
 
@@ -120,19 +121,7 @@ if (values.out !== undefined) writeFileSync(values.out, report);
 
 /** Runs programs in the worktree of the commit. One that hangs fails: it is killed after the timeout. */
 function programs(timeoutMs: number): RunProgram {
-  return (program, args) =>
-    new Promise((answer) => {
-      const child = spawn(process.execPath, ['bin/run.js', `node_modules/${program}`, ...args], {
-        cwd: folder,
-        stdio: 'ignore',
-        detached: true,
-      });
-      const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), timeoutMs);
-      child.once('close', (code) => {
-        clearTimeout(timer);
-        answer(code === 0);
-      });
-    });
+  return (program, args) => runInGroup(['bin/run.js', `node_modules/${program}`, ...args], { cwd: folder, timeoutMs });
 }
 
 function reportOf(list: readonly Result[]): string {
