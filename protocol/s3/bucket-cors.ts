@@ -91,10 +91,11 @@ function parseRule(node: XmlNode): CorsRule {
   };
 }
 
+/** A negative number is taken, as by AWS: browsers keep no answer to a preflight then. */
 function secondsOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const seconds = /^\d{1,10}$/.test(text) ? Number(text) : Infinity;
-  if (seconds > maxSeconds) throw malformed('"MaxAgeSeconds" is not a number of seconds');
+  const seconds = /^-?\d{1,10}$/.test(text) ? Number(text) : Infinity;
+  if (seconds > maxSeconds || seconds < -maxSeconds) throw malformed('"MaxAgeSeconds" is not a number of seconds');
   return seconds;
 }
 

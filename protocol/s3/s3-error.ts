@@ -14,7 +14,7 @@ export const s3ErrorCodes = {
   BadRequest: [400, 'The request is not valid.'],
   BadDigest: [400, 'The Content-MD5 you specified did not match what we received.'],
   BucketAlreadyExists: [409, 'The requested bucket name is not available.'],
-  BucketAlreadyOwnedByYou: [409, 'Your previous request to create the named bucket succeeded and you already own it.'],
+  BucketAlreadyOwnedByYou: [409, 'A bucket with this name exists already, and you own it.'],
   BucketNotEmpty: [409, 'The bucket you tried to delete is not empty'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size'],
