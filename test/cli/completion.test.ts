@@ -45,8 +45,12 @@ describe('the candidates', () => {
     [['ls', '--summ'], '--summarize\n'],
     [['admin', 'user', 'inf'], 'info\n'],
   ])('%j', async (words, expected) => {
-    const { code, stdout } = await runCoffer(['__complete', '--', '-C', folder, ...words], { env });
-    expect([code, stdout.toString()]).toEqual([0, expected]);
+    // A completion gives up after 2 s.
+    const offered = async () => {
+      const { code, stdout } = await runCoffer(['__complete', '--', '-C', folder, ...words], { env });
+      return [code, stdout.toString()];
+    };
+    await expect.poll(offered).toEqual([0, expected]);
   });
 
   it('are none, without an error, where the server does not answer', async () => {
@@ -62,10 +66,11 @@ it('bash completes by the script', async () => {
   await writeFile(join(folder, 'script'), script);
   const call = `coffer() { "${process.execPath}" "${launcher}" "$@"; }; source "$1"; COMP_WORDS=(coffer ls mine/ph); COMP_CWORD=2; _coffer; echo "\${COMPREPLY[@]}"`;
   const path = { PATH: process.env['PATH'] ?? '', COFFER_CONFIG_DIR: folder };
-  const { stdout } = await promisify(execFile)('bash', ['-c', call, 'bash', join(folder, 'script')], {
-    env: { ...env, ...path },
-  });
-  expect(stdout).toBe('mine/photos/\n');
+  const completed = async () => {
+    const args = ['-c', call, 'bash', join(folder, 'script')];
+    return (await promisify(execFile)('bash', args, { env: { ...env, ...path } })).stdout;
+  };
+  await expect.poll(completed).toBe('mine/photos/\n');
 });
 
 it('a script is there for four shells', async () => {
