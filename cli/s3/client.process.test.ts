@@ -210,6 +210,16 @@ describe('reading an object', () => {
     await expect(read(readObject(client, range))).rejects.toMatchObject({ code: 'PreconditionFailed' });
   });
 
+  it('gives up when answers end too early again and again', async () => {
+    let asked = 0;
+    const client = await clientOf((_, response) => {
+      asked += 1;
+      response.writeHead(206).end();
+    });
+    await expect(read(readObject(client, range))).rejects.toThrow();
+    expect(asked).toBe(6);
+  });
+
   it('does not take a whole object for its rest', async () => {
     const client = await clientOf((_, response, count) => {
       if (count === 1)
