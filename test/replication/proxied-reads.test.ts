@@ -42,6 +42,12 @@ async function proxied(side: ServerAccess, bucket = Bucket): Promise<Record<stri
   return (value as { readonly proxyStats: Record<string, number> }).proxyStats;
 }
 
+/** How many reads of tags the other side answered in time. */
+async function answeredTags(): Promise<number> {
+  const { getTaggingProxyTotal: all = 0, getTaggingProxyFailed: failed = 0 } = await proxied(left);
+  return all - failed;
+}
+
 async function setProxy(disableProxy: boolean): Promise<void> {
   const target = { ...targetOf(sideOf(right), Bucket), sourcebucket: Bucket, arn, disableProxy };
   const path = `set-remote-target?bucket=${Bucket}&update=true&proxy=true`;
@@ -119,11 +125,7 @@ describe('a read of what only the other side has', { timeout: 120_000 }, () => {
       ],
     });
     expect(await tags({ VersionId: first })).toMatchObject({ TagSet: [{ Key: 'team', Value: 'red' }] });
-    const answered = async () => {
-      const { getTaggingProxyTotal: all = 0, getTaggingProxyFailed: failed = 0 } = await proxied(left);
-      return all - failed;
-    };
-    await expect.poll(answered, wait).toBe(2);
+    await expect.poll(answeredTags, wait).toBe(2);
     expect(await refusal(here.send(new GetObjectTaggingCommand({ Bucket, Key: 'absent' })))).toEqual({
       code: 'NoSuchKey',
       status: 404,

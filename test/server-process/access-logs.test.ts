@@ -58,6 +58,8 @@ async function lines(): Promise<string[]> {
   return texts.flatMap((text) => text.split('\n').filter((line) => line !== ''));
 }
 
+const heads = async () => (await lines()).filter((line) => line.includes(' REST.HEAD.OBJECT k '));
+
 it('delivers a line for each request of all threads, and none for its own deliveries', async () => {
   await s3.send(new PutBucketLoggingCommand({ Bucket: 'source', BucketLoggingStatus: { LoggingEnabled } }));
   expect((await s3.send(new GetBucketLoggingCommand({ Bucket: 'source' }))).LoggingEnabled).toMatchObject(
@@ -72,7 +74,6 @@ it('delivers a line for each request of all threads, and none for its own delive
     await Promise.all(Array.from({ length: 20 }, () => s3.send(new HeadObjectCommand({ Bucket, Key: 'k' }))));
   }
   await (await s3.send(new GetObjectCommand({ Bucket, Key: 'k', Range: 'bytes=1-3' }))).Body?.transformToString();
-  const heads = async () => (await lines()).filter((line) => line.includes(' REST.HEAD.OBJECT k '));
   await expect.poll(heads, { timeout: 30_000, interval: 200 }).toHaveLength(REQUESTS);
   const found = await heads();
   expect(new Set(found.map((line) => line.match(/"[^"]*"|\[[^\]]*\]|[^ ]+/g)?.length))).toEqual(new Set([26]));

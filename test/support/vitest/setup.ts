@@ -22,7 +22,7 @@ const waitTimeoutMs = 20_000;
 const patched = Symbol.for('coffer.wait-timeout');
 if (!Object.hasOwn(vi, patched)) {
   const { waitFor, waitUntil } = vi;
-  const withTimeout = <O extends { timeout?: number }>(options: number | O | undefined) =>
+  const withTimeout = (options: number | { timeout?: number; interval?: number } | undefined) =>
     typeof options === 'number' ? options : { timeout: waitTimeoutMs, ...options };
   vi.waitFor = (callback, options) => waitFor(callback, withTimeout(options));
   vi.waitUntil = (callback, options) => waitUntil(callback, withTimeout(options));
