@@ -53,6 +53,18 @@ describe('createKeySet', () => {
     expect(requests).toBe(2);
   });
 
+  it.each([
+    ['no key', [], false],
+    ['a key for signatures', [{ kty: 'RSA', use: 'sig' }], true],
+    ['a key for any use', [{ kty: 'OKP' }], true],
+    ['a key for encryption alone', [{ kty: 'EC', use: 'enc' }], false],
+    ['a symmetric key', [{ kty: 'oct' }], false],
+  ])('tells whether the provider signs by keys of its own: %s', async (_what, published, expected) => {
+    const answer = () => Promise.resolve(new Response(JSON.stringify({ keys: published })));
+    const set = createKeySet('https://idp.example/keys', { fetch: answer });
+    await expect(set.hasSigningKey()).resolves.toBe(expected);
+  });
+
   it('asks no more than once in the cooldown for keys that do not exist', async () => {
     const set = keySet();
     await set.load();

@@ -16,6 +16,8 @@ export interface KeySet {
   load(): Promise<void>;
   /** Finds the key that the header of a token names. For an unknown key it reads the keys again, at most every few seconds. */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey>;
+  /** Reports whether the provider publishes a key by which it signs alone. */
+  hasSigningKey(): Promise<boolean>;
 }
 
 export interface KeySetOptions {
@@ -38,6 +40,7 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
   const clock = options.clock ?? (() => new Date());
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;
   let allNamed = false;
+  let someSigning = false;
   let loadedAt = 0;
   let triedAt = -Infinity;
   let loading: Promise<void> | undefined;
@@ -47,6 +50,7 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
     const published = await readKeys(jwksUri, fetch);
     keys = createLocalJWKSet(published);
     allNamed = published.keys.every(({ kid }) => kid !== undefined);
+    someSigning = published.keys.some(({ kty, use }) => kty !== 'oct' && use !== 'enc');
     loadedAt = clock().getTime();
   }
 
@@ -85,6 +89,10 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
 
   return {
     load,
+    async hasSigningKey() {
+      await refreshWhenOld();
+      return someSigning;
+    },
     async find(header, token) {
       await refreshWhenOld();
       // If every key has a name, this provider cannot have made a token without one.

@@ -116,8 +116,11 @@ describe('verifyToken', () => {
   });
 
   describe('with tokens signed by HMAC', () => {
-    it('takes one by the client secret where discovery lists the algorithm', async () => {
-      const hmac = expectations({ clientSecret, hmacAlgorithms: ['HS256'] });
+    const noKeys = () =>
+      createKeySet('https://idp.example/keys', { fetch: () => Promise.resolve(new Response('{"keys":[]}')) });
+
+    it('takes one by the client secret where discovery lists the algorithm and no key is published', async () => {
+      const hmac = expectations({ clientSecret, hmacAlgorithms: ['HS256'], keys: noKeys() });
       await verifyToken(await sign(clientSecret), hmac);
       await expect(verifyToken(await sign('another secret of more than 32 bytes'), hmac)).rejects.toMatchObject({
         code: 'SignatureInvalid',
@@ -134,11 +137,20 @@ describe('verifyToken', () => {
       );
     });
 
+    // Keycloak lists HS256 in each realm, and never signs by the secret of a client.
+    it('refuses one where the provider publishes keys: an application with the secret could write it', async () => {
+      const hmac = expectations({ clientSecret, hmacAlgorithms: ['HS256'] });
+      await expect(verifyToken(await sign(clientSecret), hmac)).rejects.toMatchObject({
+        code: 'AlgorithmRefused',
+        message: expect.stringContaining('HS256') as string,
+      });
+    });
+
     it('refuses one that is signed by a published public key', async () => {
       const [jwk] = provider.keys.published.keys;
       const hmac = expectations({ clientSecret, hmacAlgorithms: ['HS256'] });
       await expect(verifyToken(await sign(JSON.stringify(jwk)), hmac)).rejects.toMatchObject({
-        code: 'SignatureInvalid',
+        code: 'AlgorithmRefused',
       });
     });
   });

@@ -91,8 +91,8 @@ export interface TokenExpectations {
   readonly clientId: string;
   /** Another client whose tokens are accepted too. */
   readonly otherClientId?: string;
-  readonly keys: Pick<KeySet, 'find'>;
-  /** The key of tokens that are signed by HMAC, together with `hmacAlgorithms`, which the provider publishes. */
+  readonly keys: Pick<KeySet, 'find' | 'hasSigningKey'>;
+  /** The key of tokens that are signed by HMAC, together with `hmacAlgorithms`, which the provider lists. It counts if no key is published. */
   readonly clientSecret?: string;
   readonly hmacAlgorithms?: readonly string[];
   readonly clock?: () => Date;
@@ -125,6 +125,7 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
   const now = (expected.clock ?? (() => new Date()))();
   const secret = expected.clientSecret;
   const hmacAllowed = secret === undefined ? [] : hmac.filter((alg) => expected.hmacAlgorithms?.includes(alg));
+  await refuseSharedKey(token, hmacAllowed, expected.keys);
   const key = (header: JWTHeaderParameters, input: FlattenedJWSInput) =>
     secret !== undefined && hmacAllowed.includes(header.alg)
       ? Promise.resolve(new TextEncoder().encode(secret))
@@ -141,6 +142,24 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
   }
   checkIssueTime(verified.payload, now.getTime() / 1_000 + tolerance);
   return checkClaims(verified.payload, expected);
+}
+
+/**
+ * Refuses HMAC where the provider has keys of its own. Each application of the client has the client secret, and could write tokens for any
+ * user. Keycloak lists HMAC for all clients and never signs by their secrets.
+ */
+async function refuseSharedKey(
+  token: string,
+  hmacAllowed: readonly string[],
+  keys: Pick<KeySet, 'hasSigningKey'>,
+): Promise<void> {
+  const { alg } = decodeProtectedHeader(token);
+  if (alg === undefined || !hmacAllowed.includes(alg) || !(await keys.hasSigningKey())) return;
+  throw new TokenError(
+    'AlgorithmRefused',
+    `The token is signed by ${alg} with the client secret, which applications have too, though the provider publishes keys; ` +
+      `let it sign by one of ${asymmetric.join(', ')}.`,
+  );
 }
 
 /** Refuses a token from the future. A wrong clock made it, or it is meant to outlive its key. */

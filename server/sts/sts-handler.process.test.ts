@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { JWTPayload } from 'jose';
+import { SignJWT, type JWTPayload } from 'jose';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { createAccess, type AccessService, createCallerVerifier } from '../auth/access.ts';
@@ -232,6 +232,19 @@ describe('AssumeRoleWithWebIdentity', () => {
       const rejected = await call({ WebIdentityToken: forged });
       expect(rejected.status).toBe(400);
       expect(rejected.code).toBe('InvalidIdentityToken');
+    });
+
+    it('a token that an application wrote with the secret of the client, which Keycloak lists HS256 for', async () => {
+      staff.realm.discovery = { id_token_signing_alg_values_supported: ['RS256', 'HS256'] };
+      try {
+        const forged = await new SignJWT({ iss: staff.issuer, sub: 'x', azp: 'coffer', policy: 'consoleAdmin' })
+          .setProtectedHeader({ alg: 'HS256' })
+          .setExpirationTime('1h')
+          .sign(new TextEncoder().encode('coffer-secret'));
+        expect(await call({ WebIdentityToken: forged })).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
+      } finally {
+        staff.realm.discovery = {};
+      }
     });
 
     it.each([

@@ -10,6 +10,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { AssumeRoleWithWebIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { decodeJwt, SignJWT } from 'jose';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newVisitor, openBrowser } from '../browser/open-browser.ts';
@@ -37,14 +38,13 @@ function client(credentials: Credentials): S3Client {
   return new S3Client({ endpoint: tenant.s3, region, forcePathStyle: true, credentials });
 }
 
-/** An S3 client with the temporary credentials that a person's token buys. */
-async function personClient(username: string): Promise<S3Client> {
+/** The temporary credentials that a token buys. */
+async function credentialsFor(token: string): Promise<Credentials> {
   const sts = new STSClient({
     endpoint: tenant.s3,
     region,
     credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
   });
-  const token = await keycloak.token(username, `${username}-password`);
   const { Credentials } = await sts.send(
     new AssumeRoleWithWebIdentityCommand({
       RoleArn: 'arn:aws:iam::123456789012:role/any',
@@ -52,11 +52,16 @@ async function personClient(username: string): Promise<S3Client> {
       WebIdentityToken: token,
     }),
   );
-  return client({
+  return {
     accessKeyId: Credentials?.AccessKeyId ?? '',
     secretAccessKey: Credentials?.SecretAccessKey ?? '',
     sessionToken: Credentials?.SessionToken ?? '',
-  });
+  };
+}
+
+/** An S3 client with the temporary credentials that a person's token buys. */
+async function personClient(username: string): Promise<S3Client> {
+  return client(await credentialsFor(await keycloak.token(username, `${username}-password`)));
 }
 
 beforeAll(async () => {
@@ -72,6 +77,16 @@ afterAll(async () => {
 describe('a tenant whose people come from a real Keycloak', () => {
   it('checks the provider and is ready', () => {
     expect(tenant.lines.join('\n')).toMatch(/IdentityProvider\/primary-iam\s+Ready/);
+  });
+
+  it('refuses a token that an application wrote with the secret of the client, though Keycloak lists HS256', async () => {
+    const real = decodeJwt(await keycloak.token('bob', 'bob-password'));
+    const forged = await new SignJWT({ ...real, policy: ['consoleAdmin'] })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .sign(new TextEncoder().encode(keycloak.clientSecret));
+    const discovery = (await (await fetch(keycloak.configUrl)).json()) as Record<string, unknown>;
+    expect(discovery['id_token_signing_alg_values_supported']).toContain('HS256');
+    await expect(credentialsFor(forged)).rejects.toMatchObject({ name: 'InvalidIdentityToken' });
   });
 
   it('stores what root puts under SSE-KMS, with no plaintext of it on disk', async () => {
