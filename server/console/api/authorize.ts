@@ -2,7 +2,7 @@ import { json, type Request, type Response } from 'express';
 import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type AuthorizationContext, authorizeRequest, type Right } from '../../auth/authorize.ts';
-import { type Principal, subjectOf } from '../../auth/principal.ts';
+import { type Decision, type Principal, subjectOf } from '../../auth/principal.ts';
 import type { ConsoleLog, ConsoleServices, DeniedRight } from '../services.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import { maxDocumentBytes } from './limit-body-memory.ts';
@@ -72,6 +72,11 @@ export class Authorizer {
 
   async requireOwn(exchange: Exchange, action: string): Promise<void> {
     await this.#require(exchange, { ...own, action });
+  }
+
+  /** Decides a right, and records nothing. An allowed read or change is of the object that `objectId` names, as with `require`. */
+  async decide(exchange: Exchange, action: string, resource: string): Promise<Decision | undefined> {
+    return (await authorizeRequest(this.#access, this.#contextOf(exchange), { action, resource }))?.decision;
   }
 
   async #allows(exchange: Exchange, right: Right): Promise<boolean> {

@@ -26,6 +26,7 @@ import { createAssumeRoleWithWebIdentity } from '../../../server/sts/assume-role
 import { createUsageReader } from '../../../server/observability/usage/usage-record.ts';
 import { createConsole } from '../../../server/console/create-console.ts';
 import type { ConsoleSettings, OperationsServices } from '../../../server/console/services.ts';
+import { existingTags } from '../../../server/objects/attributes/existing-object.ts';
 
 /** Lists everything and deletes below `mine/` only. */
 const tidier = JSON.stringify({
@@ -89,7 +90,7 @@ export class TestConsole {
       records,
       identities,
       bucketAccess: bucketAccess(stores.records),
-      objectTags: () => Promise.resolve(undefined),
+      objectTags: existingTags({ records: stores.records }),
       objectAcl: () => Promise.resolve(undefined),
       clock,
       root,

@@ -34,6 +34,8 @@ const archiveForm = z.object({
 
 const readFormBody = urlencoded({ extended: false, limit: maxDocumentBytes, parameterLimit: 2_000 });
 
+const unreadable = 'no policy of yours allows s3:GetObject';
+
 interface Entry {
   readonly key: string;
   readonly size: number;
@@ -122,7 +124,7 @@ class Archive {
         for (const { key, size, modified } of page.objects) {
           if (await this.#authorizer.allows(this.#exchange, 's3:GetObject', `${bucket}/${key}`)) {
             found.set(key, { key, size, modified: new Date(modified) });
-          } else this.#leaveOut(key, 'no policy of yours allows s3:GetObject');
+          } else this.#leaveOut(key, unreadable);
         }
         if (found.size + this.#leftOut.length > maxObjects) throw tooMany(bucket, prefix);
         after = page.next;
@@ -164,7 +166,7 @@ class Archive {
     }
     let object;
     try {
-      object = await this.#objects.getObject(this.#bucket, key);
+      object = await this.#open(key);
     } catch (error) {
       // It was deleted meanwhile, or needs a key of the client.
       this.#leaveOut(key, error instanceof S3Error ? error.message : 'it cannot be read');
@@ -181,6 +183,13 @@ class Archive {
     } finally {
       body.destroy();
     }
+  }
+
+  /** Minutes may have passed since the object was chosen: its key may have another object now, or the user no right any more. */
+  async #open(key: string) {
+    const decision = await this.#authorizer.decide(this.#exchange, 's3:GetObject', `${this.#bucket}/${key}`);
+    if (decision?.kind === 'deny') throw new S3Error('AccessDenied', unreadable);
+    return this.#objects.getObject(this.#bucket, key, { onlyId: decision?.objectId });
   }
 
   #leaveOut(key: string, why: string): void {

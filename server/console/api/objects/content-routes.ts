@@ -1,15 +1,10 @@
 import { Router, type Request, type Response } from 'express';
-import { S3Error } from '../../../../protocol/s3/s3-error.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
-import { objectPlace, detailsOf } from './object-routes.ts';
+import { objectPlace } from './object-routes.ts';
 import { framedSecurityPolicy } from '../browser-security.ts';
 import { answerByS3 } from './s3-routes.ts';
-import { bodyFrom } from '../../../objects/bodies/body-source.ts';
 import { consoleError } from '../console-error.ts';
-
-/** A longer content type is not stored. */
-const maxContentTypeLength = 255;
 
 /** The types that a page shows in an element, which runs none of their scripts: images, media, and PDF in the viewer of the browser. */
 const viewedTypes: ReadonlySet<string> = new Set([
@@ -20,8 +15,7 @@ const viewedTypes: ReadonlySet<string> = new Set([
 ]);
 
 /** Streams the bytes of objects in both directions. */
-export function contentRoutes(services: Pick<ConsoleServices, 'objects' | 's3'>, authorizer: Authorizer): Router {
-  const { objects } = services;
+export function contentRoutes(services: Pick<ConsoleServices, 's3'>, authorizer: Authorizer): Router {
   const router = Router();
 
   /** `view` is the content type under which a preview shows the object. Without it the browser saves the object. */
@@ -42,33 +36,11 @@ export function contentRoutes(services: Pick<ConsoleServices, 'objects' | 's3'>,
   });
 
   router.put('/buckets/:bucket/content', async (request: Request, response: Response) => {
-    const { bucket, key, resource } = objectPlace(request);
-    const size = contentLength(request);
-    await authorizer.require({ request, response }, 's3:PutObject', resource);
-    const info = await objects.putObject({
-      bucket,
-      key,
-      body: bodyFrom(request),
-      size,
-      digests: {},
-      headers: { contentType: contentTypeOf(request), metadata: {} },
-      conditions: request.get('if-none-match') === '*' ? { ifNoneMatch: ['*'] } : undefined,
-    });
-    response.status(201).json(detailsOf(info));
+    objectPlace(request);
+    await answerByS3(services, authorizer, { request, response });
   });
 
   return router;
-}
-
-function contentLength(request: Request): number {
-  const length = request.get('content-length');
-  if (length === undefined || !/^\d{1,15}$/.test(length)) throw new S3Error('MissingContentLength');
-  return Number(length);
-}
-
-function contentTypeOf(request: Request): string {
-  const type = request.get('content-type');
-  return type === undefined || type.length > maxContentTypeLength ? 'application/octet-stream' : type;
 }
 
 export function isPrematureClose(error: unknown): boolean {

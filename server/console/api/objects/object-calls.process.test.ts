@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TestBrowser, TestConsole } from '../../../../test/support/console/test-console.ts';
 import type { BucketRights, KeyRightsAnswer, ObjectRights, ShareAnswer } from '../../contract/rights.ts';
 import type { ErrorAnswer } from '../../contract/answers.ts';
@@ -284,7 +284,64 @@ const check = (fields: string) =>
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
 
+describe('an upload', () => {
+  // The policy of AWS for buckets that nobody may overwrite. Parts of an upload carry no condition, so that it looks at the creation alone.
+  it('is one that creates an object, for the conditions of policies', async () => {
+    const Statement = [
+      statement(['s3:PutObject'], 'docs/once/*'),
+      {
+        ...statement(['s3:PutObject'], 'docs/once/*'),
+        Effect: 'Deny',
+        Condition: { Null: { 's3:if-none-match': 'true' }, Bool: { 's3:ObjectCreationOperation': 'true' } },
+      },
+    ];
+    await test.identities.putPolicy('once', JSON.stringify({ Version: '2012-10-17', Statement }));
+    await test.identities.putUser({ accessKey: 'eve', secretKey: 'password-1' });
+    await test.identities.attach({ kind: 'user', name: 'eve' }, ['once']);
+    const eve = new TestBrowser(test.url);
+    await eve.signIn({ accessKey: 'eve', secretKey: 'password-1' });
+    const upload = (headers: Record<string, string>) =>
+      eve.send('PUT', at('buckets/docs/content', { key: 'once/a' }), { body: 'a', headers });
+    expect((await upload({})).status).toBe(403);
+    expect((await upload({ 'if-none-match': '*' })).status).toBe(200);
+    expect((await upload({})).status).toBe(403);
+  });
+});
+
 describe('an archive', () => {
+  it('leaves out an object that was replaced by a forbidden one after it was chosen', async () => {
+    const tagged = {
+      ...statement(['s3:GetObject'], 'docs/shown/*'),
+      Condition: { StringEquals: { 's3:ExistingObjectTag/shown': 'yes' } },
+    };
+    const Statement = [statement(['s3:ListBucket'], 'docs'), tagged];
+    await test.identities.putPolicy('shown', JSON.stringify({ Version: '2012-10-17', Statement }));
+    await test.identities.putUser({ accessKey: 'tom', secretKey: 'password-1' });
+    await test.identities.attach({ kind: 'user', name: 'tom' }, ['shown']);
+    const put = (name: string, tags: string) =>
+      root.send('PUT', at('s3/docs', { key: `shown/${name}` }), { body: name, headers: { 'x-amz-tagging': tags } });
+    for (const name of ['1', '2', '3']) await put(name, 'shown=yes');
+    const tom = new TestBrowser(test.url);
+    await tom.signIn({ accessKey: 'tom', secretKey: 'password-1' });
+    const { layer } = test.stores;
+    const read = layer.getObject.bind(layer);
+    const reads = vi.spyOn(layer, 'getObject').mockImplementation(async (bucket, key, options) => {
+      if (key === 'shown/1') await put('2', 'shown=no');
+      // This one is replaced between the decision and the read.
+      if (key === 'shown/3') await put('3', 'shown=no');
+      return read(bucket, key, options);
+    });
+    try {
+      const response = await archive(tom, [['folder', 'shown/']]);
+      expect(await entriesOf(response)).toEqual({
+        'shown/1': '1',
+        'left out.txt': expect.stringMatching(/^shown\/2: .+\nshown\/3: .+\n$/) as string,
+      });
+    } finally {
+      reads.mockRestore();
+    }
+  });
+
   it('has the chosen objects and folders, with names that stay in their folder', async () => {
     const response = await archive(root, [
       ['folder', 'mine/deep/'],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Router, type Request, type Response } from 'express';
+import { percentDecode } from '../../../../protocol/sigv4/signature.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
@@ -75,6 +76,8 @@ export function splitQuery(
   };
 }
 
+/** Returns the name as S3 decodes it. S3 refuses one that is not valid UTF-8. */
 function nameOf(pair: string): string {
-  return pair.split('=', 1)[0] ?? '';
+  const [sent = ''] = pair.split('=', 1);
+  return percentDecode(sent.replaceAll('+', ' ')) ?? sent;
 }
