@@ -1,5 +1,6 @@
 import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
+import { foldName } from '../federation/ldap/ldap-searches.ts';
 import { ldapSubject } from '../federation/ldap/ldap-user.ts';
 import { type DirectoryErrorCode, isDirectoryError } from '../auth/identity-error.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
@@ -59,7 +60,7 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
     const asked = { source: 'ldap', provider: 'ldap' } as const;
     // The name is recorded only after the directory accepted it, because people type passwords into the wrong field.
     audit?.setBearer(asked);
-    const attempt = { from, account: accountOf(name) };
+    const attempt = { from, account: foldName(name) };
     const subject = await asThrottling(() =>
       limits.attempt(attempt, () => admitted(directory, name, password), isLdapGuess),
     );
@@ -87,11 +88,6 @@ export function createAssumeRoleWithLdapIdentity(services: LdapIdentityServices)
 export function isLdapGuess(error: unknown): boolean {
   const cause = isStsError(error) ? error.cause : undefined;
   return isDirectoryError(cause) && (cause.code === 'sign-in-refused' || cause.code === 'ambiguous-user');
-}
-
-/** Normalizes a name like directories do, which ignore case, blanks and invisible characters. */
-function accountOf(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim();
 }
 
 /** The status check may find that the user or the directory is gone since. */

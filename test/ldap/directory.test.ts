@@ -60,6 +60,13 @@ describe('a directory', () => {
     });
   });
 
+  // A Deny by ldap:username must hold however the user writes the name.
+  it.each(['ANN', 'Ann', 'ann '])('names who signs in as %j by the spelling of the entry', async (typed) => {
+    expect(await directory().authenticate(typed, 'ann-password')).toMatchObject({ name: 'ann', dn: ann });
+    expect(await directory().find(typed)).toMatchObject({ name: 'ann' });
+    expect(await directory().find(ann.toUpperCase())).toMatchObject({ name: 'ann' });
+  });
+
   it('knows a name with signs and capitals by one spelling', async () => {
     const found = await directory().authenticate('LEE', 'lee-password');
     expect(found).toMatchObject({ dn: lower(lee), groups: [lower(readers)] });

@@ -11,6 +11,8 @@ import {
   codeOf,
   entryAt,
   findEntry,
+  nameAttributes,
+  nameIn,
   groupsOf,
   normalized,
 } from './ldap-searches.ts';
@@ -72,20 +74,22 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
         if (found === undefined) throw wrongCredentials();
         // Some directories accept disabled users.
         if (isDisabled(found)) throw wrongCredentials();
-        return { name, dn: normalized(dn), groups: await groupsOf(lookup, settings.groups, name, dn) };
+        const known = nameIn(found, settings.users.filter, name);
+        return { name: known, dn: normalized(dn), groups: await groupsOf(lookup, settings.groups, known, dn) };
       });
     },
 
     find(nameOrDn) {
       return asking(async (lookup) => {
         const byDn = normalizeDn(nameOrDn);
+        const { filter } = settings.users;
         const found = await (byDn !== undefined
-          ? entryAt(lookup, byDn)
+          ? entryAt(lookup, byDn, undefined, nameAttributes(filter))
           : isName(nameOrDn)
             ? findEntry(lookup, settings.users, nameOrDn)
             : undefined);
         if (found === undefined) return undefined;
-        const name = byDn === undefined ? nameOrDn : firstValue(byDn);
+        const name = nameIn(found, filter, byDn === undefined ? nameOrDn : firstValue(byDn));
         return { name, dn: normalized(found.dn), groups: await groupsOf(lookup, settings.groups, name, found.dn) };
       });
     },

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { EqualityFilter, FilterParser } from 'ldapts';
 import { describe, expect, it } from 'vitest';
-import { fillFilter } from './ldap-searches.ts';
+import { fillFilter, nameAttributes, nameIn } from './ldap-searches.ts';
 
 describe('fillFilter', () => {
   it('puts name and DN in', () => {
@@ -30,5 +30,31 @@ describe('fillFilter', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('the name of a user', () => {
+  it.each([
+    ['(uid=%s)', ['uid']],
+    ['(&(objectClass=person)(|(uid=%s)(mail=%s)))', ['uid', 'mail']],
+    ['(userPrincipalName=%s@corp.example)', ['userPrincipalName']],
+    ['(memberOf:1.2.840.113556.1.4.1941:=%s)', []],
+    ['(&(cn=*)(uid=x))', []],
+  ])('is in the attributes that %s compares with it', (filter, attributes) => {
+    expect(nameAttributes(filter)).toEqual(attributes);
+  });
+
+  it.each([
+    ['(uid=%s)', { uid: 'ann' }, 'ANN', 'ann'],
+    ['(uid=%s)', { uid: ['bob', 'Ann'] }, ' a\u00ADnn ', 'Ann'],
+    ['(uid=%s)', { UID: 'ann' }, 'ａｎｎ', 'ann'],
+    ['(|(uid=%s)(mail=%s))', { uid: 'u1', mail: 'Ann@Example' }, 'ann@example', 'Ann@Example'],
+    ['(userPrincipalName=%s@corp)', { userPrincipalName: 'Ann@CORP' }, 'ann', 'Ann'],
+    ['(uid=%s)', { uid: Buffer.from('Ann') }, 'ann', 'Ann'],
+    // The directory may compare in ways of its own.
+    ['(uid=%s)', { uid: 'other' }, 'ann', 'ann'],
+    ['(uid=%s)', {}, 'ann', 'ann'],
+  ])('is written as the directory has it: %s %j for %j', (filter, entry, typed, name) => {
+    expect(nameIn({ dn: 'cn=x', ...entry }, filter, typed)).toBe(name);
   });
 });

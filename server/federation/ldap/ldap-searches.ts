@@ -25,6 +25,34 @@ function escapeFilterValue(value: string): string {
   return value.replaceAll(/[*()\\\u0000]/g, (one) => `\\${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
+/** Folds a name like directories do, which ignore case, blanks and invisible characters. */
+export function foldName(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Matches a comparison with the name, and what precedes and follows it: `(userPrincipalName=%s@example.com)`. */
+const comparison = /\(\s*([A-Za-z][A-Za-z0-9.;-]*)\s*=([^()%*]*)%s([^()%*]*)\)/g;
+
+/** Returns the attributes that a filter compares with the name. */
+export function nameAttributes(filter: string): string[] {
+  return [...filter.matchAll(comparison)].map(([, attribute = '']) => attribute);
+}
+
+/**
+ * Returns the name of a user as the entry has it. The directory finds `ANN` for `ann`, and policies compare `ldap:username` exactly: a user
+ * must not choose what they see. Returns `typed` if no attribute has the name.
+ */
+export function nameIn(entry: Entry, filter: string, typed: string): string {
+  for (const [, attribute = '', before = '', after = ''] of filter.matchAll(comparison)) {
+    const field = Object.keys(entry).find((name) => name.toLowerCase() === attribute.toLowerCase());
+    const values = field === undefined ? [] : [entry[field] ?? []].flat().map(String);
+    const wanted = foldName(`${before}${typed}${after}`);
+    const found = values.find((value) => foldName(value) === wanted && value.length > before.length + after.length);
+    if (found !== undefined) return found.slice(before.length, found.length - after.length);
+  }
+  return typed;
+}
+
 /** The status of a signed-in user; `why` is for the log. */
 export type LdapUserState =
   { readonly kind: 'present' } | { readonly kind: 'gone'; readonly why: 'removed' | 'disabled' | 'left-group' };
@@ -86,7 +114,8 @@ export async function findEntry(
   for (const base of bases) {
     try {
       const filled = fillFilter(filter, { name });
-      const search = { scope: 'sub' as const, filter: filled, attributes: [...stateAttributes], sizeLimit: 2 };
+      const attributes = [...stateAttributes, ...nameAttributes(filter)];
+      const search = { scope: 'sub' as const, filter: filled, attributes, sizeLimit: 2 };
       const { searchEntries } = await client.search(base, search);
       found.push(...searchEntries);
     } catch (error) {
@@ -115,10 +144,16 @@ export async function groupsOf(
   return [...found].toSorted();
 }
 
-/** Reads the entry with its `stateAttributes`; resolves with undefined if it does not exist or does not match the filter. */
-export async function entryAt(client: Client, dn: string, filter = '(objectClass=*)'): Promise<Entry | undefined> {
+/** Reads the entry with its `stateAttributes` and `more`; resolves with undefined if it does not exist or does not match the filter. */
+export async function entryAt(
+  client: Client,
+  dn: string,
+  filter = '(objectClass=*)',
+  more: readonly string[] = [],
+): Promise<Entry | undefined> {
   try {
-    const { searchEntries } = await client.search(dn, { scope: 'base', filter, attributes: [...stateAttributes] });
+    const attributes = [...stateAttributes, ...more];
+    const { searchEntries } = await client.search(dn, { scope: 'base', filter, attributes });
     return searchEntries[0];
   } catch (error) {
     if (codeOf(error) === noSuchObject) return undefined;
