@@ -61,4 +61,26 @@ describe('a line on a terminal', () => {
   it('passes on what is not JSON', () => {
     expect(formatForTerminal('hello\n', false)).toBe('hello\n');
   });
+
+  // Callers without credentials choose parts of messages.
+  it('gives no control of the terminal to what a caller sent, and looks like no other line', () => {
+    const line = JSON.stringify({
+      level: 'warn',
+      time: '2026-01-02T03:04:05.678Z',
+      name: 's\u001b[2J',
+      msg: 'not "\u001b[2J\u009b1m\u202ex"\n03:04:06 info  fake',
+      user: 'a\rb\u0007',
+      err: { message: 'c\u001b]0;title\u0007\nd', code: 'E\u001b' },
+    });
+    expect(formatForTerminal(line, false)).toBe(
+      String.raw`03:04:05 warn  s\x1b[2J  not "\x1b[2J\x9b1m\u202ex"` +
+        '\n    03:04:06 info  fake' +
+        String.raw`  user=a\x0db\x07` +
+        '\n' +
+        String.raw`    c\x1b]0;title\x07` +
+        '\n    ' +
+        String.raw`d (E\x1b)` +
+        '\n',
+    );
+  });
 });

@@ -34,11 +34,23 @@ export function formatForTerminal(line: string, colour = true): string {
 function errorLines(error: unknown, level: string): string {
   if (typeof error !== 'object' || error === null) return '';
   const { message, stack, code } = error as { message?: unknown; stack?: unknown; code?: unknown };
-  if (level === 'fatal' && typeof stack === 'string') return `    ${stack.replaceAll('\n', '\n    ')}\n`;
-  return `    ${text(message)}${typeof code === 'string' ? ` (${code})` : ''}\n`;
+  if (level === 'fatal' && typeof stack === 'string') return `    ${text(stack)}\n`;
+  return `    ${text(message)}${typeof code === 'string' ? ` (${text(code)})` : ''}\n`;
 }
 
 function text(value: unknown): string {
   if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return harmless(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** Matches control characters, and those that change the direction of a text. */
+const controls = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Escapes what could control the terminal, since callers choose parts of messages. Further lines are indented, so that they look like no line of the log. */
+function harmless(value: string): string {
+  return value.replaceAll(controls, (character) => {
+    if (character === '\n') return '\n    ';
+    const code = character.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;
+  });
 }
