@@ -53,8 +53,18 @@ describe('wrong secrets', () => {
   });
 
   it('stop nobody else behind a proxy that is not trusted, whose address all share', async () => {
-    for (let account = 0; account < 1_000; account += 1) await fail(1, '10.0.0.1', `user-${account}`, true);
+    for (let account = 0; account < 999; account += 1) await fail(1, '10.0.0.1', `user-${account}`, true);
     expect(await wait('10.0.0.1', 'somebody', true)).toBe(0);
+  });
+
+  // Each client can send the header by which an address counts as shared.
+  it('stop strangers at a shared address after ten times as many, and no owner who signed in there', async () => {
+    await succeed('10.0.0.1', 'ann');
+    for (let account = 0; account < 1_000; account += 1) await fail(1, '10.0.0.1', `user-${account}`, true);
+    expect(await wait('10.0.0.1', 'somebody', true)).toBe(60);
+    expect(await wait('10.0.0.1', undefined, true)).toBe(60);
+    expect(await wait('10.0.0.1', 'ann', true)).toBe(0);
+    expect(await wait('10.0.0.2', 'somebody', true)).toBe(0);
   });
 
   it('from many addresses stop strangers with that account for seconds', async () => {

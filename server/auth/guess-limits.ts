@@ -55,6 +55,8 @@ export class Attempts {
 const guessLimit = { max: 10, windowMs: 60_000 };
 /** Wrong secrets for all accounts from one address. */
 const addressLimit = { max: 100, windowMs: 60_000 };
+/** The same from an address that clients share. Each client can claim that by a header, so that there is a limit too. */
+const sharedAddressLimit = { ...addressLimit, max: 10 * addressLimit.max };
 /** Wrong secrets for one account from all addresses. The window is short, so that the owner waits only seconds while others guess. */
 const accountLimit = { max: 20, windowMs: 5_000 };
 /** Milliseconds for which an address is known after the account signed in from there. */
@@ -70,8 +72,8 @@ interface SecretAttempt {
 
 /**
  * Limits wrong secrets by account and address, by address, and by account. An address from which the account signed in before is exempt
- * from the last limit, so that attackers cannot keep the owner out. An address that an unknown proxy sends for many clients is exempt from
- * the second limit, so that one client cannot keep the others out.
+ * from the last limit, so that attackers cannot keep the owner out. An address that an unknown proxy sends for many clients has ten times the
+ * second limit, and the accounts that signed in from it are exempt, so that one client cannot keep the others out.
  *
  * Every call that takes a password or a token asks here. Each thread counts for itself.
  */
@@ -79,6 +81,7 @@ export class GuessLimits {
   readonly #clock: () => Date;
   readonly #pairs = new Attempts(guessLimit);
   readonly #addresses = new Attempts(addressLimit);
+  readonly #sharedAddresses = new Attempts(sharedAddressLimit);
   readonly #accounts = new Attempts(accountLimit);
   readonly #familiar = new Attempts({ max: 1, windowMs: familiarForMs });
   readonly #queues = new Map<string, { readonly run: ReturnType<typeof semaphore>; users: number }>();
@@ -110,10 +113,13 @@ export class GuessLimits {
   #refuse({ from, account }: SecretAttempt): void {
     const now = this.#clock().getTime();
     const pair = pairOf(from, account);
-    const ofAccount = account === undefined || this.#familiar.waitSeconds(pair, now) > 0 ? undefined : account;
+    const isFamiliar = account !== undefined && this.#familiar.waitSeconds(pair, now) > 0;
+    const ofAccount = isFamiliar ? undefined : account;
+    const isShared = from.sharedAddress === true;
+    const addresses = isShared ? this.#sharedAddresses : this.#addresses;
     const wait = Math.max(
       account === undefined ? 0 : this.#pairs.waitSeconds(pair, now),
-      from.sharedAddress === true ? 0 : this.#addresses.waitSeconds(from.remoteAddress, now),
+      isShared && isFamiliar ? 0 : addresses.waitSeconds(from.remoteAddress, now),
       ofAccount === undefined ? 0 : this.#accounts.waitSeconds(ofAccount, now),
     );
     if (wait > 0) throw tooManyGuesses(wait);
@@ -122,6 +128,7 @@ export class GuessLimits {
   #failed({ from, account }: SecretAttempt): void {
     const now = this.#clock().getTime();
     this.#addresses.count(from.remoteAddress, now);
+    this.#sharedAddresses.count(from.remoteAddress, now);
     if (account === undefined) return;
     this.#pairs.count(pairOf(from, account), now);
     this.#accounts.count(account, now);
