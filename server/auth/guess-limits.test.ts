@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { GuessLimits, isTooManyGuesses } from './guess-limits.ts';
+import { GuessLimits, isTooManyGuesses, networkOf } from './guess-limits.ts';
 
 let limits: GuessLimits;
 let now: number;
@@ -67,6 +67,15 @@ describe('wrong secrets', () => {
     expect(await wait('10.0.0.2', 'somebody', true)).toBe(0);
   });
 
+  // A provider gives each customer that many addresses at least.
+  it('from a network of IPv6 count as from one address', async () => {
+    for (let host = 1; host <= 100; host += 1) await fail(1, `2001:db8:1:2::${host.toString(16)}`, `user-${host}`);
+    expect(await wait('2001:0db8:1:2:ffff::1', 'somebody')).toBe(60);
+    expect(await wait('2001:db8:1:3::1', 'somebody')).toBe(0);
+    for (let time = 0; time < 10; time += 1) await fail(1, `2001:db8:2:2::${time}`, 'ann');
+    expect(await wait('2001:db8:2:2::a', 'ann')).toBe(60);
+  });
+
   it('from many addresses stop strangers with that account for seconds', async () => {
     for (let host = 0; host < 200; host += 1) await fail(1, `192.0.2.${host}`, 'ann');
     expect(await wait('198.51.100.1', 'ann')).toBe(5);
@@ -108,4 +117,15 @@ describe('right secrets', () => {
     );
     expect((await Promise.allSettled(sent)).every(({ status }) => status === 'fulfilled')).toBe(true);
   });
+});
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['::1', '0:0:0:0'],
+  ['unknown', 'unknown'],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
 });

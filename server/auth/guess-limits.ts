@@ -1,3 +1,4 @@
+import { parseAddress } from '../../protocol/policy/ip-range.ts';
 import { semaphore } from '../../platform/concurrency.ts';
 import type { RequestOrigin } from './condition-keys.ts';
 import { IdentityError } from './identity-error.ts';
@@ -119,7 +120,7 @@ export class GuessLimits {
     const addresses = isShared ? this.#sharedAddresses : this.#addresses;
     const wait = Math.max(
       account === undefined ? 0 : this.#pairs.waitSeconds(pair, now),
-      isShared && isFamiliar ? 0 : addresses.waitSeconds(from.remoteAddress, now),
+      isShared && isFamiliar ? 0 : addresses.waitSeconds(networkOf(from.remoteAddress), now),
       ofAccount === undefined ? 0 : this.#accounts.waitSeconds(ofAccount, now),
     );
     if (wait > 0) throw tooManyGuesses(wait);
@@ -127,8 +128,9 @@ export class GuessLimits {
 
   #failed({ from, account }: SecretAttempt): void {
     const now = this.#clock().getTime();
-    this.#addresses.count(from.remoteAddress, now);
-    this.#sharedAddresses.count(from.remoteAddress, now);
+    const network = networkOf(from.remoteAddress);
+    this.#addresses.count(network, now);
+    this.#sharedAddresses.count(network, now);
     if (account === undefined) return;
     this.#pairs.count(pairOf(from, account), now);
     this.#accounts.count(account, now);
@@ -161,7 +163,23 @@ export class GuessLimits {
 }
 
 function pairOf({ remoteAddress }: SecretAttempt['from'], account = ''): string {
-  return `${remoteAddress} ${account}`;
+  return `${networkOf(remoteAddress)} ${account}`;
+}
+
+/**
+ * Returns the part of an address that identifies a client for a limit. A client of IPv6 has at least 2^64 addresses, and could use another
+ * one for each attempt. An IPv4 address is returned as it is.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6177
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const groups = parseAddress(address.split('%', 1)[0] ?? '');
+  if (groups?.length !== 8) return address;
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':');
 }
 
 function tooManyGuesses(waitSeconds: number): IdentityError {

@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import { isSignedInAt, type OpenIdProvider } from '../../../federation/openid-providers.ts';
 import type { AuditContext } from '../../../http/contract/request.ts';
 import type { ConsoleServices } from '../../services.ts';
-import { Attempts } from '../../../auth/guess-limits.ts';
+import { Attempts, networkOf } from '../../../auth/guess-limits.ts';
 import { secondsUntil } from './session-routes.ts';
 import { issueCredentials } from './session-credentials.ts';
 import { errorAnswerOf, consoleError } from '../console-error.ts';
@@ -38,7 +38,8 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
       return;
     }
     const now = services.clock().getTime();
-    const { address: from, shared } = sourceOf(request);
+    const { address, shared } = sourceOf(request);
+    const from = networkOf(address);
     // Many users share the address of an unknown proxy.
     const attempts = shared ? startsByProxy : startsByClient;
     if (attempts.waitSeconds(from, now) > 0) {
