@@ -1,4 +1,5 @@
 import { claimAt } from '../../platform/openid/claims.ts';
+import { printableName } from '../auth/identities/subject.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
 import { createKeycloakAdmin, type KeycloakAdmin, type UserState } from '../../platform/openid/keycloak-admin.ts';
 import { OpenIdError } from '../../platform/openid/errors.ts';
@@ -15,9 +16,9 @@ export function openIdUser(
     const value = claimAt(claims, name);
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
-  const displayName = readable.map(text).find((value) => value !== undefined) ?? subject;
+  const names = [...readable.map(text), subject].map((value) => printableName(value ?? ''));
   return {
-    displayName: displayName.slice(0, 256),
+    displayName: names.find((value) => value !== '') ?? '',
     subjectId: (userIdClaim === undefined ? undefined : text(userIdClaim)) ?? subject,
   };
 }

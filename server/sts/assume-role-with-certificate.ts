@@ -1,3 +1,4 @@
+import { printableName } from '../auth/identities/subject.ts';
 import type { X509Certificate } from 'node:crypto';
 import type { ClientCertificateSettings } from '../../platform/settings/identity-settings.ts';
 import type { IncomingRequest, RecordedBearer } from '../http/contract/request.ts';
@@ -48,7 +49,7 @@ export function assumeRoleWithCertificate(services: CertificateServices): StsAct
           source: 'certificate',
           provider: 'tls',
           parent,
-          displayName: name,
+          displayName: printableName(name),
           subjectId: certificate.fingerprint256,
           policies: [name],
           targets: [],
@@ -106,7 +107,7 @@ function bearerOf(certificate: X509Certificate): RecordedBearer {
     // OpenSSL writes each part of the name on a line.
     issuer: certificate.issuer.replaceAll('\n', ', ').slice(0, 512),
     subject: certificate.fingerprint256,
-    ...(name === undefined ? {} : { name }),
+    ...(name === undefined ? {} : { name: printableName(name) }),
   };
 }
 

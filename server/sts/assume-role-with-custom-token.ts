@@ -8,6 +8,7 @@ import { assumedRoleUser, credentialsElement, asThrottling, stsError, isStsError
 import { element } from '../../protocol/s3/xml-writer.ts';
 import { variableClaims } from '../auth/condition-keys.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
+import { printableName } from '../auth/identities/subject.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
 import { type GrantServices, grantCredentials } from './grant-credentials.ts';
 import type { RequestError } from '../../protocol/request-error.ts';
@@ -132,7 +133,7 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
         claims: all,
       } = await asThrottling(() => limits.attempt({ from: request }, () => plugin.ask(token), isRejectedToken));
       const claims = variableClaims(all, { lists: true });
-      audit?.setBearer({ ...asked, subject: user, name: user, claims });
+      audit?.setBearer({ ...asked, subject: user, name: printableName(user), claims });
       const now = services.clock();
       const parent = `custom:${user}`;
       const granted = await grantCredentials(services, {
@@ -143,7 +144,7 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
           kind: 'federated',
           ...asked,
           parent,
-          displayName: user,
+          displayName: printableName(user),
           policies,
           targets: [],
           claims,

@@ -81,6 +81,22 @@ export const subjectSchema = z.discriminatedUnion('kind', [
 export type Subject = z.infer<typeof subjectSchema>;
 export type FederatedSubject = z.infer<typeof federated>;
 
+/** Matches control characters, and those that change the direction of a text. */
+const notShown = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/**
+ * Returns a name as logs, the audit log and clients show it: at most 256 characters, and none that controls a terminal or makes the name
+ * look like another one. External users can often choose their names.
+ */
+export function printableName(name: string): string {
+  return name
+    .slice(0, 1_024)
+    .replaceAll(notShown, '')
+    .trim()
+    .slice(0, 256)
+    .replace(/[\uD800-\uDBFF]$/, '');
+}
+
 /**
  * Returns the key under which temporary credentials and service accounts of a subject are stored. An external user has a hash, a DN (with
  * `=` after letters and digits) or a prefix of its own (`tls:`, `custom:`), so no name of an external user equals `root` or begins with
