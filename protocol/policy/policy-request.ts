@@ -65,11 +65,15 @@ export class PreparedRequest implements RequestValues {
     return values;
   }
 
-  /** Returns the value of a variable: a fact about the sender, or else the value of a condition key that has exactly one. */
+  /**
+   * Returns the value of a variable: a fact about the sender, or else the value of a condition key that has exactly one. An empty value is
+   * none: `home/${jwt:team}*` must not mean all of `home/`.
+   */
   readonly lookup: Lookup = (name) => {
     if (this.#texts.has(name)) return this.#texts.get(name);
     const [only, more] = this.values(name);
-    const text = byName(this.#request.variables, name) ?? (more === undefined ? only : undefined);
+    const value = byName(this.#request.variables, name) ?? (more === undefined ? only : undefined);
+    const text = value === '' ? undefined : value;
     this.#texts.set(name, text);
     return text;
   };

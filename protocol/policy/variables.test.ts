@@ -87,6 +87,32 @@ describe('variables in Resource', () => {
     expect(applies({ Effect: 'Deny', Action: 's3:*', NotResource }, { resource: 'x/y' })).toBe(true);
   });
 
+  // A provider may let users empty a claim, and `home/${jwt:team}*` would be everybody's home.
+  it.each<[string, string, boolean]>([
+    ['home/${jwt:team}*', 'home/bob/x', false],
+    ['home/${jwt:team}/*', 'home//x', false],
+    ["home/${jwt:team, 'all'}/*", 'home/all/x', true],
+  ])('with an empty value stand for nothing: %s and "%s": %s', (Resource, resource, outcome) => {
+    const request = { resource, variables: { 'jwt:team': '' }, context: { 'jwt:team': ['bob'] } };
+    expect(applies({ Effect: 'Allow', Action: 's3:*', Resource }, request)).toBe(outcome);
+    expect(applies({ Effect: 'Allow', Action: 's3:*', NotResource: Resource }, { ...request, resource: 'x/y' })).toBe(
+      outcome,
+    );
+  });
+
+  it('with an empty value allow no listing of a whole bucket', () => {
+    const Condition = { StringEquals: { 's3:prefix': '${jwt:team}' } };
+    const statement = { Effect: 'Allow', Action: 's3:ListBucket', Resource: '*', Condition } as const;
+    const asked = (prefix: string, team: string) =>
+      applies(statement, {
+        action: 's3:ListBucket',
+        resource: 'home',
+        context: { 's3:prefix': [prefix] },
+        variables: { 'jwt:team': team },
+      });
+    expect([asked('a/', 'a/'), asked('', 'a/'), asked('', '')]).toEqual([true, false, false]);
+  });
+
   it('are not looked for in names of actions', () => {
     expect(() => policyOf({ Effect: 'Allow', Action: 's3:${aws:username}', Resource: '*' })).toThrow(/Action/);
   });

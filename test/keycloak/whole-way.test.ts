@@ -86,7 +86,10 @@ describe('a tenant whose people come from a real Keycloak', () => {
       .sign(new TextEncoder().encode(keycloak.clientSecret));
     const discovery = (await (await fetch(keycloak.configUrl)).json()) as Record<string, unknown>;
     expect(discovery['id_token_signing_alg_values_supported']).toContain('HS256');
-    await expect(credentialsFor(forged)).rejects.toMatchObject({ name: 'InvalidIdentityToken' });
+    await expect(credentialsFor(forged)).rejects.toMatchObject({
+      name: 'InvalidIdentityTokenException',
+      message: expect.stringContaining('signed by HS256 with the client secret') as string,
+    });
   });
 
   it('stores what root puts under SSE-KMS, with no plaintext of it on disk', async () => {
