@@ -28,6 +28,9 @@ const sign = (secret: string, alg = 'HS256') =>
     .setProtectedHeader({ alg })
     .sign(new TextEncoder().encode(secret));
 
+const noKeys = () =>
+  createKeySet('https://idp.example/keys', { fetch: () => Promise.resolve(new Response('{"keys":[]}')) });
+
 describe('verifyToken', () => {
   it('takes an access token that names the client in azp alone', async () => {
     const verified = await verifyToken(await provider.accessToken('ann'), expected);
@@ -116,9 +119,6 @@ describe('verifyToken', () => {
   });
 
   describe('with tokens signed by HMAC', () => {
-    const noKeys = () =>
-      createKeySet('https://idp.example/keys', { fetch: () => Promise.resolve(new Response('{"keys":[]}')) });
-
     it('takes one by the client secret where discovery lists the algorithm and no key is published', async () => {
       const hmac = expectations({ clientSecret, hmacAlgorithms: ['HS256'], keys: noKeys() });
       await verifyToken(await sign(clientSecret), hmac);

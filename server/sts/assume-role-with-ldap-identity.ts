@@ -1,7 +1,6 @@
 import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
-import { foldName } from '../federation/ldap/ldap-searches.ts';
-import { ldapSubject } from '../federation/ldap/ldap-user.ts';
+import { foldName, ldapSubject } from '../federation/ldap/ldap-user.ts';
 import { type DirectoryErrorCode, isDirectoryError } from '../auth/identity-error.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
 import type { AuditContext } from '../http/contract/request.ts';

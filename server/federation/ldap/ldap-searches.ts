@@ -1,6 +1,7 @@
 import { type Entry, type Client, ResultCodeError } from 'ldapts';
 import type { LdapSearch } from '../../../platform/settings/identity-settings.ts';
 import { normalizeDn } from './distinguished-name.ts';
+import { foldName } from './ldap-user.ts';
 import { IdentityError } from '../../auth/identity-error.ts';
 
 /** The user that a search is for. */
@@ -23,11 +24,6 @@ export function fillFilter(template: string, { name, dn }: SearchedUser): string
 function escapeFilterValue(value: string): string {
   // oxlint-disable-next-line no-control-regex -- NUL is among what is escaped
   return value.replaceAll(/[*()\\\u0000]/g, (one) => `\\${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
-}
-
-/** Folds a name like directories do, which ignore case, blanks and invisible characters. */
-export function foldName(name: string): string {
-  return name.normalize('NFKC').toLowerCase().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim();
 }
 
 /** Matches a comparison with the name, and what precedes and follows it: `(userPrincipalName=%s@example.com)`. */

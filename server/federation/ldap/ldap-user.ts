@@ -47,3 +47,8 @@ export interface LdapUser {
   /** Normalized DNs. */
   readonly groups: readonly string[];
 }
+
+/** Folds a name like directories do, which ignore case, blanks and invisible characters. */
+export function foldName(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim();
+}

@@ -308,6 +308,9 @@ describe('an upload', () => {
   });
 });
 
+const putShown = (name: string, tags: string) =>
+  root.send('PUT', at('s3/docs', { key: `shown/${name}` }), { body: name, headers: { 'x-amz-tagging': tags } });
+
 describe('an archive', () => {
   it('leaves out an object that was replaced by a forbidden one after it was chosen', async () => {
     const tagged = {
@@ -318,17 +321,15 @@ describe('an archive', () => {
     await test.identities.putPolicy('shown', JSON.stringify({ Version: '2012-10-17', Statement }));
     await test.identities.putUser({ accessKey: 'tom', secretKey: 'password-1' });
     await test.identities.attach({ kind: 'user', name: 'tom' }, ['shown']);
-    const put = (name: string, tags: string) =>
-      root.send('PUT', at('s3/docs', { key: `shown/${name}` }), { body: name, headers: { 'x-amz-tagging': tags } });
-    for (const name of ['1', '2', '3']) await put(name, 'shown=yes');
+    for (const name of ['1', '2', '3']) await putShown(name, 'shown=yes');
     const tom = new TestBrowser(test.url);
     await tom.signIn({ accessKey: 'tom', secretKey: 'password-1' });
     const { layer } = test.stores;
     const read = layer.getObject.bind(layer);
     const reads = vi.spyOn(layer, 'getObject').mockImplementation(async (bucket, key, options) => {
-      if (key === 'shown/1') await put('2', 'shown=no');
+      if (key === 'shown/1') await putShown('2', 'shown=no');
       // This one is replaced between the decision and the read.
-      if (key === 'shown/3') await put('3', 'shown=no');
+      if (key === 'shown/3') await putShown('3', 'shown=no');
       return read(bucket, key, options);
     });
     try {
