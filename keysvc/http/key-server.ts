@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { rootCertificates, type TLSSocket } from 'node:tls';
 import { Connections } from '../../platform/connections.ts';
+import { RepeatedLines } from '../../platform/repeated-lines.ts';
 import { applyTlsMaterial, type TlsChange } from '../../platform/tls/reloading-context.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { TlsProxies } from '../config/config.ts';
@@ -75,11 +76,12 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
     authorized.add(socket);
     socket.once('close', () => authorized.delete(socket));
   });
+  const refusals = new RepeatedLines(log);
   server.on('tlsClientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
     // A probe that only connects is not logged.
     if (error.code === 'ECONNRESET') return;
     const message = `TLS handshake refused: ${error.reason ?? error.message}`;
-    log.warn({ ip: socket.remoteAddress, code: error.code }, message);
+    refusals.write('warn', { ip: socket.remoteAddress, code: error.code }, message);
     service.errors.record(message);
   });
 

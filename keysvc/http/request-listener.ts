@@ -6,6 +6,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { TLSSocket } from 'node:tls';
 import type { Identity } from '../../protocol/key-service/identity.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { RepeatedLines } from '../../platform/repeated-lines.ts';
 import type { Caller } from './caller.ts';
 import type { Answer, Service } from '../calls/call.ts';
 import { handlers } from '../calls/handlers.ts';
@@ -75,6 +76,7 @@ export interface ListenerOptions {
 /** Answers requests: it identifies the caller, authorizes the call, runs it, and writes the audit log. */
 export function createRequestListener(options: ListenerOptions): RequestListener {
   const { service, log } = options;
+  const failures = new RepeatedLines(log);
 
   async function answer(request: IncomingMessage, target: RequestTarget, { client, ip }: Caller): Promise<Answer> {
     const { route } = target;
@@ -87,7 +89,8 @@ export function createRequestListener(options: ListenerOptions): RequestListener
         throw callError(client.refusal);
       }
       const { subject, identity, validUntil, why } = certificate;
-      log.warn({ ip, subject, identity, validUntil, path: route.path }, `client certificate refused: ${why}`);
+      const fields = { ip, subject, identity, validUntil, path: route.path };
+      failures.write('warn', fields, `client certificate refused: ${why}`);
       service.errors.record(`client certificate of ${subject} (identity ${identity}) refused: ${why}`);
       throw rejectedCall(403, `not authorized: ${why}`, { headers: { connection: 'close' } });
     }
@@ -104,11 +107,11 @@ export function createRequestListener(options: ListenerOptions): RequestListener
   function report(error: unknown, path: string): RequestError {
     if (error instanceof RequestError) {
       if (error.status < 500 || error.status === 501) return error;
-      if (options.logErrors()) log.error({ path, err: error.cause ?? error }, error.message);
+      if (options.logErrors()) failures.write('error', { path, err: error.cause ?? error }, error.message);
       service.errors.record(`${path}: ${withCause(error)}`);
       return error;
     }
-    log.error({ path, err: error }, 'a call failed unexpectedly');
+    failures.write('error', { path, err: error }, 'a call failed unexpectedly');
     service.errors.record(`${path}: a call failed unexpectedly: ${withCause(error)}`);
     return rejectedCall(500, 'internal server error', { cause: error });
   }
@@ -149,7 +152,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
 
   return (request, response) => {
     handle(request, response).catch((error: unknown) => {
-      log.error({ err: error }, 'a call could not be answered');
+      failures.write('error', { err: error }, 'a call could not be answered');
       response.destroy();
     });
   };

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -12,14 +11,16 @@ afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connectio
 
 const nextRequestId = () => '0123456789ABCDEF';
 
-/** The levels of the lines that one request for an object leaves in the log, and what it was answered. */
+/** The levels of the lines that requests for an object leave in the log, and what the last one was answered. */
 async function linesOf(
   readiness: Readiness,
   s3: RequestHandler,
   init: RequestInit = {},
+  requests = 1,
 ): Promise<{ status: number; levels: string[] }> {
-  const stream = new PassThrough();
-  const log = createLogger({ name: 'test', level: 'debug', stream });
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const log = createLogger({ name: 'test', level: requests > 1 ? 'info' : 'debug', stream });
   const handlers = { s3, sts: s3, admin: s3 };
   const handle = createDispatch({ readiness: () => readiness, handlers: () => handlers, metrics: s3 });
   const made = createS3Server({
@@ -30,11 +31,14 @@ async function linesOf(
   await new Promise<void>((resolve) => {
     made.server.listen(0, '127.0.0.1', resolve);
   });
-  const answer = await fetch(`http://127.0.0.1:${(made.server.address() as AddressInfo).port}/b/k`, init);
-  await answer.text();
-  const lines = String(stream.read()).trim().split('\n');
+  let status = 0;
+  for (let request = 0; request < requests; request += 1) {
+    const answer = await fetch(`http://127.0.0.1:${(made.server.address() as AddressInfo).port}/b/k`, init);
+    await answer.text();
+    status = answer.status;
+  }
   const refusals = lines.map((line) => JSON.parse(line) as { level: string; code?: string });
-  return { status: answer.status, levels: refusals.filter(({ code }) => code !== undefined).map(({ level }) => level) };
+  return { status, levels: refusals.filter(({ code }) => code !== undefined).map(({ level }) => level) };
 }
 
 const slow: RequestHandler = () => Promise.reject(new S3Error('SlowDown'));
@@ -59,5 +63,12 @@ describe('the log of requests', () => {
   it('reports what fails before the body was read: the client is still there', async () => {
     const upload = { method: 'PUT', body: 'unread' };
     expect(await linesOf({ kind: 'ready' }, unavailable, upload)).toEqual({ status: 503, levels: ['error'] });
+  });
+
+  it('leaves lines out when requests fail again and again in the same way', async () => {
+    expect(await linesOf({ kind: 'ready' }, unavailable, {}, 40)).toEqual({
+      status: 503,
+      levels: Array(5).fill('error'),
+    });
   });
 });

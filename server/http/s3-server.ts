@@ -23,6 +23,7 @@ import { tlsVersionOf } from './contract/tls-version.ts';
 import { MessageBody } from './message-body.ts';
 import type { BodyMemory } from '../../platform/body-memory.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { RepeatedLines } from '../../platform/repeated-lines.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { RequestMeasure } from '../observability/metrics/request-counters.ts';
 import { asS3Error, answerError } from '../s3/answers.ts';
@@ -138,6 +139,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   const { log, secure, clientCertificates = false, events, findSource = createSourceFinder() } = options;
   const { findHostStyle = createHostStyleFinder([]) } = options;
   const debug = log.isLevelEnabled('debug');
+  const failures = new RepeatedLines(log);
 
   return (message, response, awaitsContinue) => {
     const requestId = options.nextRequestId();
@@ -230,7 +232,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     }
   }
 
-  /** Logs a failure. Errors of the client are logged only at the level debug; errors of the server always. */
+  /** Logs a failure. Errors of the client are logged only at the level debug; errors of the server always, while they do not repeat. */
   function logFailure(request: IncomingRequest, message: IncomingMessage, error: unknown): void {
     const refusal = asS3Error(error);
     const fields = {
@@ -242,7 +244,7 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     if (clientDisconnected(message)) log.debug(fields, 'the client went away before its request was whole');
     else if (isNotServing(error)) log.debug(fields, 'refused: this server does not serve now');
     else if (refusal.status >= 500 && !expectedRefusals.has(refusal.code)) {
-      log.error({ ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
+      failures.write('error', { ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
     } else if (debug) {
       log.debug({ ...fields, reason: reasonOf(refusal) }, `request refused: ${refusal.message}`);
     }

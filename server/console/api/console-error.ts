@@ -9,6 +9,7 @@ import { auditOf } from './request-audit.ts';
 import { IdentityError, type IdentityErrorCode } from '../../auth/identity-error.ts';
 import { RequestError } from '../../../protocol/request-error.ts';
 import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
+import { RepeatedLines } from '../../../platform/repeated-lines.ts';
 
 const statuses = {
   BadRequest: 400,
@@ -85,10 +86,12 @@ function parserAnswer(error: unknown): (ErrorAnswer & { readonly status: number 
 
 /** Answers every error as `{code, message}`. An unexpected error is logged and answered with 500. */
 export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
+  const failures = new RepeatedLines(log);
   return (error: unknown, request: Request, response: Response, _next) => {
     const known = errorAnswerOf(error);
     if (known === undefined || known.status >= 500) {
-      log.error({ err: error, method: request.method, path: request.path }, 'the console failed to answer a request');
+      const fields = { err: error, method: request.method, path: request.path };
+      failures.write('error', fields, 'the console failed to answer a request');
     }
     auditOf(response)?.setError({ code: known?.code ?? 'InternalError', message: known?.message ?? '' });
     if (response.headersSent) {
