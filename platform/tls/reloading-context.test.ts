@@ -127,6 +127,46 @@ describe('a watched pair', () => {
       expect(logged.filter((line) => line.includes('TLS files not reloaded'))).toHaveLength(1);
     }));
 
+  it('stays while the new certificate is not valid yet', async () => {
+    const later = await issueCertificate({
+      commonName: 'x',
+      now: new Date(Date.now() + 3_600_000),
+      validForMs: 3_600_000,
+      issuer: ca,
+    });
+    await watching(async (watched, changes, logged) => {
+      await write(later);
+      for (let i = 0; i < 3; i++) await watched.check();
+      expect(watched.current.cert.toString()).toBe(first.certPem);
+      expect(changes).toEqual([]);
+      const lines = logged.filter((line) => line.includes('tls.crt is not valid before'));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain('the former certificate stays in use');
+    });
+  });
+
+  it('is replaced by another expired one when it is expired itself: the administrator may know why', async () => {
+    const lastYear = { commonName: 'x', now: new Date(Date.now() - 7_200_000), validForMs: 3_600_000 };
+    const [old, next] = await Promise.all([issueCertificate(lastYear), issueCertificate(lastYear)]);
+    await write(old);
+    await watching(async (watched) => {
+      await write(next);
+      await vi.waitFor(() => expect(watched.current.cert.toString()).toBe(next.certPem), { timeout: 5000 });
+    });
+  });
+
+  it('is named in one line when it is expired', async () => {
+    await write(
+      await issueCertificate({ commonName: 'x', now: new Date(Date.now() - 7_200_000), validForMs: 3_600_000 }),
+    );
+    await watching(async (watched, _, logged) => {
+      for (let i = 0; i < 3; i++) await watched.check();
+      const lines = logged.filter((line) => line.includes('"event":"certificate-validity"'));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(/the certificate in \S+tls\.crt expired at \S+Z: renew it and replace the file/);
+    });
+  });
+
   it('tells a change of the authorities from one of the certificate', () => {
     const caFile = join(folder, 'ca.pem');
     return writeFile(caFile, ca.certPem).then(() =>

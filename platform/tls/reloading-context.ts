@@ -1,6 +1,8 @@
 import { dirname } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
 import type { Logger } from '../logger.ts';
+import { ProgramError } from '../program-error.ts';
+import { validityError, validityWarning } from './certificate-validity.ts';
 import { watchPaths } from '../watch-paths.ts';
 import { readTlsFiles } from './tls-files.ts';
 import type { TlsFiles, TlsMaterial } from './tls-files.ts';
@@ -28,7 +30,8 @@ export interface WatchOptions extends TlsFiles {
 /**
  * Reads certificate and key, and again when their content changes. It polls every few seconds and watches their folders, so that it also
  * sees the swapped symbolic links of a Kubernetes volume. An invalid pair, such as one between the writes of its two files, is logged, and
- * the old pair stays.
+ * the old pair stays. It also stays instead of one that is expired or not valid yet, as long as it is valid itself. A certificate that is
+ * not valid, or ends soon, is logged once a day.
  *
  * Rejects with a `ProgramError` if the files are wrong at the first read.
  */
@@ -40,10 +43,24 @@ export async function watchTlsFiles(
   let current = await readTlsFiles(options);
   let closed = false;
   let complaint: string | undefined;
+  let warned: string | undefined;
+
+  const warnOfValidity = () => {
+    const warning = validityWarning(current.cert, Date.now());
+    if (warning !== undefined && warning !== warned) {
+      log.warn(
+        { event: 'certificate-validity', certFile: options.certFile },
+        `the certificate in ${options.certFile} ${warning}: renew it and replace the file`,
+      );
+    }
+    warned = warning;
+  };
+  warnOfValidity();
 
   const look = async () => {
     try {
       const next = await readTlsFiles(options);
+      checkValidity(options.certFile, current, next);
       complaint = undefined;
       const change = difference(current, next);
       if (closed || !(change.certificate || change.ca)) return;
@@ -56,6 +73,8 @@ export async function watchTlsFiles(
       if (message !== complaint)
         log.error({ certFile: options.certFile, err: error }, `TLS files not reloaded: ${message}`);
       complaint = message;
+    } finally {
+      warnOfValidity();
     }
   };
   const watched = watchPaths(foldersOf(options), {
@@ -81,6 +100,17 @@ export function applyTlsMaterial(
   more: { readonly secureOptions?: number } = {},
 ): void {
   server.setSecureContext({ ...material, ...more });
+}
+
+/** Clients would refuse the new certificate, and they do not refuse the old one. The clock of the issuer may also be ahead. */
+function checkValidity(certFile: string, before: TlsMaterial, after: TlsMaterial): void {
+  const now = Date.now();
+  const error = validityError(after.cert, now);
+  if (error === undefined || before.cert.equals(after.cert) || validityError(before.cert, now) !== undefined) return;
+  throw new ProgramError(
+    'tls-files',
+    `the new certificate in ${certFile} ${error}: the former certificate stays in use`,
+  );
 }
 
 function difference(before: TlsMaterial, after: TlsMaterial): TlsChange {
