@@ -35,6 +35,12 @@ export class ServiceMetrics {
     this.#gauge('kes_system_mem_stack_used', 'Bytes of stack in use: not known, always 0', () => 0);
   }
 
+  /** Adds the end of the validity of the certificate in use, milliseconds since 1970. */
+  addCertificate(expires: () => number): void {
+    const help = 'End of the validity of the certificate, seconds since 1970';
+    this.#gauge('keysvc_tls_certificate_expires_seconds', help, () => expires() / 1000);
+  }
+
   began(): void {
     this.#active.inc();
   }

@@ -80,6 +80,7 @@ describe('the key server', () => {
     expect(before).toMatch(/^kes_http_request_error\{code="404"\} [1-9]/m);
     for (const name of ['kes_http_request_active', 'kes_log_audit_events', 'kes_system_up_time', 'kes_system_num_cpu'])
       expect(before.match(new RegExp(`^${name} \\d`, 'gm'))).toHaveLength(1);
+    expect(before).toMatch(/^keysvc_tls_certificate_expires_seconds \d{10}/m);
     expect(before).toMatch(/^kes_http_response_time_bucket\{le="0\.25"\} /m);
     expect(auditEvents(await counts())).toBe(auditEvents(before));
   });

@@ -5,6 +5,7 @@ import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import { formatAddress, listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { isForTesting } from '../../platform/tls/issue-certificate.ts';
+import { expiresAt } from '../../platform/tls/certificate-validity.ts';
 import { watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import { Authorizer } from '../calls/authorizer.ts';
 import { AuditLog, ErrorLog } from '../calls/event-logs.ts';
@@ -83,6 +84,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   const errors = new ErrorLog();
   const startedAt = now();
   const metrics = new ServiceMetrics(startedAt, now);
+  metrics.addCertificate(() => expiresAt(tls.current.cert));
   audit.on('event', () => metrics.audited());
   errors.on('event', () => metrics.failed());
   let authorizer = new Authorizer(config.admin, config.policies);

@@ -6,6 +6,7 @@ import { openLineRing } from '../../platform/line-ring.ts';
 import { formatAddress, listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
+import { expiresAt } from '../../platform/tls/certificate-validity.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -85,6 +86,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
       ready: () => readinessNow().kind === 'ready',
       server: () => endpoint,
       replicas: () => replicas,
+      certificateExpires: () => (tls === undefined ? undefined : expiresAt(tls.current.cert)),
     }),
     clock: () => new Date(),
   });
@@ -276,7 +278,7 @@ const maxOutageMs = 5_000;
 function metricSources(
   { settings, stores: { place }, startedAt }: ThreadOptions,
   { objects, blobs, keys, stores, sealed }: Services,
-  own: Pick<MetricSources, 'sums' | 'byBucket' | 'audit' | 'ready' | 'server' | 'replicas'>,
+  own: Pick<MetricSources, 'sums' | 'byBucket' | 'audit' | 'ready' | 'server' | 'replicas' | 'certificateExpires'>,
 ): MetricSources {
   return {
     ...own,

@@ -79,6 +79,8 @@ export interface MetricSources {
   /** The servers that share the records. `leads` is true where this one does the background work. */
   readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
   readonly recordsReachable: () => boolean;
+  /** The end of the validity of the certificate in use, milliseconds since 1970. Undefined without TLS. */
+  readonly certificateExpires?: () => number | undefined;
   /** The space of the volume of the blobs in bytes; undefined where it is unknown. */
   readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
   readonly buckets: () => Promise<number>;
@@ -169,6 +171,7 @@ export interface MetricValues {
   readonly leads: boolean;
   readonly replicas: number;
   readonly recordsReachable: boolean;
+  readonly certificateExpires?: number | undefined;
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly buckets: number | undefined;
   readonly integrity?: Integrity | undefined;
@@ -227,6 +230,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     leads,
     replicas: live.length,
     recordsReachable: sources.recordsReachable(),
+    certificateExpires: sources.certificateExpires?.(),
     space,
     buckets,
     integrity,

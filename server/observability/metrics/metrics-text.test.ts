@@ -52,6 +52,13 @@ async function lines(group: 'cluster' | 'node' | 'bucket' | 'resource', more: Pa
 const names = async (...args: Parameters<typeof lines>) =>
   new Set((await lines(...args)).map((line) => line.replace(/[ {].*/, '')));
 
+it.each(['cluster', 'node', 'resource'] as const)('tells in the group %s when the certificate ends', async (group) => {
+  expect(await lines(group, { certificateExpires: 1_800_000_000_500 })).toContain(
+    'coffer_tls_certificate_expires_seconds{server="coffer-0:9000"} 1800000000.5',
+  );
+  expect(await names(group)).not.toContain('coffer_tls_certificate_expires_seconds');
+});
+
 it('shows the replication of each bucket among the metrics of buckets', async () => {
   const replication = [
     {

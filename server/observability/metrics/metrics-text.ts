@@ -127,7 +127,7 @@ class CountedHistogram extends Gauge<'api' | 'le'> {
 type Row = readonly [name: string, help: string, value: number | undefined, labels?: Readonly<Record<string, string>>];
 
 function addNode(registry: Registry, values: MetricValues): void {
-  const { process, space, version, startedAt, now, dataFolder, leads, recordsReachable } = values;
+  const { process, space, version, startedAt, now, dataFolder, leads, recordsReachable, certificateExpires } = values;
   const drive = { drive: dataFolder };
   addCounters(registry, [
     ['minio_node_process_cpu_total_seconds', 'CPU time of the process, seconds', process.cpuSeconds],
@@ -147,6 +147,11 @@ function addNode(registry: Registry, values: MetricValues): void {
     ['minio_node_drive_used_bytes', 'Used bytes of the file system of the objects', usedOf(space), drive],
     ['coffer_background_work', '1 where the server does the background work of all', Number(leads)],
     ['coffer_records_reachable', '1 where the record store answers', Number(recordsReachable)],
+    [
+      'coffer_tls_certificate_expires_seconds',
+      'End of the validity of the certificate of S3 and the console, seconds since 1970',
+      inSeconds(certificateExpires),
+    ],
     ['minio_software_version_info', 'Version of the server', 1, { version }],
   ]);
 }
