@@ -101,7 +101,7 @@ describe('loadSettings', () => {
 
   it('refuses an environment file that was named but is not there', () => {
     expect(problems({ ...root, SVC_CONFIG_ENV_FILE: '/absent' })[0]).toContain(
-      'SVC_CONFIG_ENV_FILE: no such file: /absent',
+      'SVC_CONFIG_ENV_FILE is /absent, which cannot be read: no such file: /absent',
     );
   });
 

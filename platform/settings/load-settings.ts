@@ -2,9 +2,9 @@ import { errorText } from '../system-error.ts';
 import { ProgramError } from '../program-error.ts';
 import { parseRange } from '../../protocol/policy/ip-range.ts';
 import { misspeltName } from '../../protocol/policy/known-names.ts';
-import { readFileSync } from 'node:fs';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting, settings } from '../../protocol/settings/table.ts';
+import { readSettingFile } from './read-setting-file.ts';
 import { parseEnvFile, group, SettingReader, type GivenSetting } from './setting-source.ts';
 import { mergeVariables } from './merge-variables.ts';
 import { readNotifySettings } from './notify-settings.ts';
@@ -42,7 +42,7 @@ const oneDay = 24 * 60 * 60 * 1_000;
  */
 export function loadSettings({
   env,
-  readFile = (path) => readFileSync(path, 'utf8'),
+  readFile = readSettingFile,
 }: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile?: (path: string) => string;
@@ -132,7 +132,7 @@ export function loadSettings({
  */
 export function loadStoreSettings({
   env,
-  readFile = (path) => readFileSync(path, 'utf8'),
+  readFile = readSettingFile,
 }: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile?: (path: string) => string;
@@ -149,14 +149,21 @@ function readVariables(
 ): ReturnType<typeof mergeVariables> {
   const named = env['SVC_CONFIG_ENV_FILE'] ?? env['MINIO_CONFIG_ENV_FILE'];
   const path = named === undefined || named === '' ? defaultEnvFile : named;
-  let file: ReadonlyMap<string, string> = new Map();
+  let text = '';
   try {
-    file = parseEnvFile(readFile(path), path);
+    text = readFile(path);
   } catch (error) {
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT' && path !== named;
-    if (!absent) throw new ProgramError('settings', `SVC_CONFIG_ENV_FILE: ${errorText(error)}`);
+    if (!absent) {
+      throw new ProgramError('settings', `SVC_CONFIG_ENV_FILE is ${path}, which cannot be read: ${errorText(error)}`);
+    }
   }
-  return mergeVariables(env, file);
+  try {
+    return mergeVariables(env, parseEnvFile(text, path));
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    throw new ProgramError('settings', `SVC_CONFIG_ENV_FILE: ${error.message}`);
+  }
 }
 
 /** Reads the providers. Those that are switched off may contradict themselves. */

@@ -26,8 +26,40 @@ describe('parseEnvFile', () => {
     );
   });
 
+  it.each(['A=1\nB=pass\0word\n', 'A=1\n\0\0\0\0', 'A=1\n# \0'])(
+    'refuses the NUL bytes that a damaged file has: %j',
+    (text) => {
+      expect(() => parse(text)).toThrow(
+        new ProgramError('settings', 'coffer.env, line 2: a NUL byte: the file is damaged, or it is not UTF-8'),
+      );
+    },
+  );
+
   it('names the variable whose quote is not closed', () => {
     expect(() => parse('A="abc')).toThrow('coffer.env, line 1, A: the " that opens the value is not closed');
+  });
+});
+
+describe('a secret in a file', () => {
+  const read = (text: string) => {
+    const reader = new SettingReader({
+      variables: new Map([['SVC_ROOT_PASSWORD_FILE', '/run/secret']]),
+      readFile: () => text,
+    });
+    return { value: reader.read(setting('SVC_ROOT_PASSWORD')), problems: reader.problems };
+  };
+
+  it.each(['root-password', 'root-password\n', 'root-password\r\n', '\uFEFFroot-password\r\n'])('is %j', (text) => {
+    expect(read(text)).toEqual({ value: 'root-password', problems: [] });
+  });
+
+  it('is refused with a NUL byte', () => {
+    expect(read('root-\0password')).toEqual({
+      value: undefined,
+      problems: [
+        'SVC_ROOT_PASSWORD_FILE names /run/secret, which cannot be read: a NUL byte: the file is damaged, or it is not UTF-8',
+      ],
+    });
   });
 });
 

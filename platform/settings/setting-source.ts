@@ -5,6 +5,9 @@ import { parseValue, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting } from '../../protocol/settings/table.ts';
 
+/** A power cut leaves zeros in some file systems, and UTF-16 has them. No variable of a process can hold one. */
+const nulByte = 'a NUL byte: the file is damaged, or it is not UTF-8';
+
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
 /**
@@ -19,6 +22,7 @@ export function parseEnvFile(text: string, path: string): Map<string, string> {
     .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
     .entries()) {
+    if (raw.includes('\0')) throw new ProgramError('settings', `${path}, line ${index + 1}: ${nulByte}`);
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
     const [, name, rest] = assignment.exec(line) ?? [];
@@ -117,7 +121,10 @@ export class SettingReader {
 
   #fromFile(name: string, path: string): { name: string; text: string } | undefined {
     try {
-      return { name, text: this.#source.readFile(path).replace(/\r?\n$/, '') };
+      const text = this.#source.readFile(path);
+      if (text.includes('\0')) throw new Error(nulByte);
+      // Editors of Windows begin a file with the mark.
+      return { name, text: text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '') };
     } catch (error) {
       this.problems.push(`${name} names ${path}, which cannot be read: ${fileErrorReason(error)}`);
       return undefined;
