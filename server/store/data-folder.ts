@@ -1,7 +1,7 @@
 import { ProgramError } from '../../platform/program-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
-import { readFile, readdir } from 'node:fs/promises';
+import { access, constants, readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { SEGMENTS, sealLeftSegments } from './files/file-segments.ts';
@@ -157,6 +157,8 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
   const formatFile = join(folder, FORMAT_FILE);
   try {
     await makeDurableFolder(folder);
+    // The stores name a read-only file system in words of their own, which do not say the folder.
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     // The check comes before the lock, because the lock writes a file, and the folder may be a user's home.
     let format = await readFormat(formatFile);
     if (format === undefined) await refuseUnlessNew(folder);
