@@ -93,6 +93,10 @@ describe('the next step of a workload', () => {
   it('is only to refresh while a key service is down and nothing changed', () => {
     expect(step(sampleWorkload(), runningWorkload(['ready 1']), { unsettled: 'down' })).toBe('refresh');
   });
+  it.each(['ready 1', 'not-ready 1', 'broken 1'])('is to keep a pod whose volume would go with it: %s', (instance) => {
+    const running = runningWorkload([instance], '2', { deletedClaims: ['data-demo-server-0'] });
+    expect(step(sampleWorkload('2'), running)).toBe('wait VolumeBeingDeleted');
+  });
   it('leaves what is paused alone', () => {
     expect(step(sampleWorkload('2'), runningWorkload(['ready 1']), { paused: true })).toBe('leave');
     expect(step(sampleWorkload('2'), undefined, { paused: true })).toBe('leave');

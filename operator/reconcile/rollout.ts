@@ -83,7 +83,12 @@ function describe({ field, of }: RestartInput): string {
 }
 
 export type BlockerReason =
-  'PodNotReady' | 'StoreNotHealthy' | 'RolloutInProgress' | 'KeyServiceUnavailable' | 'ProviderInvalid';
+  | 'PodNotReady'
+  | 'StoreNotHealthy'
+  | 'RolloutInProgress'
+  | 'KeyServiceUnavailable'
+  | 'ProviderInvalid'
+  | 'VolumeBeingDeleted';
 
 /** The reason why a needed restart does not happen. */
 export interface Blocker {
@@ -138,6 +143,8 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
   const next = outdatedInstances(desired, running).toSorted(brokenFirst)[0];
   if (next === undefined || desired.kubernetes.hibernated) return { kind: 'refresh' };
   const reasons = restartReasons(next.inputs, desired.inputs, desired.owner);
+  const deleted = volumeBeingDeleted(running);
+  if (deleted !== undefined) return { kind: 'wait', blocker: deleted, restarts: reasons, progressing: false };
   if (next.state.kind !== 'ready') return { kind: 'replace', instance: next, restarts: reasons };
   const returning = returningInstance(next, running);
   if (returning !== undefined) return { kind: 'wait', blocker: returning, restarts: reasons, progressing: true };
@@ -182,6 +189,20 @@ export function isInMidRollout(running: RunningWorkload, owner: ResourceRef): bo
 
 export function allReady(running: RunningWorkload): boolean {
   return running.instances.length >= running.wanted && running.instances.every(({ state }) => state.kind === 'ready');
+}
+
+/** The pod holds the data of a deleted claim: a replacement would remove both. */
+function volumeBeingDeleted({ deletedClaims = [] }: RunningWorkload): Blocker | undefined {
+  return deletedClaims.length === 0
+    ? undefined
+    : { reason: 'VolumeBeingDeleted', message: describeDeletedClaims(deletedClaims) };
+}
+
+export function describeDeletedClaims(claims: readonly string[]): string {
+  return (
+    `PersistentVolumeClaim ${claims.join(', ')} was deleted, and goes with its data when its pod ends, which the operator does not restart ` +
+    'meanwhile: set persistentVolumeReclaimPolicy of its PersistentVolume to Retain, or copy the data, and then delete the pod'
+  );
 }
 
 /** Another instance that is neither ready nor starting blocks the next replacement. */

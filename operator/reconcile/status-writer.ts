@@ -10,6 +10,7 @@ const blockers: readonly string[] = [
   'RolloutInProgress',
   'KeyServiceUnavailable',
   'ProviderInvalid',
+  'VolumeBeingDeleted',
 ] satisfies BlockerReason[];
 
 export type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'now'>;

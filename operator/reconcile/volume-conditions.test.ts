@@ -57,6 +57,31 @@ describe('a volume that grows', () => {
   });
 });
 
+describe('a volume whose claim was deleted while a pod uses it', () => {
+  const saidOf = (found: readonly ConditionUpdate[]) =>
+    withVolumes(found, { deletedClaims: ['data-demo-server-0'] }, undefined, new Date(0)).conditions;
+
+  it('needs a person, before its pod ends and takes the data along', () => {
+    const conditions = saidOf(fine);
+    expect(conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
+      'Ready=False VolumeBeingDeleted',
+      'Stalled=True VolumeBeingDeleted',
+    ]);
+    expect(conditions[0]?.message).toBe(
+      'PersistentVolumeClaim data-demo-server-0 was deleted, and goes with its data when its pod ends, which the operator does not restart ' +
+        'meanwhile: set persistentVolumeReclaimPolicy of its PersistentVolume to Retain, or copy the data, and then delete the pod',
+    );
+  });
+
+  it('comes before what else is wrong', () => {
+    const found = [notReady('CrashLoop', 'it ends'), stalled('CrashLoop', 'it ends')];
+    expect(saidOf(found).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      'Ready VolumeBeingDeleted',
+      'Stalled VolumeBeingDeleted',
+    ]);
+  });
+});
+
 it('a volume that is larger than asked is no fault, and is told', () => {
   const { conditions, all } = said([{ ...volume('cannot-shrink'), asked: '50Gi' }]);
   expect(conditions).toEqual(['Ready=True Ready', 'VolumeResizing=False CannotShrink']);

@@ -1,5 +1,6 @@
 import { restartAnnotation } from '../api/tenant.ts';
 import type { ResizingVolume, RunningWorkload } from '../runtime/contract/runtime.ts';
+import { describeDeletedClaims } from './rollout.ts';
 import { notReady, reconciling, stalled, type ConditionUpdate, type ResourceStatus } from './conditions.ts';
 
 /** Milliseconds that the growth of a volume may take: clouds need some minutes. */
@@ -12,17 +13,19 @@ interface VolumeConditions {
 }
 
 /**
- * Adds the conditions of volumes that do not have the requested size. While a volume grows, the resource is not Ready; after a deadline
+ * Adds the conditions of volumes that are being deleted, or do not have the requested size. While a volume grows, the resource is not Ready; after a deadline
  * it is Stalled, and the user has to act.
  *
  * @param before the status of the reconcile before, which has the time when the growth began
  */
 export function withVolumes(
   found: readonly ConditionUpdate[],
-  running: Pick<RunningWorkload, 'resizing'> | undefined,
+  running: Pick<RunningWorkload, 'resizing' | 'deletedClaims'> | undefined,
   before: Pick<ResourceStatus, 'conditions'> | undefined,
   now: Date,
 ): VolumeConditions {
+  const deleted = running?.deletedClaims ?? [];
+  if (deleted.length > 0) return { conditions: withDeletedClaims(found, deleted), againMs: undefined };
   const volumes = running?.resizing ?? [];
   const growing = volumes.filter(({ state }) => state !== 'cannot-shrink').toSorted(failedFirst);
   const [first] = growing;
@@ -43,6 +46,13 @@ export function withVolumes(
       ? [notReady('VolumeNotGrown', message), stalled('VolumeNotGrown', message)]
       : [{ type: 'Ready', status: 'Unknown', reason, message } as const, reconciling(reason, message)];
   return { conditions: [...reported, ...rest, resizing], againMs };
+}
+
+/** Data that is about to be lost comes before every other problem. */
+function withDeletedClaims(found: readonly ConditionUpdate[], claims: readonly string[]): readonly ConditionUpdate[] {
+  const message = describeDeletedClaims(claims);
+  const rest = found.filter(({ type }) => type !== 'Ready' && type !== 'Stalled' && type !== 'Reconciling');
+  return [notReady('VolumeBeingDeleted', message), stalled('VolumeBeingDeleted', message), ...rest];
 }
 
 /** A volume that is larger than requested is no problem; the condition explains why it stays as it is. */

@@ -58,6 +58,8 @@ export interface RunningWorkload {
   readonly rejected?: { readonly reason: RefusalReason; readonly message: string };
   /** Volumes by the name of the claim. */
   readonly resizing?: readonly ResizingVolume[];
+  /** Claims that were deleted while an instance uses them. The cluster removes them, with the data, when the instance ends. */
+  readonly deletedClaims?: readonly string[];
   /** HOST:PORT by the name of the port. */
   readonly addresses: Readonly<Record<string, string>>;
 }

@@ -27,6 +27,7 @@ const blockers: readonly BlockerReason[] = [
   'RolloutInProgress',
   'KeyServiceUnavailable',
   'ProviderInvalid',
+  'VolumeBeingDeleted',
 ];
 
 /** The operator's metrics in the text format of Prometheus. The dashboard and the alerts of the chart depend on their names. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import { adjustedClaim, growths, otherTemplates, resizingVolumes } from './claims.ts';
+import { adjustedClaim, deletedClaims, growths, otherTemplates, resizingVolumes } from './claims.ts';
 import { exampleContext, exampleServer } from '../../../../test/support/operator/example-workload.ts';
 import { sharedClaims, claimTemplates } from '../objects/volumes.ts';
 import { quantityValue } from '../../../api/volume-fields.ts';
@@ -42,6 +42,33 @@ describe('a volume that is smaller than asked for', () => {
   });
   it('does not when it has another owner', () => {
     expect(growths(exampleServer(), [claim('data-demo-two-0', '5Gi'), claim('other-demo-0', '5Gi')])).toEqual([]);
+  });
+});
+
+describe('claims that were deleted', () => {
+  const deleted = (name: string): KubeObject => {
+    const live = claim(name, '5Gi');
+    return { ...live, metadata: { ...live.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  };
+  const claims = [deleted('data-demo-1'), claim('data-demo-0', '5Gi')];
+  const pod = (claimName: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'demo-1' },
+    spec: {
+      volumes: [
+        { name: 'tmp', emptyDir: {} },
+        { name: 'data', persistentVolumeClaim: { claimName } },
+      ],
+    },
+  });
+
+  it('are those that a pod still uses', () => {
+    expect(deletedClaims(claims, [pod('data-demo-0'), pod('data-demo-1')])).toEqual(['data-demo-1']);
+  });
+
+  it('are none without a pod: nothing can be saved by waiting', () => {
+    expect(deletedClaims(claims, [pod('data-demo-0')])).toEqual([]);
   });
 });
 

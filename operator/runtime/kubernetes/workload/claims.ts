@@ -53,6 +53,23 @@ export function resizingVolumes(
   ].sort((a, b) => a.claim.localeCompare(b.claim, 'en', { numeric: true }));
 }
 
+const podVolumes = z.object({
+  volumes: z.array(z.object({ persistentVolumeClaim: z.object({ claimName: z.string() }).optional() })).default([]),
+});
+
+/** Answers the names of deleted claims that a pod uses, which is why they are still there. */
+export function deletedClaims(claims: readonly KubeObject[], pods: readonly KubeObject[]): readonly string[] {
+  const used = new Set(
+    pods.flatMap((pod) =>
+      podVolumes.parse(pod['spec'] ?? {}).volumes.map((volume) => volume.persistentVolumeClaim?.claimName),
+    ),
+  );
+  return claims
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined && used.has(metadata.name))
+    .map(({ metadata }) => metadata.name)
+    .sort();
+}
+
 /** Answers the claims of the workload's own mounts, with the requested and the wanted size. */
 function sizes(workload: Workload, claims: readonly KubeObject[]) {
   return workload.mounts.flatMap((mount) => {

@@ -9,7 +9,7 @@ import type { CertificateNeed, IssuedCertificate, ResourceRef, Workload } from '
 import { type CertificateExpiry, CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
 import type { Drift } from './drift.ts';
-import { resizingVolumes } from './claims.ts';
+import { deletedClaims, resizingVolumes } from './claims.ts';
 import { failedCreateView, rejectedPods, statefulSetView } from './live-workload.ts';
 import { schedulingDeadline, podView } from './instance-state.ts';
 import { ObjectWriter } from './object-writer.ts';
@@ -319,6 +319,7 @@ export class KubernetesRuntime implements Runtime {
     }
     const pods = caches.pods.ofWorkload(namespace, name);
     this.#wakeForScheduling(name, pods);
+    const claims = caches.persistentVolumeClaims.ofWorkload(namespace, name);
     const live = {
       statefulSet,
       fingerprint,
@@ -326,7 +327,8 @@ export class KubernetesRuntime implements Runtime {
       service: caches.services.get(namespace, name),
       replaced: new Set(this.#replaced.values()),
       rejected,
-      resizing: resizingVolumes(this.#written.get(name), caches.persistentVolumeClaims.ofWorkload(namespace, name)),
+      resizing: resizingVolumes(this.#written.get(name), claims),
+      deletedClaims: deletedClaims(claims, pods),
       rejectedPods: rejectedPods(statefulSet, caches.failedCreates()?.list(namespace) ?? [], this.#podsSeen),
     };
     const view = workloadView(live, now());

@@ -63,6 +63,7 @@ describe('a pod that could not be made', () => {
         replaced: new Set(),
         rejected: undefined,
         resizing: [],
+        deletedClaims: [],
         rejectedPods: new Map([['demo-0', quota]]),
         fingerprint: (value) => value,
       },

@@ -30,7 +30,7 @@ function running(inputs: readonly RestartInput[]) {
     spec: template.spec,
   };
   const live = { statefulSet, pods: [pod], service: undefined, replaced: new Set<string>(), rejected: undefined };
-  return workloadView({ ...live, resizing: [], rejectedPods: new Map(), fingerprint }, new Date());
+  return workloadView({ ...live, resizing: [], deletedClaims: [], rejectedPods: new Map(), fingerprint }, new Date());
 }
 
 describe('what an operator started to which a default image was no input', () => {

@@ -81,6 +81,7 @@ interface LiveParts {
   readonly replaced: ReadonlySet<string>;
   readonly rejected: RunningWorkload['rejected'];
   readonly resizing: readonly ResizingVolume[];
+  readonly deletedClaims: readonly string[];
   /** The reason why a pod was not made, by its name. */
   readonly rejectedPods: ReadonlyMap<string, string>;
   /** Answers a keyed digest. */
@@ -121,6 +122,7 @@ export function workloadView(live: LiveParts, now: Date): RunningWorkload {
     selector: selectorOf(metadata.name),
     ...(live.rejected === undefined ? {} : { rejected: live.rejected }),
     resizing: live.resizing,
+    ...(live.deletedClaims.length === 0 ? {} : { deletedClaims: live.deletedClaims }),
     addresses: addressesOf(metadata.name, metadata.namespace ?? '', live.service),
   };
 }
