@@ -57,12 +57,12 @@ describe('a volume that grows', () => {
   });
 });
 
-describe('a volume whose claim was deleted while a pod uses it', () => {
-  const saidOf = (found: readonly ConditionUpdate[]) =>
-    withVolumes(found, { deletedClaims: ['data-demo-server-0'] }, undefined, new Date(0)).conditions;
+const saidOfDeleted = (found: readonly ConditionUpdate[]) =>
+  withVolumes(found, { deletedClaims: ['data-demo-server-0'] }, undefined, new Date(0)).conditions;
 
+describe('a volume whose claim was deleted while a pod uses it', () => {
   it('needs a person, before its pod ends and takes the data along', () => {
-    const conditions = saidOf(fine);
+    const conditions = saidOfDeleted(fine);
     expect(conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`)).toEqual([
       'Ready=False VolumeBeingDeleted',
       'Stalled=True VolumeBeingDeleted',
@@ -75,7 +75,7 @@ describe('a volume whose claim was deleted while a pod uses it', () => {
 
   it('comes before what else is wrong', () => {
     const found = [notReady('CrashLoop', 'it ends'), stalled('CrashLoop', 'it ends')];
-    expect(saidOf(found).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+    expect(saidOfDeleted(found).map(({ type, reason }) => `${type} ${reason}`)).toEqual([
       'Ready VolumeBeingDeleted',
       'Stalled VolumeBeingDeleted',
     ]);

@@ -40,21 +40,21 @@ describe('parseEnvFile', () => {
   });
 });
 
-describe('a secret in a file', () => {
-  const read = (text: string) => {
-    const reader = new SettingReader({
-      variables: new Map([['SVC_ROOT_PASSWORD_FILE', '/run/secret']]),
-      readFile: () => text,
-    });
-    return { value: reader.read(setting('SVC_ROOT_PASSWORD')), problems: reader.problems };
-  };
+const readSecret = (text: string) => {
+  const reader = new SettingReader({
+    variables: new Map([['SVC_ROOT_PASSWORD_FILE', '/run/secret']]),
+    readFile: () => text,
+  });
+  return { value: reader.read(setting('SVC_ROOT_PASSWORD')), problems: reader.problems };
+};
 
+describe('a secret in a file', () => {
   it.each(['root-password', 'root-password\n', 'root-password\r\n', '\uFEFFroot-password\r\n'])('is %j', (text) => {
-    expect(read(text)).toEqual({ value: 'root-password', problems: [] });
+    expect(readSecret(text)).toEqual({ value: 'root-password', problems: [] });
   });
 
   it('is refused with a NUL byte', () => {
-    expect(read('root-\0password')).toEqual({
+    expect(readSecret('root-\0password')).toEqual({
       value: undefined,
       problems: [
         'SVC_ROOT_PASSWORD_FILE names /run/secret, which cannot be read: a NUL byte: the file is damaged, or it is not UTF-8',

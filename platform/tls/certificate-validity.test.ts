@@ -7,9 +7,10 @@ const start = Date.UTC(2026, 0, 1);
 let year: Buffer;
 let month: Buffer;
 
+const lasting = async (days: number) =>
+  Buffer.from((await makeCa({ commonName: 'x', now: new Date(start), validForMs: days * day })).certPem);
+
 beforeAll(async () => {
-  const lasting = async (days: number) =>
-    Buffer.from((await makeCa({ commonName: 'x', now: new Date(start), validForMs: days * day })).certPem);
   [year, month] = await Promise.all([lasting(365), lasting(30)]);
 });
 

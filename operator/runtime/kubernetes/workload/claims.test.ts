@@ -45,30 +45,31 @@ describe('a volume that is smaller than asked for', () => {
   });
 });
 
+const podUsing = (claimName: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'demo-1' },
+  spec: {
+    volumes: [
+      { name: 'tmp', emptyDir: {} },
+      { name: 'data', persistentVolumeClaim: { claimName } },
+    ],
+  },
+});
+
 describe('claims that were deleted', () => {
   const deleted = (name: string): KubeObject => {
     const live = claim(name, '5Gi');
     return { ...live, metadata: { ...live.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   };
   const claims = [deleted('data-demo-1'), claim('data-demo-0', '5Gi')];
-  const pod = (claimName: string): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'demo-1' },
-    spec: {
-      volumes: [
-        { name: 'tmp', emptyDir: {} },
-        { name: 'data', persistentVolumeClaim: { claimName } },
-      ],
-    },
-  });
 
   it('are those that a pod still uses', () => {
-    expect(deletedClaims(claims, [pod('data-demo-0'), pod('data-demo-1')])).toEqual(['data-demo-1']);
+    expect(deletedClaims(claims, [podUsing('data-demo-0'), podUsing('data-demo-1')])).toEqual(['data-demo-1']);
   });
 
   it('are none without a pod: nothing can be saved by waiting', () => {
-    expect(deletedClaims(claims, [pod('data-demo-0')])).toEqual([]);
+    expect(deletedClaims(claims, [podUsing('data-demo-0')])).toEqual([]);
   });
 });
 
