@@ -81,7 +81,8 @@ export async function runPlugin(commandLine: readonly string[], io: PluginIo): P
   return code;
 }
 
-function commands(io: PluginIo, exit: (code: number) => void): Command {
+/** Makes the command line. A command that ends with another code than 0 passes it to `exit`. */
+export function commands(io: PluginIo, exit: (code: number) => void): Command {
   const program = new Command('kubectl coffer')
     .description('Shows and steers the Tenants of a namespace and what they use')
     .version(metadata.version)

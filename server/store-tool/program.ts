@@ -43,7 +43,8 @@ function explained(error: unknown, io: Io): string {
     : (error.stack ?? error.message);
 }
 
-function buildProgram(io: Io, done: (code: number) => void): Command {
+/** Makes the command line. Each command passes its exit code to `done`. */
+export function buildProgram(io: Io, done: (code: number) => void): Command {
   const program = new Command('coffer-store')
     .description('Verifies, copies, and backs up what a Coffer server stores')
     .version(`coffer-store ${packageJson.version}`, '-v, --version')

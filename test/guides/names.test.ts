@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { wholeProgram } from '../../cli/program.ts';
+import { makeProgram } from '../../keysvc/commands/program.ts';
+import { expandEnvironment, parseConfig } from '../../keysvc/config/config-file.ts';
+import { toKeyStoreSettings } from '../../keysvc/config/to-keystore-settings.ts';
+import { validate } from '../../operator/api/validate.ts';
+import { commands as pluginCommands } from '../../operator/plugin/program.ts';
+import { kubernetesCommand } from '../../operator/runtime/kubernetes/kubernetes-command.ts';
+import { settings } from '../../protocol/settings/table.ts';
+import { knownActions } from '../../protocol/policy/known-names.ts';
+import { parseBucketPolicy, parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { serverCommand } from '../../server/process/command-line.ts';
+import { buildProgram as storeProgram } from '../../server/store-tool/program.ts';
+import { commandLinesOf, errorsOf } from './command-lines.ts';
+
+// What the pages name is there: commands and flags, variables, metrics, admin calls and actions of policies; and their blocks are valid for
+// the program that reads them. What is not there, and is named as such, is listed here.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 })
+  .trim()
+  .split('\n');
+const pages = tracked.filter((path) =>
+  /^(?:README|CONTRIBUTING|ARCHITECTURE)\.md$|^docs\/(?:guides\/)?[\w-]+\.md$|^(?:examples|charts|bench)\/.*README\.md$/.test(
+    path,
+  ),
+);
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const sources = tracked
+  .filter((path) =>
+    /^(?:server|keysvc|operator|cli|platform|protocol|bench|test|\.ci|charts|examples|bin)\//.test(path),
+  )
+  .filter((path) => !/\.(?:md|png|zip|gz|parquet)$/.test(path) && !path.startsWith('test/guides/'))
+  .map(read)
+  .join('\n');
+/** The words of the sources: a search in them for each name of each page took a minute. */
+const words = new Set(sources.match(/[\w:]+/g));
+
+/** Refused by name, which the guides say. */
+const absentCommands = ['admin: no command heal'];
+
+let programs: ReadonlyMap<string, Command>;
+
+beforeAll(async () => {
+  const { program: client } = await wholeProgram();
+  // The programs are not run, so that they need no terminal and no connection.
+  const none = {} as never;
+  programs = new Map([
+    ['coffer', client],
+    ['mc', client],
+    ['keysvc', makeProgram(none)],
+    ['coffer-server', serverCommand()],
+    ['coffer-store', storeProgram(none, () => undefined)],
+    ['coffer-operator kubernetes', kubernetesCommand({})],
+    ['kubectl coffer', pluginCommands(none, () => undefined)],
+  ]);
+});
+
+/** The blocks of a page in a language, without the indentation of a list. */
+function blocksOf(page: string, languages: string): readonly string[] {
+  const blocks = page.matchAll(new RegExp(`^( *)\`\`\`(?:${languages})\\n(.*?)^ *\`\`\``, 'gms'));
+  return [...blocks].map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
+}
+
+/** A name is known whole, or as one with an ID at its end, or as the beginning of several. */
+function isVariable(name: string): boolean {
+  if (words.has(name) || sources.includes(`'${name}_'`)) return true;
+  return variables.some((variable) => name.startsWith(`${variable}_`) || variable.startsWith(name));
+}
+
+const variables = settings.flatMap((row) =>
+  [row.name, ...row.aliases].flatMap((name) => (row.secret ? [name, `${name}_FILE`] : [name])),
+);
+
+/** Every variable has the form of an identity, since those are checked. */
+const environment = new Proxy({}, { get: () => 'a'.repeat(64), has: () => true });
+
+describe.each(pages)('%s', (path) => {
+  const page = read(path);
+
+  it('calls commands with flags that exist', () => {
+    const errors = commandLinesOf(page).flatMap((call) => errorsOf(call, programs).map((error) => `${call}: ${error}`));
+    expect(errors.filter((error) => !absentCommands.some((absent) => error.endsWith(absent)))).toEqual([]);
+  });
+
+  it('names variables that a program reads', () => {
+    const names = page.match(/\b(?:SVC|MINIO|COFFER|KEYSVC)_[A-Z0-9_]*[A-Z0-9]/g) ?? [];
+    expect(names.filter((name) => !isVariable(name))).toEqual([]);
+  });
+
+  it('names metrics that a program has', () => {
+    const names = (page.match(/`(?:coffer|minio|kes)_[a-z0-9_]+/g) ?? []).map((name) => name.slice(1));
+    // A list leaves the common beginning out: `kes_http_request_success`, `_error`. A histogram has names of its own.
+    const known = (name: string) => sources.includes(name.replace(/_(?:bucket|count|sum)$/, ''));
+    const parts = (name: string) => known(name) || sources.includes(name.replace(/^(?:coffer|minio|kes)_/, ''));
+    expect([...new Set(names)].filter((name) => !words.has(name) && !parts(name))).toEqual([]);
+  });
+
+  it('names actions that a policy may have', () => {
+    const names = page.match(/`(?:s3|admin|kms|sts):[A-Z][A-Za-z]+`/g) ?? [];
+    const known = (name: string) => knownActions.includes(name) || words.has(name);
+    expect(names.map((name) => name.slice(1, -1)).filter((name) => !known(name))).toEqual([]);
+  });
+
+  it('names admin calls that are served', () => {
+    const paths = page.match(/\/minio\/admin\/coffer\/v1\/[a-z/-]*[a-z]/g) ?? [];
+    // A route has its last word, or a choice of such words.
+    const last = (full: string) => full.slice(full.lastIndexOf('/') + 1);
+    expect(
+      paths.filter(
+        (full) =>
+          !last(full)
+            .split('-')
+            .every((word) => words.has(word)),
+      ),
+    ).toEqual([]);
+  });
+
+  it('has resources that the API server takes', () => {
+    const documents = blocksOf(page, 'ya?ml').flatMap((block) => parseAllDocuments(block).map((each) => each.toJS()));
+    const resources = documents.filter((each: { apiVersion?: string }) => each?.apiVersion === 'coffer.dev/v1alpha1');
+    const checked = resources.map((resource) => validate(resource, undefined, { asApiServer: true }));
+    expect(checked.flatMap((each) => (each.kind === 'invalid' ? each.problems : []))).toEqual([]);
+  });
+
+  it('has configurations that the key service takes', () => {
+    const blocks = blocksOf(page, 'ya?ml').filter((block) => /^keystore:/m.test(block));
+    for (const block of blocks) {
+      const { keystore } = expandEnvironment(parse(block), environment) as { keystore: Record<string, unknown> };
+      expect(() => toKeyStoreSettings(keystore)).not.toThrow();
+      if (/^address:/m.test(block)) expect(() => parseConfig(block, environment)).not.toThrow();
+    }
+  });
+
+  it('has policies that the server takes', () => {
+    for (const block of blocksOf(page, 'json')) {
+      const document = JSON.parse(block) as { Statement?: unknown; Effect?: unknown };
+      const policy = document.Effect === undefined ? document : { Version: '2012-10-17', Statement: [document] };
+      if (policy.Statement === undefined) continue;
+      const [, bucket = ''] = /arn:aws:s3:::([^/"*]+)/.exec(block) ?? [];
+      const parse = () =>
+        block.includes('"Principal"') ? parseBucketPolicy(policy, bucket) : parsePolicyDocument(policy);
+      expect(parse).not.toThrow();
+    }
+  });
+
+  it('has blocks of a shell that the shell can read', () => {
+    for (const block of blocksOf(page, 'sh|bash|console|')) {
+      if (!/^(?:coffer|mc|npm|export|curl|kubectl|docker|helm|keysvc)\b/m.test(block)) continue;
+      execFileSync('bash', ['-n'], { input: block.replaceAll('…', 'x'), stdio: ['pipe', 'pipe', 'pipe'] });
+    }
+  });
+});
+
+describe('the check of command lines', () => {
+  it.each([
+    ['coffer ilm rule add mine/logs --expire-day 30', 'add: no flag --expire-day'],
+    ['coffer admin usr list mine', 'admin: no command usr'],
+    ['mc rm -rqX mine/b', 'rm: no flag -X'],
+    ['coffer admin user add|lst mine', 'user: no command lst'],
+    ['keysvc key create -k my-key --force', 'create: no flag --force'],
+    ['coffer-store verify /data --fast', 'verify: no flag --fast'],
+  ])('refuses `%s`', (call, error) => {
+    expect(errorsOf(call, programs)).toContain(error);
+  });
+
+  it('finds the calls of blocks and spans, without remarks, variables and what comes after a pipe', () => {
+    const page = 'Do `mc ls a` and:\n\n    A=b coffer cp x \\\n      y  # copies\n    coffer cat x | coffer pipe y\n';
+    expect(commandLinesOf(page)).toEqual(['mc ls a', 'coffer cp x y', 'coffer cat x', 'coffer pipe y']);
+  });
+});
