@@ -229,6 +229,24 @@ describe('an archive of buckets', () => {
     expect(report['No_Bucket']).toEqual({ error: expect.stringContaining('cannot be the name') as string });
   });
 
+  it('names the files that it does not read, unless they set nothing', async () => {
+    const { layer } = testLayer();
+    const archive = [
+      entry('a-bucket/replication.xml', '<ReplicationConfiguration><Rule/></ReplicationConfiguration>'),
+      entry('a-bucket/bucket-targets.json', '<BucketTargets><Targets/></BucketTargets>'),
+      entry('a-bucket/later.xml', '<Later><Rule/></Later>'),
+      entry('b-bucket/bucket-targets.json', '<BucketTargets></BucketTargets>'),
+      entry('b-bucket/', ''),
+    ];
+    expect(await importBuckets(layer, archive, options)).toEqual({
+      'a-bucket': {
+        replication: { isSet: false, error: expect.stringContaining('replicate add') as string },
+        'later.xml': { isSet: false, error: expect.stringContaining('this server does not know') as string },
+      },
+      'b-bucket': {},
+    });
+  });
+
   it('leaves the other buckets alone where one is asked for', async () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();

@@ -158,7 +158,26 @@ async function importBucket(
       await put(content);
     });
   }
-  return parts;
+  return { ...parts, ...unread(files) };
+}
+
+const readFiles: ReadonlySet<string> = new Set(Object.values(bucketFiles));
+
+/** The files of MinIO that say where a bucket is replicated to. A rule names its target by an ARN, which another server does not have. */
+const replicationFiles: ReadonlySet<string> = new Set(['replication.xml', 'bucket-targets.json']);
+
+/** Reports the files that set something and that the import does not read. */
+function unread(files: ReadonlyMap<string, Buffer>): Readonly<Record<string, PartReport>> {
+  const names = [...files]
+    .filter(([name, content]) => !readFiles.has(name) && content.length > 0 && !setsNothing(content))
+    .map(([name]) => name);
+  return Object.fromEntries(
+    names.map((name): [string, PartReport] =>
+      replicationFiles.has(name)
+        ? ['replication', { isSet: false, error: 'replication is not imported: set it up with "replicate add"' }]
+        : [name, { isSet: false, error: 'this server does not know what the file sets, and left it out' }],
+    ),
+  );
 }
 
 /**

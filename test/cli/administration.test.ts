@@ -245,7 +245,7 @@ describe('coffer admin cluster iam', () => {
     await coffer('admin', 'cluster', 'iam', 'export', 's', '--output', file);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await coffer('admin', 'user', 'remove', 's', 'ann');
-    expect(await coffer('admin', 'cluster', 'iam', 'import', 's', file)).toMatch(/1 users/);
+    expect(await coffer('admin', 'cluster', 'iam', 'import', 's', file)).toMatch(/1 user\b/);
     expect(await json('admin', 'user', 'info', 's', 'ann')).toMatchObject([{ policyName: 'photos' }]);
   });
 });

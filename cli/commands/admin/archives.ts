@@ -110,6 +110,12 @@ export async function importIdentities(context: Context, [alias = '', file = '']
 function countsOf(added: IdentityImportReport['added']): string {
   const counts = Object.entries(added ?? {})
     .filter(([, list]) => list.length > 0)
-    .map(([kind, list]) => `${list.length} ${kind.replace(/([A-Z])/g, ' $1').toLowerCase()}`);
+    .map(([kind, list]) => `${list.length} ${nounOf(kind, list.length)}`);
   return counts.join(', ') || 'nothing';
+}
+
+/** Such as `service accounts` for `serviceAccounts`, and `policy` for one of `policies`. */
+function nounOf(kind: string, count: number): string {
+  const plural = kind.replace(/([A-Z])/g, ' $1').toLowerCase();
+  return count === 1 ? plural.replace(/ies$/, 'y').replace(/s$/, '') : plural;
 }
