@@ -15,7 +15,7 @@ import { readTlsFiles } from '../platform/tls/tls-files.ts';
 import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/process-resources.ts';
 import { bucketCounterMemory, requestCounterMemory } from './observability/metrics/request-counters.ts';
 import { hashingPlaces, startHashingThreads, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
-import { parseArguments, type ServerArguments } from './process/command-line.ts';
+import { folderOf, parseArguments, type ServerArguments } from './process/command-line.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
 import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
@@ -31,7 +31,8 @@ async function main(): Promise<void> {
   sizeThreadPool(process.env, availableParallelism());
   const args = parseArguments(process.argv.slice(2));
   const settings = loadSettings({ env: overlay(process.env, args) });
-  const path = args.folder ?? settings.dataFolder;
+  // MinIO separates its drives by spaces there.
+  const path = args.folder ?? folderOf(settings.dataFolder?.split(/\s+(?=\/|https?:)/) ?? []);
   const places = storePlaces(settings.stores, path);
   const live = liveMemory();
   const logRing = openLineRing(live.log);

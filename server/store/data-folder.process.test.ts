@@ -54,6 +54,13 @@ describe('a data folder', () => {
     expect(await readdir(path)).toEqual(['thesis.txt']);
   });
 
+  it('is refused where a MinIO kept its data, with the way to move them', async () => {
+    await mkdir(join(path, '.minio.sys'), { recursive: true });
+    await mkdir(join(path, 'photos'));
+    await expect(openDataFolder(path)).rejects.toThrow('holds data of MinIO, which Coffer cannot read');
+    expect((await readdir(path)).sort()).toEqual(['.minio.sys', 'photos']);
+  });
+
   it('is refused where a file is in the way', async () => {
     await writeFile(join(base.path, 'deep'), 'x');
     await expect(openDataFolder(path)).rejects.toMatchObject({ code: 'data-folder' });

@@ -192,7 +192,13 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
 }
 
 async function refuseUnlessNew(folder: string): Promise<void> {
-  const stranger = (await readdir(folder)).find((name) => !mayBeInNewFolder.includes(name));
+  const stranger = (await readdir(folder)).sort().find((name) => !mayBeInNewFolder.includes(name));
+  if (stranger === '.minio.sys') {
+    throw new ProgramError(
+      'data-folder',
+      `the folder ${folder} holds data of MinIO, which Coffer cannot read: name an empty folder, and copy from a MinIO that runs (docs/guides/migration.md)`,
+    );
+  }
   if (stranger !== undefined) {
     throw new ProgramError(
       'data-folder',
