@@ -155,12 +155,17 @@ async function main(): Promise<void> {
 }
 
 /** Resolves when the tenant serves and its providers are checked. */
-function untilServing(operator: LocalOperator, { metadata }: Tenant): Promise<void> {
+function untilServing(operator: LocalOperator, { metadata, spec }: Tenant): Promise<void> {
   const ref = { kind: 'Tenant', name: metadata.name } as const;
+  const keys = spec.kmsConfigRef === undefined ? [] : [{ kind: 'KMSConfig', name: spec.kmsConfigRef.name } as const];
   return new Promise((resolve) => {
     const slow = setInterval(() => {
-      const waitsFor = operator.status(ref)?.conditions.find(({ status }) => status === 'False');
-      terminal.say(`not ready yet: ${waitsFor?.message ?? 'see the lines above'}`);
+      // The server starts after its key service, so that its own condition says less.
+      const reasons = [...keys, ref].flatMap((each) => {
+        const condition = operator.status(each)?.conditions.find(({ status }) => status === 'False');
+        return condition === undefined ? [] : [`${each.kind}/${each.name}: ${condition.message}`];
+      });
+      terminal.say(`not ready yet: ${reasons[0] ?? 'see the lines above'}`);
     }, patienceMs);
     const look = () => {
       const status = operator.status(ref);
