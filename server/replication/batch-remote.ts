@@ -18,7 +18,7 @@ import { checkAnswer, errorOf, TargetClient, type TargetAnswer } from './target-
 
 export type BatchObjects = Pick<
   ObjectLayer,
-  'getObject' | 'headObject' | 'putObject' | 'deleteObject' | 'getBucketVersioning'
+  'getObject' | 'headObject' | 'putObject' | 'deleteObject' | 'getBucketVersioning' | 'getBucketEncryption'
 >;
 
 const pageSize = 500;

@@ -2,12 +2,12 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { parseTagging } from '../../protocol/s3/tagging.ts';
 import type { BatchVersion, Transfer } from '../maintenance/batch/batch-remote.ts';
 import { bodyFrom } from '../objects/bodies/body-source.ts';
-import type { ObjectHeaders, ObjectInfo, ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectHeaders, ObjectInfo, ObjectLayer, RequestedEncryption } from '../objects/object-layer.ts';
 import { isSameContent } from './same-content.ts';
 import { checkAnswer, type TargetClient } from './target-client.ts';
 
 interface Fetcher {
-  readonly objects: Pick<ObjectLayer, 'headObject' | 'putObject' | 'deleteObject'>;
+  readonly objects: Pick<ObjectLayer, 'headObject' | 'putObject' | 'deleteObject' | 'getBucketEncryption'>;
   readonly client: Pick<TargetClient, 'send' | 'open'>;
   /** The bucket of this server. */
   readonly bucket: string;
@@ -77,6 +77,7 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
     // Only the answer shows that the ETag of the source is random.
     const hasRandomEtag = header('x-amz-server-side-encryption') === 'aws:kms';
     if (own !== undefined && isSameContent(ofSource(version, hasRandomEtag), ofInfo(own))) return 'same';
+    const encryption = await encryptionHere(fetcher, header('x-amz-server-side-encryption'));
     const tags = header('x-amz-tagging-count') === undefined ? undefined : await tagsOf(client, key, versionId);
     const until = header('x-amz-object-lock-retain-until-date');
     const mode = header('x-amz-object-lock-mode');
@@ -96,6 +97,7 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
           ? { md5: Buffer.from(etag, 'hex').toString('base64') }
           : {},
       headers: headersOf(answer.headers),
+      ...(encryption && { encryption }),
       ...(tags && { tags }),
       ...(isLocked && { lock: { ...lock, ...(hold !== undefined && { legalHold: hold === 'ON' }) } }),
       ...(keptId !== undefined && { replica: { versionId: keptId, modified: new Date(modified), etag } }),
@@ -104,6 +106,20 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
   } finally {
     await answer.discard();
   }
+}
+
+/**
+ * Returns the encryption of a version that is encrypted at its source. The default of the bucket comes first. Without both, a server that
+ * has keys would store it plain.
+ */
+async function encryptionHere(
+  { objects, bucket }: Pick<Fetcher, 'objects' | 'bucket'>,
+  ofSourceHeader: string | undefined,
+): Promise<RequestedEncryption | undefined> {
+  if (ofSourceHeader === undefined) return undefined;
+  const byDefault = await objects.getBucketEncryption(bucket);
+  if (byDefault !== undefined && byDefault.scheme !== 'none') return undefined;
+  return { scheme: ofSourceHeader === 'AES256' ? 'SSE-S3' : 'SSE-KMS' };
 }
 
 async function tagsOf(client: Fetcher['client'], key: string, versionId: string) {
