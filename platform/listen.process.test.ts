@@ -21,6 +21,11 @@ describe('parseAddress', () => {
     },
   );
 
+  it('refuses with an error that is explained without its stack, and names the setting', () => {
+    const error = { code: 'invalid-value', message: expect.stringContaining('--address: "9000"') as string };
+    expect(() => parseAddress('9000', '--address')).toThrow(expect.objectContaining(error) as Error);
+  });
+
   it('is undone by formatAddress', () => {
     expect(formatAddress({ host: '::1', port: 1 })).toBe('[::1]:1');
     expect(formatAddress({ address: '127.0.0.1', port: 1 })).toBe('127.0.0.1:1');

@@ -7,14 +7,22 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Parses `HOST:PORT`, `[IPV6]:PORT` or `:PORT`. The error names the text and what is wrong. */
-export function parseAddress(text: string): ListenAddress {
+/**
+ * Parses `HOST:PORT`, `[IPV6]:PORT` or `:PORT`. `setting` is the option that has the text, for the error.
+ *
+ * @throws ProgramError with the text and what is wrong
+ */
+export function parseAddress(text: string, setting?: string): ListenAddress {
+  const subject = setting === undefined ? '' : `${setting}: `;
   const match = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^\s:[\]/]*)):(\d{1,5})$/.exec(text.trim());
   if (match === null) {
-    throw new Error(`"${text}" is no address: write HOST:PORT, [IPV6]:PORT or :PORT, for example 127.0.0.1:9000`);
+    throw new ProgramError(
+      'invalid-value',
+      `${subject}"${text}" is no address: write HOST:PORT, [IPV6]:PORT or :PORT, for example 127.0.0.1:9000`,
+    );
   }
   const port = Number(match[3]);
-  if (port > 65_535) throw new Error(`"${text}": the port ${port} is above 65535`);
+  if (port > 65_535) throw new ProgramError('invalid-value', `${subject}"${text}": the port ${port} is above 65535`);
   const host = match[1] ?? match[2] ?? '';
   return host === '' || host === '*' ? { port } : { host, port };
 }

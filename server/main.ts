@@ -71,8 +71,8 @@ async function run({
   readonly live: LiveMemory;
   readonly tls: ThreadOptions['tls'] | undefined;
 }): Promise<void> {
-  const address = parseAddress(settings.address);
-  const consoleAddress = parseAddress(settings.consoleAddress);
+  const address = parseAddress(settings.address, 'SVC_ADDRESS or --address');
+  const consoleAddress = parseAddress(settings.consoleAddress, 'SVC_CONSOLE_ADDRESS or --console-address');
   await claimPort(address, '--address');
   let served = false;
   const fail = (message: string) => {
@@ -139,7 +139,7 @@ async function run({
   const website =
     settings.websiteAddress === undefined
       ? undefined
-      : await claimPort(parseAddress(settings.websiteAddress), 'SVC_WEBSITE_ADDRESS');
+      : await claimPort(parseAddress(settings.websiteAddress, 'SVC_WEBSITE_ADDRESS'), 'SVC_WEBSITE_ADDRESS');
   const listen = { kind: 'listen', address: claimed, shared: http.length > 1, website } as const;
   const listening = await Promise.all(http.map((thread) => thread.request(listen, 'listening')));
   const consoleListening = settings.browser.enabled
