@@ -52,6 +52,17 @@ describe('loadSettings', () => {
     });
   });
 
+  it('reports a problem once, whoever reads the setting', () => {
+    expect(problems({ ...root, SVC_STORE_RECORDS: 'mysql://x' })).toHaveLength(1);
+    const found = problems({ ...root, ...keyService, SVC_KMS_KEYSVC_ENDPOINT: 'keys' });
+    expect(found).toEqual([...new Set(found)]);
+  });
+
+  it('refuses an address of the key service with a path', () => {
+    const [problem] = problems({ ...root, ...keyService, SVC_KMS_KEYSVC_ENDPOINT: 'https://keys:7373/v1' });
+    expect(problem).toContain('without a path');
+  });
+
   it.each([
     [undefined, 64 * 1024 * 1024],
     ['8MiB', 8 * 1024 * 1024],

@@ -121,7 +121,7 @@ export function loadSettings({
       'SVC_KMS_SECRET_KEY excludes SVC_KMS_KEYSVC_ENDPOINT: to move to a key service, import the key there by its name and unset the former',
     );
   }
-  if (reader.problems.length > 0) throw new ProgramError('settings', reader.problems.join('\n'));
+  if (reader.problems.length > 0) throw new ProgramError('settings', [...new Set(reader.problems)].join('\n'));
   return loaded;
 }
 
@@ -139,7 +139,7 @@ export function loadStoreSettings({
 }): Pick<ServerSettings, 'stores' | 'dataFolder'> {
   const reader = new SettingReader({ variables: readVariables(env, readFile).variables, readFile });
   const loaded = { stores: readStores(reader), ...group(reader, 'SVC_').optional('dataFolder', 'VOLUMES') };
-  if (reader.problems.length > 0) throw new ProgramError('settings', reader.problems.join('\n'));
+  if (reader.problems.length > 0) throw new ProgramError('settings', [...new Set(reader.problems)].join('\n'));
   return loaded;
 }
 
@@ -296,8 +296,10 @@ function readKeyService(reader: SettingReader): KeyServiceSettings | undefined {
   const defaultKey = read.text('KEY_NAME');
   if (defaultKey === undefined)
     reader.problems.push('SVC_KMS_KEYSVC_KEY_NAME is missing: name the key that encrypts by default');
-  if (endpoints.some((endpoint) => !endpoint.startsWith('https:'))) {
-    reader.problems.push('SVC_KMS_KEYSVC_ENDPOINT: the key service is reached by https:// only');
+  if (endpoints.some((endpoint) => !/^https:\/\/[^/?#@]+\/?$/.test(endpoint))) {
+    reader.problems.push(
+      'SVC_KMS_KEYSVC_ENDPOINT: the key service is reached by https://HOST:PORT only, without a path',
+    );
   }
   const client = readClient(reader);
   if (defaultKey === undefined || client === undefined) return undefined;
