@@ -75,7 +75,7 @@ function flagErrors(command: Command, word: string): readonly string[] {
   const [, flag] = /^(--?[a-zA-Z][\w-]*)/.exec(word) ?? [];
   if (flag === undefined) return [];
   const names =
-    flag.startsWith('--') || hasFlag(command, flag) ? [flag] : [...flag.slice(1)].map((letter) => `-${letter}`);
+    flag.startsWith('--') || hasFlag(command, flag) ? [flag] : Array.from(flag.slice(1), (letter) => `-${letter}`);
   return names.filter((name) => !hasFlag(command, name)).map((name) => `${command.name()}: no flag ${name}`);
 }
 
