@@ -1,6 +1,7 @@
 /**
  * Takes the pictures of the README: `node bin/run.js test/browser/picture.ts` writes docs/images/console*.png. With a folder, every page
- * in both colour schemes and three widths is written into it instead; names of pages after the folder take only these.
+ * in both colour schemes and three widths is written into it instead. Words after the folder take only these: names of pages, `PAGE.loading`,
+ * `PAGE.failed` and `PAGE.refused`, `.loading` for that state of every page, `light` or `dark`, a width.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +37,12 @@ const server = await startServer({
     SVC_KMS_SECRET_KEY: `default-key:${Buffer.alloc(32, 7).toString('base64')}`,
     SVC_SERVER_URL: 'https://s3.example.com',
     ...openIdSettings('PRIMARY_IAM', 'Sign in with Keycloak', provider.configUrl),
-    ...openIdSettings('PARTNERS', 'Partner login', `${provider.issuer}-partners/.well-known/openid-configuration`),
+    ...openIdSettings(
+      'PARTNERS',
+      'Partner login',
+      `${provider.issuer}-partners/.well-known/openid-configuration`,
+      'coffer-partners',
+    ),
   },
 });
 await untilReady(server);
@@ -84,14 +90,17 @@ const maxHeight = 2_600;
 const browser = await openBrowser();
 const scenes = allScenes();
 await fill();
-const [folder, ...only] = process.argv.slice(2);
+const [folder, ...words] = process.argv.slice(2);
+const schemes = chosen(['light', 'dark']);
+const widths = chosen(['768', '1440', '390']);
+const only = words.filter((word) => !['light', 'dark', '768', '1440', '390'].includes(word));
 if (folder === undefined) {
   await mkdir(new URL('../../docs/images/', import.meta.url), { recursive: true });
   await takeReadmePictures();
 } else {
   await mkdir(folder, { recursive: true });
-  for (const width of [390, 1440, 768]) {
-    for (const scheme of ['light', 'dark'] as const) await takeAll(folder, scheme, width);
+  for (const width of widths) {
+    for (const scheme of schemes) await takeAll(folder, scheme, Number(width));
   }
 }
 await browser.close();
@@ -99,10 +108,15 @@ await server.stop();
 await provider.close();
 await rm(files, { recursive: true });
 
-function openIdSettings(id: string, displayName: string, configUrl: string): Record<string, string> {
+function openIdSettings(
+  id: string,
+  displayName: string,
+  configUrl: string,
+  clientId = 'coffer',
+): Record<string, string> {
   return {
     [`SVC_IDENTITY_OPENID_CONFIG_URL_${id}`]: configUrl,
-    [`SVC_IDENTITY_OPENID_CLIENT_ID_${id}`]: 'coffer',
+    [`SVC_IDENTITY_OPENID_CLIENT_ID_${id}`]: clientId,
     [`SVC_IDENTITY_OPENID_CLIENT_SECRET_${id}`]: 'coffer-secret',
     [`SVC_IDENTITY_OPENID_DISPLAY_NAME_${id}`]: displayName,
   };
@@ -274,9 +288,16 @@ async function takeAll(folder: string, scheme: 'light' | 'dark', width: number):
   if (complaints.length > 0) process.stderr.write(`${complaints.join('\n')}\n`);
 }
 
+/** All, unless words of the command choose some. */
+function chosen<Word extends string>(all: readonly Word[]): readonly Word[] {
+  const named = all.filter((word) => words.includes(word));
+  return named.length === 0 ? all : named;
+}
+
 function isWanted(name: string): boolean {
   // The states of each page are many, and are taken when they are named.
-  return only.length === 0 ? !name.includes('.') : only.includes(name);
+  if (only.length === 0) return !name.includes('.');
+  return only.includes(name) || only.includes(name.slice(name.lastIndexOf('.')));
 }
 
 type User = 'nobody' | 'alice' | 'bob' | 'root';
