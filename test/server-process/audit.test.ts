@@ -195,12 +195,15 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     expect((await call('buckets', { name: 'made-here' }, cookie)).ok).toBe(true);
     expect((await call('Policy-Check', {})).status).toBe(401);
     const session = `${server.console.replace(/\/$/, '')}/API/session`;
-    expect((await fetch(session, { headers: { cookie, 'x-coffer-console': '1' } })).ok).toBe(true);
+    const headers = { cookie, 'x-coffer-console': '1', 'x-coffer-refresh': '1' };
+    expect((await fetch(session, { headers })).ok).toBe(true);
     await (await fetch(`${server.console}/`)).text();
     await expect.poll(() => collector.entries.length, generous).toBe(5);
     await server.stop();
     expect(collector.named('ConsoleCheckPolicy')).toMatchObject([{ api: { statusCode: 401 } }]);
-    expect(collector.named('ConsoleGetSession')).toMatchObject([{ api: { statusCode: 200 }, accessKey: 'root' }]);
+    expect(collector.named('ConsoleGetSession')).toMatchObject([
+      { api: { statusCode: 200 }, accessKey: 'root', tags: { refresh: true } },
+    ]);
     expect(collector.named('ConsoleSignIn')).toMatchObject([
       { trigger: 'console', api: { statusCode: 401 }, error: expect.stringMatching(/^SignInRefused/) as unknown },
       {

@@ -101,6 +101,10 @@ describe('a line of a trace', () => {
     ['s3=true&err=true', { status: 404 }, true],
     ['s3=true&threshold=20ms', {}, true],
     ['s3=true&threshold=20.1ms', {}, false],
+    ['all=true', { api: 'console', refresh: true }, true],
+    ['all=true&refreshes=left-out', { api: 'console', refresh: true }, false],
+    ['all=true&refreshes=left-out', { api: 'console', refresh: true, status: 500 }, true],
+    ['all=true&refreshes=left-out', { api: 'console' }, true],
   ] as const)('%s of %j: %s', (query, changes, expected) => {
     expect(isWanted(traceLine({ ...finished, ...changes }, 'n'), wanted(query))).toBe(expected);
   });

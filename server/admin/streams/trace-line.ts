@@ -62,6 +62,8 @@ export interface TraceLine {
   /** Nanoseconds. */
   readonly dur: number;
   readonly error?: string;
+  /** An open page of the console repeats this read by itself. Coffer's own. */
+  readonly refresh?: true;
   readonly http: {
     readonly response: { readonly statuscode: number; readonly [field: string]: unknown };
     readonly [field: string]: unknown;
@@ -82,6 +84,7 @@ export function traceLine(finished: FinishedRequest, node: string): TraceLine & 
     path,
     dur,
     ...(refusal === undefined ? {} : { error: `${refusal.code}: ${refusal.message}` }),
+    ...(finished.refresh === true ? { refresh: true } : {}),
     http: {
       request: {
         time,

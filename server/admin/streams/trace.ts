@@ -67,6 +67,8 @@ interface WantedTraces {
   /** Bits of `traceTypes`. */
   readonly types: number;
   readonly errorsAlone: boolean;
+  /** False to leave out the reads that open pages of the console repeat by themselves, unless they fail. */
+  readonly refreshes: boolean;
   readonly thresholdMs: number;
 }
 
@@ -83,10 +85,11 @@ export function wantedOf(query: URLSearchParams): WantedTraces {
     );
   }
   const types = (all || asks('s3') ? traceTypes.s3 : 0) | (all || asks('internal') ? traceTypes.internal : 0);
-  return { types, errorsAlone: asks('err'), thresholdMs };
+  return { types, errorsAlone: asks('err'), refreshes: query.get('refreshes') !== 'left-out', thresholdMs };
 }
 
-export function isWanted({ type, dur, error, http }: TraceLine, wanted: WantedTraces): boolean {
+export function isWanted({ type, dur, error, refresh, http }: TraceLine, wanted: WantedTraces): boolean {
   if ((type & wanted.types) === 0 || dur < wanted.thresholdMs * 1e6) return false;
-  return !wanted.errorsAlone || error !== undefined || http.response.statuscode >= 400;
+  if (error !== undefined || http.response.statuscode >= 400) return true;
+  return !wanted.errorsAlone && (wanted.refreshes || refresh !== true);
 }

@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { RequestEvents, AuditContext } from '../../http/contract/request.ts';
 import { listOfHeaders, RequestAudit } from '../../http/contract/request-audit.ts';
 import { operationOf } from './operation-names.ts';
+import { isPageRefresh } from './page-refresh.ts';
 import { isEncrypted, sourceOf } from './request-source.ts';
 
 /** Reports each API call, and each return from an identity provider, to the subscribers. Files of the web application are not reported. */
@@ -22,6 +23,7 @@ export function auditOf(response: Response): AuditContext | undefined {
 function startAudit(events: RequestEvents, request: Request, response: Response): void {
   const audit = new RequestAudit(request);
   audit.setApi('console');
+  if (isPageRefresh(request.method, request.path, request.headers)) audit.setRefresh();
   const { name, ...place } = operationOf(request.method, request.path);
   audit.setOperation(name, place);
   auditState(response).audit = audit;

@@ -71,6 +71,8 @@ export type AuditAnswer =
       readonly kind: 'found';
       /** The newest first. */
       readonly entries: readonly AuditRow[];
+      /** The matching reads of open pages that the search left out. */
+      readonly leftOut: number;
       /** The `before` of the next search; absent at the beginning of the file. */
       readonly next?: number;
       /** The time of the oldest entry that was read. */

@@ -38,6 +38,7 @@ export class RequestAudit implements AuditContext, FinishedRequest {
   signature: SignatureKind | undefined = undefined;
   granted: RecordedGrant | undefined = undefined;
   refusal: RecordedRefusal | undefined = undefined;
+  refresh = false;
   status = 0;
   outcome: FinishedRequest['outcome'] = 'canceled';
   firstByteMs: number | undefined = undefined;
@@ -84,6 +85,10 @@ export class RequestAudit implements AuditContext, FinishedRequest {
 
   setError(refusal: RecordedRefusal): void {
     this.refusal = refusal;
+  }
+
+  setRefresh(): void {
+    this.refresh = true;
   }
 
   addDecision({ action, resource }: { readonly action: string; readonly resource: string }, decision: Decision): void {

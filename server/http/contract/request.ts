@@ -198,6 +198,8 @@ export interface FinishedRequest {
   readonly decisions: readonly RecordedDecision[];
   readonly decisionsLeftOut: number;
   readonly refusal?: RecordedRefusal | undefined;
+  /** True for a read that an open page of the console repeats by itself. */
+  readonly refresh?: boolean;
   /** 0 without an answer. */
   readonly status: number;
   readonly outcome: 'answered' | 'canceled' | 'broken';

@@ -227,4 +227,8 @@ describe('an audit entry', () => {
   it('says that decisions are left out', () => {
     expect(auditEntry({ ...read, decisionsLeftOut: 12 }, origin).tags).toEqual({ decisionsLeftOut: 12 });
   });
+
+  it('says that an open page of the console repeated a read', () => {
+    expect(auditEntry({ ...read, refresh: true }, origin).tags).toEqual({ refresh: true });
+  });
 });

@@ -124,6 +124,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     ...(principal === undefined ? claimedAccessKey(request) : {}),
     ...(finished.outcome === 'answered' ? {} : { outcome: finished.outcome }),
     ...(decisionsLeftOut === 0 ? {} : { decisionsLeftOut }),
+    ...(finished.refresh === true ? { refresh: true } : {}),
   };
   return {
     version: '1',

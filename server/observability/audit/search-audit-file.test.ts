@@ -54,6 +54,23 @@ describe('the search of the audit file', () => {
     expect(await found(path, { outcome: 'succeeded', who: 'ada-key' })).toEqual(['2']);
   });
 
+  it('leaves out refreshes of open pages, and counts them', async () => {
+    const refresh = { tags: { refresh: true } };
+    const path = await fileOf(
+      entry(1, refresh),
+      entry(2),
+      entry(3, { ...refresh, api: { name: 'ServerInfo', statusCode: 403 } }),
+      entry(4, { ...refresh, decisions: decisions('deny') }),
+      entry(5, { ...refresh, accessKey: 'ADA' }),
+    );
+    expect(await found(path)).toEqual(['5', '4', '3', '2', '1']);
+    expect(await found(path, { refreshes: 'left-out' })).toEqual(['4', '3', '2']);
+    expect(await searchAuditFile(path, { refreshes: 'left-out', who: 'ada' })).toMatchObject({
+      entries: [],
+      leftOut: 1,
+    });
+  });
+
   it('leaves out lines that are no entries, and an unfinished last line', async () => {
     const path = await fileOf(entry(1), '{"torn', 'null', '[]', '', entry(2));
     await appendFile(path, '{"time":"2026');

@@ -11,6 +11,8 @@ export interface AuditSearch {
   readonly decision?: 'allow' | 'deny';
   /** `failed`: a status of 400 or more. */
   readonly outcome?: 'failed' | 'succeeded';
+  /** `left-out`: without the reads that open pages of the console repeat by themselves. Those that failed or were denied are found. */
+  readonly refreshes?: 'left-out';
   /** The search begins before this byte of the file; absent: at its end. */
   readonly before?: number | undefined;
 }
@@ -18,6 +20,8 @@ export interface AuditSearch {
 /** Entries in the form of MinIO's audit log, the newest first. */
 export interface AuditMatches {
   readonly entries: readonly AuditEntry[];
+  /** The refreshes that match otherwise, and were left out. */
+  readonly leftOut: number;
   /** The `before` of the next search; absent at the beginning of the file. */
   readonly next?: number;
   /** The time of the oldest entry that was read. */
@@ -44,6 +48,7 @@ export async function searchAuditFile(
     const from = Math.min(search.before ?? size, size);
     const entries: AuditEntry[] = [];
     let since: string | undefined;
+    let leftOut = 0;
     let end = from;
     // The end of a line that begins in the chunk before.
     let tail: Buffer = Buffer.alloc(0);
@@ -56,14 +61,18 @@ export async function searchAuditFile(
         const entry = entryOf(line);
         since = entry?.time ?? since;
         if (entry === undefined || !fits(entry, search)) continue;
+        if (search.refreshes === 'left-out' && isQuietRefresh(entry)) {
+          leftOut += 1;
+          continue;
+        }
         const next = start + whole + offset;
-        if (entries.push(entry) === maxEntries && next > 0) return { entries, next, ...(since && { since }) };
+        if (entries.push(entry) === maxEntries && next > 0) return { entries, leftOut, next, ...(since && { since }) };
       }
       tail = whole > maxLineBytes ? Buffer.alloc(0) : Buffer.from(text.subarray(0, whole));
       end = start;
     }
     const next = end + tail.length;
-    return { entries, ...(end > 0 && { next }), ...(since && { since }) };
+    return { entries, leftOut, ...(end > 0 && { next }), ...(since && { since }) };
   } finally {
     await file.close();
   }
@@ -90,6 +99,11 @@ function entryOf(line: Buffer): AuditEntry | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Reports if an open page repeated a read by itself, and was answered. */
+function isQuietRefresh({ tags, api, decisions = [] }: AuditEntry): boolean {
+  return tags?.['refresh'] === true && api.statusCode < 400 && !decisions.some(({ effect }) => effect === 'deny');
 }
 
 /** Reports whether an entry is one that is searched. */

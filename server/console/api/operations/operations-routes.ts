@@ -34,6 +34,7 @@ const auditQuery = z.object({
   operation: text,
   decision: z.enum(['allow', 'deny']).optional(),
   outcome: z.enum(['failed', 'succeeded']).optional(),
+  refreshes: z.enum(['left-out']).optional(),
   before: z.coerce.number().int().min(0).optional(),
 });
 
@@ -104,7 +105,7 @@ let searches = 0;
 
 async function auditAnswer(
   { auditFile }: Pick<OperationsServices, 'auditFile'>,
-  { before, who, bucket, operation, decision, outcome }: z.infer<typeof auditQuery>,
+  { before, who, bucket, operation, decision, outcome, refreshes }: z.infer<typeof auditQuery>,
 ): Promise<AuditAnswer> {
   if (auditFile === undefined) return { kind: 'no-file' };
   if (searches >= maxSearches) {
@@ -112,7 +113,7 @@ async function auditAnswer(
   }
   searches += 1;
   try {
-    const search = { before, who, bucket, operation, decision, outcome };
+    const search = { before, who, bucket, operation, decision, outcome, refreshes };
     const given = Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
     const { entries, ...place } = await searchAuditFile(auditFile, given);
     return { kind: 'found', entries: entries.map(auditRow), ...place };

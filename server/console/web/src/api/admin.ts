@@ -1,10 +1,12 @@
-import { type AdminFailure, basePath, guard, send } from './call.ts';
+import { type AdminFailure, basePath, headersOf, send } from './call.ts';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 
 interface AdminRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Blob;
   readonly signal?: AbortSignal | undefined;
+  /** The page reads this again by itself. */
+  readonly refresh?: boolean;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -13,14 +15,14 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export async function adminResponse(
   method: Method,
   name: string,
-  { query = {}, body, signal }: AdminRequest = {},
+  { query = {}, body, signal, refresh = false }: AdminRequest = {},
 ): Promise<Response> {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, value);
   return send(() =>
     fetch(`${basePath()}/api/admin/${name}${search.size === 0 ? '' : `?${search}`}`, {
       method,
-      headers: guard,
+      headers: headersOf(refresh),
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     }),

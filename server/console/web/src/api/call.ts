@@ -1,3 +1,4 @@
+import type { QueryFunctionContext } from '@tanstack/react-query';
 import type { ErrorAnswer } from '../../../contract/answers.ts';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { say } from '../texts/say.ts';
@@ -41,6 +42,18 @@ export async function send(request: () => Promise<Response>): Promise<Response> 
   }
 }
 
+/** The header of a read that the page sends by itself, so that the audit log can be searched without them. */
+const refreshHeader = { 'x-coffer-refresh': '1' } as const;
+
+export function headersOf(refresh: boolean): Readonly<Record<string, string>> {
+  return refresh ? { ...guard, ...refreshHeader } : guard;
+}
+
+/** Reports if a query was answered before: the page then reads again by itself. */
+export function isRefresh({ client, queryKey }: Pick<QueryFunctionContext, 'client' | 'queryKey'>): boolean {
+  return client.getQueryState(queryKey)?.data !== undefined;
+}
+
 type Query = Readonly<Record<string, string | undefined>>;
 
 export function apiUrl(path: string, query: Query = {}): string {
@@ -52,12 +65,17 @@ export function apiUrl(path: string, query: Query = {}): string {
 export async function call<Answer>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
-  { query = {}, body, signal }: { query?: Query; body?: unknown; signal?: AbortSignal } = {},
+  {
+    query = {},
+    body,
+    signal,
+    refresh = false,
+  }: { query?: Query; body?: unknown; signal?: AbortSignal; refresh?: boolean } = {},
 ): Promise<Answer> {
   const response = await send(() =>
     fetch(apiUrl(path, query), {
       method,
-      headers: { ...guard, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { ...headersOf(refresh), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
     }),

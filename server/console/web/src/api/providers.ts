@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ProviderAnswer, ProviderKinds, ProviderTest } from '../../../contract/provider-answers.ts';
-import { call } from './call.ts';
+import { call, isRefresh } from './call.ts';
 import { useApiMutation } from './queries.ts';
 
 const stale = ['identity-providers', 'identity-provider', 'sign-in-options'];
@@ -16,7 +16,7 @@ type Values = Readonly<Record<string, string>>;
 export function useProviders() {
   return useQuery({
     queryKey: ['identity-providers'],
-    queryFn: () => call<ProviderKinds>('GET', '/identity-providers'),
+    queryFn: (query) => call<ProviderKinds>('GET', '/identity-providers', { refresh: isRefresh(query) }),
     // A provider that answers again appears without a reload.
     refetchInterval: 5_000,
   });

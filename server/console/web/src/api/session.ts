@@ -10,7 +10,7 @@ export function useSession() {
     queryKey: ['session'],
     queryFn: async () => {
       try {
-        return remember(await call<SessionAnswer>('GET', '/session'));
+        return remember(await call<SessionAnswer>('GET', '/session', { refresh: true }));
       } catch (error) {
         if (error instanceof ResponseError && error.code === 'NotSignedIn') return null;
         throw error;
@@ -24,7 +24,7 @@ export function useSession() {
 export function useSignInOptions() {
   return useQuery({
     queryKey: ['sign-in-options'],
-    queryFn: () => call<SignInOptions>('GET', '/sign-in-options'),
+    queryFn: () => call<SignInOptions>('GET', '/sign-in-options', { refresh: true }),
     // A provider that answers again appears without a reload.
     refetchInterval: 5_000,
   });

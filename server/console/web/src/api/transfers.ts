@@ -17,7 +17,7 @@ const queryKey = ['transfers'];
 export function useTransfers(): readonly TransferRow[] {
   const { data } = useQuery({
     queryKey,
-    queryFn: async () => (await call<TransferList>('GET', '/transfers')).transfers,
+    queryFn: async () => (await call<TransferList>('GET', '/transfers', { refresh: true })).transfers,
     refetchInterval: ({ state }) => (state.data?.some(isRunning) === true ? 2_000 : false),
   });
   const seen = useEnds(data);

@@ -19,6 +19,7 @@ import type { EditorProps } from './setting-section.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
+import { isRefresh } from '../api/call.ts';
 
 interface NotificationSectionProps {
   readonly bucket: string;
@@ -72,7 +73,10 @@ function useTargets() {
   const { may } = useRights();
   const targets = useQuery({
     queryKey: ['notification-targets'],
-    queryFn: async () => (await admin<{ readonly targets: readonly Target[] }>('GET', 'coffer/notifications')).targets,
+    queryFn: async (query) => {
+      const request = { refresh: isRefresh(query) };
+      return (await admin<{ readonly targets: readonly Target[] }>('GET', 'coffer/notifications', request)).targets;
+    },
     enabled: may('admin:ServerInfo'),
     refetchInterval: 15_000,
   });

@@ -3,6 +3,7 @@ import { admin, adminText } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
 import { replicationDocument, type ReplicationRule } from './replication-rules.ts';
+import { isRefresh } from '../api/call.ts';
 
 interface Replication {
   readonly role: string;
@@ -85,8 +86,11 @@ export interface RemoteTarget {
 export function useRemoteTargets(bucket: string, enabled: boolean) {
   return useQuery({
     queryKey: ['remote-targets', bucket],
-    queryFn: () =>
-      admin<readonly RemoteTarget[]>('GET', 'list-remote-targets', { query: { bucket, type: 'replication' } }),
+    queryFn: (context) =>
+      admin<readonly RemoteTarget[]>('GET', 'list-remote-targets', {
+        query: { bucket, type: 'replication' },
+        refresh: isRefresh(context),
+      }),
     enabled,
     refetchInterval: 15_000,
   });

@@ -2,7 +2,7 @@ import { Anchor, Badge, Group, Table, Text, VisuallyHidden } from '@mantine/core
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import { formatExactTime, formatTime } from '../text/format.ts';
+import { formatExactTime, formatMillisecond, formatTime } from '../text/format.ts';
 import { t } from '../texts/texts.ts';
 
 export interface Column<Row> {
@@ -43,7 +43,7 @@ export function RowTable<Row>({ rows, rowKey, columns, isOpen, stacked = false }
           {rows.map((row) => (
             <Table.Tr key={rowKey(row)} data-open={isOpen?.(row) === true || undefined}>
               {columns.map(({ cell, align, wideOnly }, index) => (
-                <Table.Td key={index} ta={align} className={wideOnly === true ? 'wide-only' : undefined}>
+                <Table.Td key={index} ta={align} className={cellClass(align, wideOnly)}>
                   {cell(row)}
                 </Table.Td>
               ))}
@@ -61,6 +61,11 @@ const maxNarrow = 100;
 function headClass(width = 0, wideOnly = false): string | undefined {
   if (wideOnly) return 'wide-only';
   return width > maxNarrow ? 'wide-column' : undefined;
+}
+
+function cellClass(align: 'right' | undefined, wideOnly = false): string | undefined {
+  if (wideOnly) return align === undefined ? 'wide-only' : 'wide-only one-line-cell';
+  return align === undefined ? undefined : 'one-line-cell';
 }
 
 interface RowNameProps {
@@ -129,11 +134,20 @@ export function Names({ names, to }: NamesProps) {
   );
 }
 
-/** A time; its tooltip has milliseconds. */
+/** A time; its tooltip has seconds and the time zone. */
 export function TimeText({ at }: { readonly at: string }) {
   return (
     <Text size="sm" c="dimmed" component="time" dateTime={at} title={formatExactTime(at)}>
       {formatTime(at)}
+    </Text>
+  );
+}
+
+/** The time of a line of a log, to the millisecond. */
+export function LineTime({ at }: { readonly at: string }) {
+  return (
+    <Text size="sm" c="dimmed" component="time" dateTime={at} title={formatExactTime(at)}>
+      {formatMillisecond(at)}
     </Text>
   );
 }

@@ -17,6 +17,7 @@ import { RotateDialog, RotationProgress } from './rotation.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
+import { isRefresh } from '../api/call.ts';
 
 interface KeyServiceStatus {
   readonly name: string;
@@ -42,7 +43,7 @@ export function KeysPage() {
   const [importing, setImporting] = useState(false);
   const status = useQuery({
     queryKey: ['key-service'],
-    queryFn: () => admin<KeyServiceStatus>('GET', 'kms/status'),
+    queryFn: (query) => admin<KeyServiceStatus>('GET', 'kms/status', { refresh: isRefresh(query) }),
     refetchInterval: 15_000,
   });
   if (status.error instanceof ResponseError && status.error.code === 'KMSNotConfigured') {
@@ -183,7 +184,7 @@ function KeyList({ defaultKey, several }: KeyListProps) {
       cell: ({ name }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon aria-label={say(t.labels.actionsFor, { name })}>
+            <ActionIcon className="row-actions" aria-label={say(t.labels.actionsFor, { name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>

@@ -9,6 +9,7 @@ import { formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
+import { isRefresh } from '../api/call.ts';
 
 /** The progress of a rotation. Times are milliseconds since 1970. */
 interface Rotation {
@@ -30,7 +31,8 @@ interface Rotation {
 export function RotationProgress() {
   const rotation = useQuery({
     queryKey: ['rotation'],
-    queryFn: () => admin<{ readonly rotation: Rotation | null }>('GET', 'coffer/kms/key/rotate'),
+    queryFn: (query) =>
+      admin<{ readonly rotation: Rotation | null }>('GET', 'coffer/kms/key/rotate', { refresh: isRefresh(query) }),
     refetchInterval: 5_000,
   });
   if (rotation.isLoadingError) {

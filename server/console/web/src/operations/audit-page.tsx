@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconFileOff } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -8,15 +8,16 @@ import { call } from '../api/call.ts';
 import { DetailPage } from '../components/detail-page.tsx';
 import { Empty, Failure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
-import { RowTable, TimeText } from '../components/row-table.tsx';
-import { formatTime } from '../text/format.ts';
+import { LineTime, RowTable } from '../components/row-table.tsx';
+import { formatMillisecond, formatSecond } from '../text/format.ts';
 import { DocumentDialog } from './document-dialog.tsx';
 import { StatusCode } from './requests-page.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
-const none = { who: '', bucket: '', operation: '', decision: '', outcome: '' };
+/** The reads that open pages repeat by themselves are many, and of no person. The page says how many it leaves out. */
+const none = { who: '', bucket: '', operation: '', decision: '', outcome: '', refreshes: 'left-out' };
 
 type Search = typeof none;
 
@@ -27,6 +28,7 @@ export function AuditPage() {
   const found = useAudit(search);
   const pages = found.data?.pages ?? [];
   const rows = pages.flatMap((page) => (page.kind === 'found' ? page.entries : []));
+  const leftOut = pages.reduce((sum, page) => sum + (page.kind === 'found' ? page.leftOut : 0), 0);
   const last = pages.at(-1);
   const since = last?.kind === 'found' ? last.since : undefined;
   return (
@@ -47,7 +49,8 @@ export function AuditPage() {
             <Group gap="md">
               <Text size="sm" c="dimmed" role="status">
                 {rows.length === 0 ? t.operations.nothingWasFound : say(t.operations.found, { rows: rows.length })}{' '}
-                {since !== undefined && say(t.operations.theSearchWentBackTo, { since: formatTime(since) })}
+                {since !== undefined && say(t.operations.theSearchWentBackTo, { since: formatSecond(since) })}{' '}
+                {leftOut > 0 && say(t.operations.refreshesAreNotShown, { leftOut })}
               </Text>
               {found.hasNextPage && (
                 <Button
@@ -115,6 +118,12 @@ function SearchFields({ search, onChange }: { readonly search: Search; readonly 
         { value: 'succeeded', label: t.operations.succeeded },
         { value: 'failed', label: t.operations.failed },
       ])}
+      <Switch
+        label={t.operations.refreshesToo}
+        checked={search.refreshes === ''}
+        onChange={(event) => onChange({ ...search, refreshes: event.currentTarget.checked ? '' : 'left-out' })}
+        mb={8}
+      />
     </Group>
   );
 }
@@ -125,7 +134,7 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
       rows={rows}
       rowKey={({ id, time }) => `${id} ${time}`}
       columns={[
-        { head: t.operations.time, width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
+        { head: t.operations.time, width: 208, wideOnly: true, cell: ({ time }) => <LineTime at={time} /> },
         {
           head: t.operations.call,
           cell: (row) => (
@@ -141,13 +150,13 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
                   </Text>
                 )}
                 <Text size="xs" c="dimmed" className="narrow-only">
-                  {row.who} · {formatTime(row.time)}
+                  {row.who} · {formatMillisecond(row.time)}
                 </Text>
               </Stack>
             </button>
           ),
         },
-        { head: t.labels.who, width: 190, wideOnly: true, cell: (row) => <Who row={row} /> },
+        { head: t.labels.who, width: 160, wideOnly: true, cell: (row) => <Who row={row} /> },
         {
           head: t.operations.decision,
           width: 96,

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconMinus } from '@tab
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { HealthAnswer } from '../../../contract/operations-answers.ts';
-import { call } from '../api/call.ts';
+import { call, isRefresh } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { Loaded } from '../components/detail-page.tsx';
 import { say } from '../texts/say.ts';
@@ -35,7 +35,7 @@ const parts: Readonly<Record<Check['part'], string>> = {
 export function HealthSection() {
   const health = useQuery({
     queryKey: ['health'],
-    queryFn: () => call<HealthAnswer>('GET', '/health'),
+    queryFn: (query) => call<HealthAnswer>('GET', '/health', { refresh: isRefresh(query) }),
     refetchInterval: 15_000,
   });
   return (

@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { DetailPage } from '../components/detail-page.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
-import { RowTable, TimeText } from '../components/row-table.tsx';
+import { LineTime, RowTable } from '../components/row-table.tsx';
+import { formatMillisecond } from '../text/format.ts';
 import { DocumentDialog } from './document-dialog.tsx';
 import { useLines } from './use-lines.ts';
 import { t } from '../texts/texts.ts';
@@ -84,7 +85,7 @@ export function LogsPage() {
           rows={shown}
           rowKey={({ number }) => String(number)}
           columns={[
-            { head: t.operations.time, width: 170, wideOnly: true, cell: ({ time }) => <TimeText at={time} /> },
+            { head: t.operations.time, width: 208, wideOnly: true, cell: ({ time }) => <LineTime at={time} /> },
             { head: t.operations.level, width: 82, cell: (line) => <Level level={line.level} /> },
             {
               head: t.operations.message,
@@ -94,6 +95,9 @@ export function LogsPage() {
                     <span lang="en" style={{ overflowWrap: 'anywhere' }}>
                       {line.message ?? line.ConsoleMsg}
                     </span>
+                    <Text size="xs" c="dimmed" className="narrow-only">
+                      {formatMillisecond(line.time)}
+                    </Text>
                     {line.error !== undefined && (
                       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
                         {line.error.message}

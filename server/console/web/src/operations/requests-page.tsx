@@ -35,9 +35,14 @@ export function RequestsPage() {
   const [paused, setPaused] = useState(false);
   const [errors, setErrors] = useState(false);
   const [own, setOwn] = useState(false);
+  const [refreshes, setRefreshes] = useState(false);
   const [text, setText] = useDraft('filter', '');
   const [open, setOpen] = useState<TraceLine>();
-  const query = { ...(own ? { all: 'true' } : { s3: 'true' }), ...(errors ? { err: 'true' } : {}) };
+  const query = {
+    ...(own ? { all: 'true' } : { s3: 'true' }),
+    ...(errors ? { err: 'true' } : {}),
+    ...(refreshes ? {} : { refreshes: 'left-out' }),
+  };
   const { lines, error, clear } = useLines<TraceLine>('trace', query, { paused, max: maxRows });
   const wanted = text.trim().toLowerCase();
   const shown = lines.filter((line) => wanted === '' || searchedOf(line).includes(wanted));
@@ -78,6 +83,13 @@ export function RequestsPage() {
           checked={own}
           onChange={(event) => setOwn(event.currentTarget.checked)}
         />
+        {own && (
+          <Switch
+            label={t.operations.refreshesToo}
+            checked={refreshes}
+            onChange={(event) => setRefreshes(event.currentTarget.checked)}
+          />
+        )}
       </Group>
       {error !== undefined && <Failure what={t.operations.theRequestsCannotBeShown} error={error} />}
       {shown.length === 0 ? (

@@ -2,7 +2,7 @@ import { SegmentedControl, Select, SimpleGrid, Stack, Text } from '@mantine/core
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MetricsAnswer, MetricsAnswerPoint, UsageHistoryAnswer } from '../../../contract/operations-answers.ts';
-import { call } from '../api/call.ts';
+import { call, isRefresh } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
 import { formatBytes, formatNumber } from '../text/format.ts';
@@ -66,7 +66,12 @@ export function TrafficPage() {
 export function useMetrics(minutes: string, server: string | undefined, enabled: boolean) {
   return useQuery({
     queryKey: ['metrics', minutes, server ?? ''],
-    queryFn: ({ signal }) => call<MetricsAnswer>('GET', '/metrics', { query: { minutes, server }, signal }),
+    queryFn: (query) =>
+      call<MetricsAnswer>('GET', '/metrics', {
+        query: { minutes, server },
+        signal: query.signal,
+        refresh: isRefresh(query),
+      }),
     // The servers count in steps of ten seconds.
     refetchInterval: minutes === '1440' ? 60_000 : 10_000,
     placeholderData: (before) => before,
@@ -93,7 +98,7 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
   }
   const common = { times, formatTime: formatClock };
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
       <LineChart
         {...common}
         title={t.operations.requests}
@@ -146,7 +151,7 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
 function Usage() {
   const usage = useQuery({
     queryKey: ['usage-history'],
-    queryFn: () => call<UsageHistoryAnswer>('GET', '/usage-history'),
+    queryFn: (query) => call<UsageHistoryAnswer>('GET', '/usage-history', { refresh: isRefresh(query) }),
     refetchInterval: 60_000,
   });
   return (

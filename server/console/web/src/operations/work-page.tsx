@@ -3,7 +3,7 @@ import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { WorkAnswer, WorkProgress } from '../../../contract/operations-answers.ts';
 import { admin } from '../api/admin.ts';
-import { call } from '../api/call.ts';
+import { call, isRefresh } from '../api/call.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { useRights } from '../api/session.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
@@ -55,7 +55,7 @@ function Tasks() {
   const { may } = useRights();
   const work = useQuery({
     queryKey: ['work'],
-    queryFn: () => call<WorkAnswer>('GET', '/work'),
+    queryFn: (query) => call<WorkAnswer>('GET', '/work', { refresh: isRefresh(query) }),
     refetchInterval: 5_000,
   });
   const pause = useApiMutation(
@@ -187,7 +187,7 @@ interface ScrubAnswer {
 function Scrub() {
   const scrub = useQuery({
     queryKey: ['scrub'],
-    queryFn: () => admin<ScrubAnswer>('GET', 'coffer/scrub'),
+    queryFn: (query) => admin<ScrubAnswer>('GET', 'coffer/scrub', { refresh: isRefresh(query) }),
     refetchInterval: 10_000,
   });
   return (

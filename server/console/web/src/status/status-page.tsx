@@ -7,7 +7,7 @@ import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
 import { DetailPage, Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { formatBytes, formatTime } from '../text/format.ts';
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../api/call.ts';
+import { call, isRefresh } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { HealthSection } from '../operations/health-section.tsx';
 import { LineChart } from '../operations/line-chart.tsx';
@@ -190,7 +190,7 @@ function Providers({ status: { providers, directory } }: { readonly status: Stat
 function useStatus() {
   return useQuery({
     queryKey: ['status'],
-    queryFn: () => call<StatusAnswer>('GET', '/status'),
+    queryFn: (query) => call<StatusAnswer>('GET', '/status', { refresh: isRefresh(query) }),
     refetchInterval: 15_000,
   });
 }

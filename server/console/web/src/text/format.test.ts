@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { formatBytes, formatDuration, formatUntil } from './format.ts';
+import { formatBytes, formatDay, formatDuration, formatMillisecond, formatSecond, formatUntil } from './format.ts';
 import { loadFirstTexts } from '../texts/texts.ts';
 
 beforeAll(loadFirstTexts);
@@ -19,6 +19,22 @@ describe('formatBytes', () => {
 });
 
 const now = Date.UTC(2026, 0, 1);
+
+describe('times', () => {
+  const at = new Date(2026, 10, 27, 6, 5, 4, 30).toISOString();
+
+  it('writes the second of a version', () => {
+    expect(formatSecond(at)).toMatch(/^Nov 27, 2026, 6:05:04\sAM$/);
+  });
+
+  it('writes the millisecond of a line of a log', () => {
+    expect(formatMillisecond(at)).toMatch(/^Nov 27, 2026, 6:05:04\.030\sAM$/);
+  });
+
+  it('writes a day of the server, which is one in UTC', () => {
+    expect(formatDay(Date.UTC(2026, 10, 27))).toBe('Nov 27, 2026');
+  });
+});
 
 describe('formatUntil', () => {
   it.each([

@@ -34,10 +34,38 @@ export function formatCount(count: number): string {
 }
 
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const toSecond = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+/** The styles of dates have no fractions of seconds. */
+const toMillisecond = new Intl.DateTimeFormat(locale, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
 const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
+/** Days of the server are days in UTC. */
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
 
 export function formatTime(iso: string): string {
   return dateTime.format(new Date(iso));
+}
+
+/** Formats a time with seconds, for versions that follow each other within a minute. */
+export function formatSecond(iso: string): string {
+  return toSecond.format(new Date(iso));
+}
+
+/** Formats a time with milliseconds, for lines of a log that follow each other within a second. */
+export function formatMillisecond(iso: string): string {
+  return toMillisecond.format(new Date(iso));
+}
+
+/** Formats the day of a time in milliseconds since 1970. */
+export function formatDay(ms: number): string {
+  return day.format(ms);
 }
 
 export function formatExactTime(iso: string): string {

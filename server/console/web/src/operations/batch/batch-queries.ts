@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { admin, adminText } from '../../api/admin.ts';
 import { useApiMutation } from '../../api/queries.ts';
+import { isRefresh } from '../../api/call.ts';
 
 /** A batch job, as `coffer/batch-jobs` lists it. */
 export interface BatchJobRow {
@@ -27,7 +28,10 @@ export interface BatchJobRow {
 export function useBatchJobs() {
   return useQuery({
     queryKey: ['batch-jobs'],
-    queryFn: async () => (await admin<{ readonly jobs: readonly BatchJobRow[] }>('GET', 'coffer/batch-jobs')).jobs,
+    queryFn: async (query) => {
+      const request = { refresh: isRefresh(query) };
+      return (await admin<{ readonly jobs: readonly BatchJobRow[] }>('GET', 'coffer/batch-jobs', request)).jobs;
+    },
     refetchInterval: ({ state: { data } }) =>
       data?.some(({ ended }) => ended === undefined) === true ? 2_000 : 15_000,
   });

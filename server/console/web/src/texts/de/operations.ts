@@ -10,6 +10,11 @@ export const operations: Translated<typeof source> = {
   nothingWasFound: 'Es wurde nichts gefunden.',
   found: '{rows} gefunden.',
   theSearchWentBackTo: 'Die Suche ging zurück bis {since}.',
+  refreshesToo: 'Auch Aktualisierungen von Seiten',
+  refreshesAreNotShown: {
+    one: '{leftOut} Abfrage, die eine offene Seite von selbst wiederholt hat, wird nicht gezeigt.',
+    other: '{leftOut} Abfragen, die offene Seiten von selbst wiederholt haben, werden nicht gezeigt.',
+  },
   searchFurtherBack: 'Weiter zurück suchen',
   any: 'beliebig',
   nameAccessKeyAddress: 'Name, Zugriffsschlüssel, Adresse',

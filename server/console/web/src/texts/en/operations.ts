@@ -7,6 +7,11 @@ export const operations = {
   nothingWasFound: 'Nothing was found.',
   found: '{rows} found.',
   theSearchWentBackTo: 'The search went back to {since}.',
+  refreshesToo: 'Refreshes of pages too',
+  refreshesAreNotShown: {
+    one: '{leftOut} read that an open page repeated by itself is not shown.',
+    other: '{leftOut} reads that open pages repeated by themselves are not shown.',
+  },
   searchFurtherBack: 'Search further back',
   any: 'any',
   nameAccessKeyAddress: 'name, access key, address',

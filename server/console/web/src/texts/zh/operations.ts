@@ -10,6 +10,8 @@ export const operations: Translated<typeof source> = {
   nothingWasFound: '未找到。',
   found: '找到 {rows} 条。',
   theSearchWentBackTo: '已搜索到 {since}。',
+  refreshesToo: '也显示页面的自动刷新',
+  refreshesAreNotShown: { other: '有 {leftOut} 次由打开的页面自动重复的读取未显示。' },
   searchFurtherBack: '继续向前搜索',
   any: '任意',
   nameAccessKeyAddress: '名称、访问密钥、地址',
