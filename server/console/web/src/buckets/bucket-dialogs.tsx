@@ -12,6 +12,7 @@ import { useRestoreFocus } from '../components/kept-focus.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 
 interface CreateBucketDialogProps {
   readonly opened: boolean;
@@ -96,7 +97,9 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
         </Input.Wrapper>
         {create.isError && (
           <Alert color="red" role="alert">
-            {create.error.message}
+            {isTaken(create.error)
+              ? say(t.buckets.theNameIsTaken, { name: create.variables.name })
+              : create.error.message}
           </Alert>
         )}
         <Group justify="flex-end" gap="xs">
@@ -110,6 +113,11 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
       </Stack>
     </form>
   );
+}
+
+/** What S3 says of a taken name is meant for a client that repeats its request. */
+function isTaken(error: Error): boolean {
+  return error instanceof ResponseError && /^BucketAlready(?:Exists|OwnedByYou)$/.test(error.code);
 }
 
 interface DeleteBucketDialogProps {

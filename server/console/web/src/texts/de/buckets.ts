@@ -13,6 +13,8 @@ export const buckets: Translated<typeof source> = {
   tags: 'Tags',
   addATag: 'Tag hinzufügen',
   createBucket: 'Bucket anlegen',
+  theNameIsTaken:
+    'Einen Bucket mit dem Namen {name} gibt es schon. Er kann jemand anderem gehören und fehlt dann in Ihrer Liste. Wählen Sie einen anderen Namen, oder bitten Sie einen Administrator um Zugriff darauf.',
   isDeleted: '{bucket} ist gelöscht.',
   deleteTheBucket: 'Den Bucket {bucket} löschen?',
   onlyAnEmptyBucketCanBeDeleted: 'Nur ein leerer Bucket lässt sich löschen. Sein Name ist danach frei.',

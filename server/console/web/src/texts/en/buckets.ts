@@ -10,6 +10,8 @@ export const buckets = {
   tags: 'Tags',
   addATag: 'Add a tag',
   createBucket: 'Create bucket',
+  theNameIsTaken:
+    'A bucket named {name} is there already. It may belong to someone else, and then it is not in your list. Choose another name, or ask an administrator for access to it.',
   isDeleted: '{bucket} is deleted.',
   deleteTheBucket: 'Delete the bucket {bucket}?',
   onlyAnEmptyBucketCanBeDeleted: 'Only an empty bucket can be deleted. Its name is free afterwards.',

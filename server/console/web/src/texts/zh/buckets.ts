@@ -12,6 +12,8 @@ export const buckets: Translated<typeof source> = {
   tags: '标签',
   addATag: '添加标签',
   createBucket: '创建存储桶',
+  theNameIsTaken:
+    '名为 {name} 的存储桶已存在。它可能属于其他人，因此不在您的列表中。请选择其他名称，或请管理员授予访问权限。',
   isDeleted: '{bucket} 已删除。',
   deleteTheBucket: '删除存储桶 {bucket}？',
   onlyAnEmptyBucketCanBeDeleted: '只能删除空的存储桶。之后其名称可再次使用。',
