@@ -69,19 +69,20 @@ export function Shell({ session, children }: ShellProps) {
     ['/', focusFilter],
     ['shift + ?', keys.open],
     ['?', keys.open],
+    ['Escape', close],
   ]);
   return (
     <AppShell
       layout="alt"
-      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !open } }}
-      header={{ height: { base: 48, sm: 0 } }}
+      navbar={{ width: 216, breakpoint: 'md', collapsed: { mobile: !open } }}
+      header={{ height: { base: 48, md: 0 } }}
       padding={0}
       withBorder={false}
     >
       <a className="skip-link" href="#content">
         {t.shell.skipToTheContent}
       </a>
-      <AppShell.Header hiddenFrom="sm" px="md">
+      <AppShell.Header hiddenFrom="md" px="md">
         <Group h="100%" gap="sm">
           <Burger opened={open} onClick={toggle} size="sm" aria-label={t.shell.menu} />
           <Brand />
@@ -95,7 +96,7 @@ export function Shell({ session, children }: ShellProps) {
       >
         <Group h={40} px={8} mb="sm" justify="space-between">
           <Brand />
-          <Burger opened={open} onClick={toggle} size="sm" hiddenFrom="sm" aria-label={t.shell.closeTheMenu} />
+          <Burger opened={open} onClick={toggle} size="sm" hiddenFrom="md" aria-label={t.shell.closeTheMenu} />
         </Group>
         <Stack gap={2} onClick={close} flex={1} style={{ overflowY: 'auto' }}>
           <Rail />
@@ -105,6 +106,7 @@ export function Shell({ session, children }: ShellProps) {
         </Box>
         <Person session={session} />
       </AppShell.Navbar>
+      {open && <Box className="menu-backdrop" hiddenFrom="md" onClick={close} />}
       <AppShell.Main id="content" tabIndex={-1}>
         <div style={{ maxWidth: 1240, padding: '22px clamp(16px, 3vw, 36px) 96px' }}>{children}</div>
       </AppShell.Main>
@@ -306,7 +308,7 @@ export function ColorSchemeButton() {
 
 export function Logo({ size = 26 }: { readonly size?: number }) {
   return (
-    <svg width={size} height={size} viewBox="0 0 32 32" fill="var(--mantine-color-patina-filled)" aria-hidden>
+    <svg width={size} height={size} viewBox="0 0 32 32" fill="var(--coffer-accent)" aria-hidden>
       <path d="M4 13.5V12a6.5 6.5 0 0 1 6.5-6.5h11A6.5 6.5 0 0 1 28 12v1.5h-8.6a3.6 3.6 0 0 0-6.8 0z" />
       <path d="M4 16h8.3v1.6a3.7 3.7 0 0 0 7.4 0V16H28v8a2.5 2.5 0 0 1-2.5 2.5h-19A2.5 2.5 0 0 1 4 24z" />
       <path d="M14.7 14.6a1.3 1.3 0 0 1 2.6 0v3a1.3 1.3 0 0 1-2.6 0z" />

@@ -55,6 +55,7 @@ export function PairEditor({ add, pairs, onChange, max }: PairEditorProps) {
         <Button
           size="compact-xs"
           variant="subtle"
+          className="flush"
           leftSection={<IconPlus size={13} />}
           onClick={() => onChange([...pairs, { name: '', value: '' }])}
           style={{ alignSelf: 'flex-start' }}

@@ -12,7 +12,7 @@ import { memo, useDeferredValue, useEffect, useRef, type ReactNode } from 'react
 import { Link, useSearchParams } from 'react-router';
 import { FittedName } from '../components/name-text.tsx';
 import { folderUrl, nameIn } from '../components/urls.ts';
-import { formatBytes } from '../text/format.ts';
+import { formatBytes, formatSecond } from '../text/format.ts';
 import { RowCheckbox, RowTime } from './rows/row-controls.tsx';
 import { idOf, modifiedOf, sizeOf, type Row, type Sort } from './rows/rows.ts';
 import { useVisibleRows } from './rows/use-visible-rows.ts';
@@ -172,7 +172,7 @@ const Cells = memo(function Cells({ bucket, prefix, row, markable, marked, onMar
         )}
       </span>
       <span role="cell" className="wide-only">
-        {row.kind !== 'folder' && <RowTime at={modifiedOf(row)} />}
+        {row.kind !== 'folder' && <RowTime at={modifiedOf(row)} ofVersion={row.kind === 'version'} />}
       </span>
       <span role="cell" className="row-actions grid-actions">
         {complete && actions(row)}
@@ -199,7 +199,9 @@ function NameCell({ bucket, prefix, row }: Pick<CellsProps, 'bucket' | 'prefix' 
     return (
       <Link className="row-name" to={toObject}>
         <Icon size={18} stroke={1.4} className="row-icon" aria-hidden />
-        <span>{name}</span>
+        <span className={row.version.isLatest ? undefined : 'wide-only'}>{name}</span>
+        {/* A narrow row has no column of times. The name is that of the rows above. */}
+        {!row.version.isLatest && <span className="narrow-only">{formatSecond(row.version.lastModified)}</span>}
         {marker && (
           <Badge size="sm" color="gray">
             {t.objects.deleteMarker}

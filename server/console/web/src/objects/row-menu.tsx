@@ -104,7 +104,7 @@ function Items({ bucket, row, rights, past = false, onAction }: ItemsProps) {
   return shown.map(([action, label, Icon]) => (
     <Menu.Item
       key={action}
-      color={action.startsWith('delete') ? 'red' : undefined}
+      color={action.startsWith('delete') ? 'var(--coffer-danger)' : undefined}
       leftSection={<Icon size={15} />}
       onClick={() => onAction(action)}
     >

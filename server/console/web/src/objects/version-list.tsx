@@ -8,7 +8,7 @@ import type { KeyRights } from '../api/rights.ts';
 import { listVersions, restoreVersion, type VersionRow } from '../api/versions.ts';
 import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
-import { formatBytes, formatExactTime, formatTime } from '../text/format.ts';
+import { formatBytes, formatExactTime, formatSecond } from '../text/format.ts';
 import { DeleteVersionDialog } from './folder-actions.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
@@ -83,7 +83,7 @@ interface VersionProps {
 
 function Version({ bucket, version, before, rights, onDelete }: VersionProps) {
   const { key, versionId, kind, isLatest, lastModified, size } = version;
-  const time = formatTime(lastModified);
+  const time = formatSecond(lastModified);
 
   function restore(): void {
     restoreVersion(bucket, version)

@@ -10,6 +10,7 @@ import { RowTable } from '../components/row-table.tsx';
 import { ConfigurationHistory } from './configuration-history.tsx';
 import { givenValues } from './given-values.ts';
 import { say } from '../texts/say.ts';
+import { HelpText } from '../components/help-text.tsx';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -75,7 +76,7 @@ function Subsystems() {
                         {key}
                       </Text>
                       <Text size="xs" c="dimmed">
-                        {description}
+                        <HelpText text={description} />
                       </Text>
                     </Stack>
                   </Accordion.Control>
@@ -124,7 +125,7 @@ function Subsystem({ name }: { readonly name: string }) {
                   <Stack gap={0}>
                     <CopyText text={key} />
                     <Text size="xs" c="dimmed">
-                      {description}
+                      <HelpText text={description} />
                     </Text>
                   </Stack>
                 ),

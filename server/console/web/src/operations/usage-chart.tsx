@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import type { UsageHistoryAnswer } from '../../../contract/operations-answers.ts';
 import { RowTable } from '../components/row-table.tsx';
 import { folderUrl } from '../components/urls.ts';
-import { formatBytes, formatCount } from '../text/format.ts';
+import { formatBytes, formatCount, formatDay } from '../text/format.ts';
 import { LineChart } from './line-chart.tsx';
 import { t } from '../texts/texts.ts';
 
@@ -46,7 +46,7 @@ export function UsageChart({ days }: { readonly days: Days }) {
         times={days.map(({ day }) => Date.parse(day))}
         series={[{ name: t.operations.storedWord, color: 'first', values }]}
         format={formatBytes}
-        formatTime={(ms) => new Date(ms).toISOString().slice(0, 10)}
+        formatTime={formatDay}
       />
       <RowTable
         rows={rows}

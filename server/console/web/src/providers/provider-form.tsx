@@ -6,6 +6,7 @@ import { FormError } from '../components/form-dialog.tsx';
 import { problemsByKey } from './problems-by-key.ts';
 import { ProviderSteps } from './provider-test.tsx';
 import { say } from '../texts/say.ts';
+import { HelpText } from '../components/help-text.tsx';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -63,7 +64,13 @@ export function ProviderForm(props: ProviderFormProps) {
         {more || wrongAmongRest ? (
           rest.map(field)
         ) : (
-          <Button variant="subtle" size="compact-sm" style={{ alignSelf: 'flex-start' }} onClick={() => setMore(true)}>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            className="flush"
+            style={{ alignSelf: 'flex-start' }}
+            onClick={() => setMore(true)}
+          >
             {say(t.providers.moreSettings, { rest: rest.length })}
           </Button>
         )}
@@ -119,7 +126,7 @@ function withoutSecrets(values: Values, keys: readonly ProviderKey[]): Values {
 
 /** One key of a configuration, with its name in `mc` and in the guides. */
 function KeyField({ field, value, error, onChange }: KeyFieldProps) {
-  const shared = { label: field.key, description: field.help, error };
+  const shared = { label: field.key, description: <HelpText text={field.help} />, error };
   if (field.type === 'on-off') {
     return (
       <Select

@@ -24,7 +24,7 @@ export const UploadRow = memo(function UploadRow({ upload }: { readonly upload: 
               ? say(t.uploads.ofSentSize, { sent: formatBytes(sent), size: formatBytes(size) })
               : label(upload)}
           </Text>
-          {state.kind === 'done' && <IconCheck size={16} color="var(--mantine-color-patina-filled)" aria-hidden />}
+          {state.kind === 'done' && <IconCheck size={16} color="var(--coffer-accent)" aria-hidden />}
           {isUnderWay(upload) && (
             <ActionIcon size="sm" aria-label={say(t.uploads.pause, { key })} onClick={() => uploads.pause(id)}>
               <IconPlayerPause size={14} />

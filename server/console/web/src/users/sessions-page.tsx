@@ -52,7 +52,7 @@ export function SessionsPage() {
     >
       {(rows) => (
         <RowTable
-          rows={rows}
+          rows={rows.toSorted((a, b) => b.signedInAt.localeCompare(a.signedInAt))}
           rowKey={({ id }) => id}
           columns={columnsOf(may('admin:RevokeSession') ? setChosen : undefined)}
         />
@@ -74,9 +74,9 @@ function columnsOf(end: ((session: SessionRow) => void) | undefined): readonly C
         </Group>
       ),
     },
-    { head: t.users.signedInBy, width: 220, wideOnly: true, cell: ({ signedInBy }) => signedInBy },
-    { head: t.users.since, width: 180, wideOnly: true, cell: ({ signedInAt }) => <TimeText at={signedInAt} /> },
-    { head: t.users.ends, width: 180, cell: ({ expires }) => <TimeText at={expires} /> },
+    { head: t.users.signedInBy, width: 170, wideOnly: true, cell: ({ signedInBy }) => signedInBy },
+    { head: t.users.since, width: 156, wideOnly: true, cell: ({ signedInAt }) => <TimeText at={signedInAt} /> },
+    { head: t.users.ends, width: 156, cell: ({ expires }) => <TimeText at={expires} /> },
     ...(end === undefined
       ? []
       : [

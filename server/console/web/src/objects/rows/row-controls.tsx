@@ -2,7 +2,7 @@
 // for the fifty rows of a window that come at once.
 import { Checkbox, CheckIcon } from '@mantine/core';
 import type { ComponentProps } from 'react';
-import { formatExactTime, formatTime } from '../../text/format.ts';
+import { formatExactTime, formatSecond, formatTime } from '../../text/format.ts';
 
 interface RowCheckboxProps {
   readonly label: string;
@@ -32,11 +32,17 @@ export function RowButton(props: ComponentProps<'button'>) {
   return <button type="button" className="row-button mantine-focus-auto mantine-active" {...props} />;
 }
 
-/** A time; its tooltip has milliseconds. */
-export function RowTime({ at }: { readonly at: string }) {
+interface RowTimeProps {
+  readonly at: string;
+  /** Shows seconds: versions of an object follow each other within a minute. */
+  readonly ofVersion: boolean;
+}
+
+/** A time; its tooltip has seconds and the time zone. */
+export function RowTime({ at, ofVersion }: RowTimeProps) {
   return (
     <time className="row-text row-time" dateTime={at} title={formatExactTime(at)}>
-      {formatTime(at)}
+      {ofVersion ? formatSecond(at) : formatTime(at)}
     </time>
   );
 }

@@ -79,7 +79,7 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
       cell: (tier) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon aria-label={say(t.labels.actionsFor, { name: tier.name })}>
+            <ActionIcon className="row-actions" aria-label={say(t.labels.actionsFor, { name: tier.name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>
