@@ -32,3 +32,7 @@ it('is replaced by several builds at once, the last of which stays', async () =>
   expect(names).toContain(await readFile(join(built, 'index.html'), 'utf8'));
   expect(await readdir(folder)).toEqual(['console']);
 });
+
+it('has no light-dark() in its style sheet, which the build writes with variables that nothing sets', async () => {
+  expect(await readFile(new URL('web/src/theme.css', import.meta.url), 'utf8')).not.toContain('light-dark(');
+});

@@ -165,9 +165,8 @@ function FolderTools({ prefix, view, rights, onChange }: FolderToolsProps) {
       )}
       {!arranged && listing.count > 0 && <JumpTo prefix={prefix} from={from} onJump={(key) => change('from', key)} />}
       <Text size="sm" c="dimmed" role="status" ml="auto">
-        {listing.complete
-          ? say(t.objects.entries, { count: rows.count })
-          : say(t.objects.entriesCount, { count: rows.count })}
+        {listing.complete && say(t.objects.entries, { count: rows.count })}
+        {!listing.complete && rows.count > 0 && say(t.objects.entriesCount, { count: rows.count })}
       </Text>
     </Group>
   );

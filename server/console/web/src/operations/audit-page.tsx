@@ -140,7 +140,7 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
           cell: (row) => (
             <button type="button" className="row-name" onClick={() => open(row)}>
               <Stack gap={0} miw={0}>
-                <Text size="sm" fw={550}>
+                <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
                   {row.operation}
                 </Text>
                 {row.bucket !== undefined && row.bucket !== '' && (
@@ -171,7 +171,8 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
 
 function Who({ row: { who, address } }: { readonly row: AuditRow }) {
   return (
-    <Stack gap={0} miw={0}>
+    // A long operation beside it leaves a short name its room.
+    <Stack gap={0} miw={84}>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {who}
       </Text>
