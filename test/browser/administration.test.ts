@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { GetObjectCommand, ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, unnamedControls, type Visitor } from './open-browser.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
+import { unnamedControls, type Visitor } from './open-browser.ts';
 import { send, signIn } from './sign-in.ts';
+import { visitEachTest } from './visit-each-test.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let provider: OpenIdProviderDouble;
 let server: RunningServer;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 
@@ -20,31 +20,27 @@ beforeAll(async () => {
   provider = await OpenIdProviderDouble.start({
     users: [{ username: 'nora', claims: { policy: 'not-there-yet' } }],
   });
-  server = await startServer({
-    env: {
-      SVC_IDENTITY_OPENID_CONFIG_URL_FIXED: provider.configUrl,
-      SVC_IDENTITY_OPENID_CLIENT_ID_FIXED: 'fixed',
-      SVC_IDENTITY_OPENID_DISPLAY_NAME_FIXED: 'Sign in with Fixed',
-    },
-  });
-  await untilReady(server);
-  provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
-  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await server?.stop();
-  await provider?.close();
-});
+afterAll(() => provider?.close());
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () =>
+    startServer({
+      env: {
+        SVC_IDENTITY_OPENID_CONFIG_URL_FIXED: provider.configUrl,
+        SVC_IDENTITY_OPENID_CLIENT_ID_FIXED: 'fixed',
+        SVC_IDENTITY_OPENID_DISPLAY_NAME_FIXED: 'Sign in with Fixed',
+      },
+    }),
+  ready(started) {
+    server = started;
+    provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
+  },
+  begin(one) {
+    visitor = one;
+    page = one.page;
+  },
 });
 
 async function signOut(): Promise<void> {

@@ -6,23 +6,23 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startAzurite } from '../support/server/start-azurite.ts';
 import { sharedServer, type SharedAccess } from '../support/server/shared-server.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { startGoogleDouble } from '../support/tiering/google-double.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import type { Visitor } from './open-browser.ts';
 import { signIn } from './sign-in.ts';
+import { visitEachTest } from './visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let server: SharedAccess;
 /** The server of the tier. */
 let other: RunningServer;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let s3: S3Client;
@@ -30,25 +30,23 @@ let s3: S3Client;
 const patient = { timeout: 120_000 };
 
 beforeAll(async () => {
-  [server, other] = await Promise.all([sharedServer(), startServer({ env: { SVC_THREADS: '1' } })]);
+  other = await startServer({ env: { SVC_THREADS: '1' } });
   await untilReady(other);
-  s3 = s3Client(server);
-  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await other?.stop();
-});
+afterAll(() => other?.stop());
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-  await signIn(page, server);
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () => sharedServer(),
+  ready(found) {
+    server = found;
+    s3 = s3Client(found);
+  },
+  async begin(one) {
+    visitor = one;
+    page = one.page;
+    await signIn(page, server);
+  },
 });
 
 const open = (name: string) =>

@@ -1,23 +1,24 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
+import type { Visitor } from './open-browser.ts';
+import { visitEachTest } from './visit-each-test.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let provider: OpenIdProviderDouble;
 let server: RunningServer;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let files: string;
 
 beforeAll(async () => {
+  files = await mkdtemp(join(tmpdir(), 'coffer-files-'));
   provider = await OpenIdProviderDouble.start({
     users: [
       { username: 'alice', claims: { policy: 'readwrite' } },
@@ -25,35 +26,32 @@ beforeAll(async () => {
       { username: 'carol', claims: {} },
     ],
   });
-  server = await startServer({
-    env: {
-      SVC_IDENTITY_OPENID_CONFIG_URL_DEMO: provider.configUrl,
-      SVC_IDENTITY_OPENID_CLIENT_ID_DEMO: 'coffer',
-      SVC_IDENTITY_OPENID_CLIENT_SECRET_DEMO: 'coffer-secret',
-      SVC_IDENTITY_OPENID_DISPLAY_NAME_DEMO: 'Sign in with Demo',
-    },
-  });
-  await untilReady(server);
-  provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
-  browser = await openBrowser();
-  files = await mkdtemp(join(tmpdir(), 'coffer-files-'));
 });
 
 afterAll(async () => {
-  await leaveBrowser(browser);
-  await server?.stop();
   await provider?.close();
   await rm(files, { recursive: true, force: true });
 });
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-  await page.goto(server.console);
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () =>
+    startServer({
+      env: {
+        SVC_IDENTITY_OPENID_CONFIG_URL_DEMO: provider.configUrl,
+        SVC_IDENTITY_OPENID_CLIENT_ID_DEMO: 'coffer',
+        SVC_IDENTITY_OPENID_CLIENT_SECRET_DEMO: 'coffer-secret',
+        SVC_IDENTITY_OPENID_DISPLAY_NAME_DEMO: 'Sign in with Demo',
+      },
+    }),
+  ready(started) {
+    server = started;
+    provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
+  },
+  async begin(one) {
+    visitor = one;
+    page = one.page;
+    await page.goto(server.console);
+  },
 });
 
 async function signInByKeys(): Promise<void> {

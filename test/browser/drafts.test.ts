@@ -1,17 +1,17 @@
 import { CreateBucketCommand, HeadBucketCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
+import type { Visitor } from './open-browser.ts';
 import { signIn } from './sign-in.ts';
+import { visitEachTest } from './visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let provider: OpenIdProviderDouble;
 let server: RunningServer;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 
@@ -19,36 +19,32 @@ beforeAll(async () => {
   provider = await OpenIdProviderDouble.start({
     users: ['alice', 'carl'].map((username) => ({ username, claims: { policy: 'consoleAdmin' } })),
   });
-  server = await startServer({
-    env: {
-      SVC_IDENTITY_OPENID_CONFIG_URL_DEMO: provider.configUrl,
-      SVC_IDENTITY_OPENID_CLIENT_ID_DEMO: 'coffer',
-      SVC_IDENTITY_OPENID_CLIENT_SECRET_DEMO: 'coffer-secret',
-      SVC_IDENTITY_OPENID_DISPLAY_NAME_DEMO: 'Sign in with Demo',
-    },
-  });
-  await untilReady(server);
-  provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
-  const s3 = s3Client(server);
-  await s3.send(new CreateBucketCommand({ Bucket: 'replicated' }));
-  const VersioningConfiguration = { Status: 'Enabled' } as const;
-  await s3.send(new PutBucketVersioningCommand({ Bucket: 'replicated', VersioningConfiguration }));
-  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await server?.stop();
-  await provider?.close();
-});
+afterAll(() => provider?.close());
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () =>
+    startServer({
+      env: {
+        SVC_IDENTITY_OPENID_CONFIG_URL_DEMO: provider.configUrl,
+        SVC_IDENTITY_OPENID_CLIENT_ID_DEMO: 'coffer',
+        SVC_IDENTITY_OPENID_CLIENT_SECRET_DEMO: 'coffer-secret',
+        SVC_IDENTITY_OPENID_DISPLAY_NAME_DEMO: 'Sign in with Demo',
+      },
+    }),
+  async ready(started) {
+    server = started;
+    provider.realm.clients.get('coffer')?.redirectUris.push(`${server.console}/oauth_callback`);
+    const s3 = s3Client(server);
+    await s3.send(new CreateBucketCommand({ Bucket: 'replicated' }));
+    const VersioningConfiguration = { Status: 'Enabled' } as const;
+    await s3.send(new PutBucketVersioningCommand({ Bucket: 'replicated', VersioningConfiguration }));
+  },
+  begin(one) {
+    visitor = one;
+    page = one.page;
+  },
 });
 
 /** Everything that the tab has stored. */

@@ -8,14 +8,14 @@ import {
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { adminCall } from '../support/server/admin-call.ts';
 import { startKeyService, type KeyService } from '../support/server/keysvc-process.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
 import { signIn } from './sign-in.ts';
+import { visitEachTest } from './visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -27,8 +27,6 @@ let folder: string;
 let keyService: KeyService;
 let server: RunningServer;
 let s3: S3Client;
-let browser: Browser;
-let visitor: Visitor;
 let page: Page;
 
 async function asRoot<Value>(method: string, call: string, body?: unknown): Promise<Value> {
@@ -43,38 +41,36 @@ const versionsOf = async (name: string) =>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-keys-'));
   keyService = await startKeyService(folder);
-  const endpoints = `${keyService.env['SVC_KMS_KEYSVC_ENDPOINT']},${closedEndpoint}`;
-  server = await startServer({ console: true, env: { ...keyService.env, SVC_KMS_KEYSVC_ENDPOINT: endpoints } });
-  await untilReady(server);
-  s3 = s3Client(server);
-  await asRoot('POST', 'kms/key/create?key-id=photos-key');
-  await s3.send(new CreateBucketCommand({ Bucket: 'photos' }));
-  await s3.send(
-    new PutBucketEncryptionCommand({
-      Bucket: 'photos',
-      ServerSideEncryptionConfiguration: {
-        Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: 'photos-key' } }],
-      },
-    }),
-  );
-  await s3.send(new PutObjectCommand({ Bucket: 'photos', Key: 'a.txt', Body: 'content' }));
-  browser = await openBrowser();
 });
 
 afterAll(async () => {
-  await leaveBrowser(browser);
-  await server?.stop();
   await keyService?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server() {
+    const endpoints = `${keyService.env['SVC_KMS_KEYSVC_ENDPOINT']},${closedEndpoint}`;
+    return startServer({ console: true, env: { ...keyService.env, SVC_KMS_KEYSVC_ENDPOINT: endpoints } });
+  },
+  async ready(started) {
+    server = started;
+    s3 = s3Client(server);
+    await asRoot('POST', 'kms/key/create?key-id=photos-key');
+    await s3.send(new CreateBucketCommand({ Bucket: 'photos' }));
+    await s3.send(
+      new PutBucketEncryptionCommand({
+        Bucket: 'photos',
+        ServerSideEncryptionConfiguration: {
+          Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: 'photos-key' } }],
+        },
+      }),
+    );
+    await s3.send(new PutObjectCommand({ Bucket: 'photos', Key: 'a.txt', Body: 'content' }));
+  },
+  begin(one) {
+    page = one.page;
+  },
 });
 
 const dialog = () => page.getByRole('dialog');

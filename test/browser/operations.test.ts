@@ -2,42 +2,37 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { startServer, type RunningServer } from '../support/server/start-server.ts';
+import { endVisit, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 import { signIn } from './sign-in.ts';
+import { visitEachTest } from './visit-each-test.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let folder: string;
 let server: RunningServer;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-audit-'));
-  server = await startServer({ env: { SVC_AUDIT_FILE: join(folder, 'audit.log') } });
-  await untilReady(server);
-  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await server?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () => startServer({ env: { SVC_AUDIT_FILE: join(folder, 'audit.log') } }),
+  ready(started) {
+    server = started;
+  },
+  begin(one) {
+    visitor = one;
+    page = one.page;
+  },
 });
 
 const patient = { timeout: 60_000 };
@@ -103,7 +98,7 @@ describe('operations in a browser', () => {
     ],
     ['zh-CN', /^2 个发现。 已检查：1,200 个对象、3 个旧版本和删除标记和已读取 7\.0 KiB。$/, '内容损坏'],
   ])('says in words what a verification found, in %s', async (locale, words, kind) => {
-    const other = await newVisitor(browser, { locale });
+    const other = await newVisitor(await openBrowser(), { locale });
     await other.page.goto(`${server.console}/sign-in`);
     await other.page.locator('input[name=username]').fill(server.accessKey);
     await other.page.locator('input[name=password]').fill(server.secretKey);
@@ -142,7 +137,7 @@ describe('operations in a browser', () => {
     await dialog().getByText('it is not shown again').waitFor();
     const secretKey = (await dialog().locator('dd .mono').nth(1).innerText()).trim();
     await dialog().getByRole('button', { name: 'I have kept it' }).click();
-    const other = await newVisitor(browser);
+    const other = await newVisitor(await openBrowser());
     await signIn(other.page, server, 'olga', secretKey);
     await other.page.getByRole('button', { name: 'Create bucket' }).first().click();
     const form = other.page.getByRole('dialog').filter({ hasText: 'Create bucket' });

@@ -1,46 +1,37 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
+import { startServer, type RunningServer } from '../../support/server/start-server.ts';
 import { keyboard, type Hands } from '../jobs/hands.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
 import { signIn } from '../sign-in.ts';
+import { visitEachTest } from '../visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let server: RunningServer;
-let browser: Browser;
-let visitor: Visitor;
 let page: Page;
 let keys: Hands;
 
 beforeAll(async () => {
   if (!consoleIsBuilt()) await buildConsole();
-  server = await startServer({ console: true });
-  await untilReady(server);
-  browser = await openBrowser();
-  const s3 = s3Client(server);
-  await s3.send(new CreateBucketCommand({ Bucket: 'research' }));
-  for (const Key of ['a.json', 'b.json', 'c.json', 'd.json']) {
-    await s3.send(new PutObjectCommand({ Bucket: 'research', Key, Body: '{}' }));
-  }
 });
 
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await server?.stop();
-});
-
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-  keys = keyboard(page);
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () => startServer({ console: true }),
+  async ready(started) {
+    server = started;
+    const s3 = s3Client(server);
+    await s3.send(new CreateBucketCommand({ Bucket: 'research' }));
+    for (const Key of ['a.json', 'b.json', 'c.json', 'd.json']) {
+      await s3.send(new PutObjectCommand({ Bucket: 'research', Key, Body: '{}' }));
+    }
+  },
+  begin(one) {
+    page = one.page;
+    keys = keyboard(page);
+  },
 });
 
 const content = () => page.locator('#content');

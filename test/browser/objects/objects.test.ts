@@ -19,43 +19,40 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import { endVisit, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
 import { signIn } from '../sign-in.ts';
 import { makeObjects } from '../volume/make-objects.ts';
+import { visitEachTest } from '../visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let server: SharedAccess;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let s3: S3Client;
 let files: string;
 
 beforeAll(async () => {
-  server = await sharedServer('console');
-  s3 = s3Client(server);
-  browser = await openBrowser();
   files = await mkdtemp(join(tmpdir(), 'coffer-files-'));
 });
 
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await rm(files, { recursive: true, force: true });
-});
+afterAll(() => rm(files, { recursive: true, force: true }));
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-  await signIn(page, server);
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () => sharedServer('console'),
+  ready(found) {
+    server = found;
+    s3 = s3Client(found);
+  },
+  async begin(one) {
+    visitor = one;
+    page = one.page;
+    await signIn(page, server);
+  },
 });
 
 const row = (name: string) => page.getByRole('row').filter({ hasText: name });
@@ -173,7 +170,7 @@ describe('a folder', () => {
 
 describe('the first page', () => {
   it('is smaller than 200 KiB', async () => {
-    const fresh = await newVisitor(browser, { fresh: true });
+    const fresh = await newVisitor(await openBrowser(), { fresh: true });
     const sizes: Promise<number>[] = [];
     fresh.page.on('response', (response) => {
       sizes.push(

@@ -8,18 +8,18 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, vi } from 'vitest';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import type { Visitor } from '../open-browser.ts';
 import { signIn } from '../sign-in.ts';
+import { visitEachTest } from '../visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const Bucket = 'past';
 let server: SharedAccess;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let s3: S3Client;
@@ -37,24 +37,17 @@ async function momentAfter(Key: string): Promise<Date> {
   return moment;
 }
 
-beforeAll(async () => {
-  server = await sharedServer('console');
-  s3 = s3Client(server);
-  browser = await openBrowser();
-});
-
-afterAll(async () => {
-  await leaveBrowser(browser);
-});
-
-beforeEach(async () => {
-  visitor = await newVisitor(browser);
-  page = visitor.page;
-  await signIn(page, server);
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () => sharedServer('console'),
+  ready(found) {
+    server = found;
+    s3 = s3Client(found);
+  },
+  async begin(one) {
+    visitor = one;
+    page = one.page;
+    await signIn(page, server);
+  },
 });
 
 /** As the field takes it: a local time with seconds. The browser has the time zone of this process. */

@@ -1,34 +1,24 @@
-import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import type { Page, Route } from 'playwright-core';
+import { describe, expect, it, vi } from 'vitest';
+import { startServer, type RunningServer } from '../../support/server/start-server.ts';
 import { signIn } from '../sign-in.ts';
+import { visitEachTest } from '../visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let server: RunningServer;
-let browser: Browser;
-let visitor: Visitor;
 let page: Page;
 
-beforeAll(async () => {
-  server = await startServer({ console: true });
-  await untilReady(server);
-  browser = await openBrowser();
-});
-
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await server?.stop();
-});
-
-beforeEach(async () => {
-  visitor = await newVisitor(browser, { fresh: true });
-  page = visitor.page;
-});
-
-afterEach(async ({ task }) => {
-  await endVisit(visitor, task);
+visitEachTest({
+  server: () => startServer({ console: true }),
+  ready(started) {
+    server = started;
+  },
+  begin(one) {
+    page = one.page;
+  },
+  visitor: { fresh: true },
+  mayComplain: true,
 });
 
 const content = () => page.locator('#content');

@@ -11,17 +11,18 @@ import {
   ListPartsCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { report } from '../../support/report.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
+import type { Visitor } from '../open-browser.ts';
 import { signIn } from '../sign-in.ts';
 import { drop, makeFiles, makeSparseFile, sha256Of, sha256OfFile } from './local-files.ts';
 import { MainThread } from './main-thread.ts';
 import { makeObjects } from './make-objects.ts';
+import { visitEachTest } from '../visit-each-test.ts';
 
 /** `.ci/soak console-volume` names the sizes, and asks for the bounds of times and memory, for which a gate is too busy. */
 const bounded = process.env['COFFER_VOLUME_OBJECTS'] !== undefined;
@@ -44,7 +45,6 @@ vi.setConfig({ testTimeout: bounded ? 4 * 3_600_000 : 240_000, hookTimeout: boun
 const patient = { timeout: bounded ? 3_600_000 : 120_000 };
 
 let server: SharedAccess;
-let browser: Browser;
 let visitor: Visitor;
 let page: Page;
 let s3: S3Client;
@@ -57,28 +57,26 @@ const sizeOf = (index: number) => 1 + ((index * 7_919) % 997);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-volume-'));
-  server = await sharedServer('console');
-  s3 = s3Client(server);
-  await s3.send(new CreateBucketCommand({ Bucket: bucket }));
-  const started = performance.now();
-  await makeObjects(server, { bucket, count: objectCount, keyOf: (index) => `many/${nameOf(index)}`, sizeOf });
-  await makeObjects(server, { bucket, count: sortedCount, keyOf: (index) => `sorted/${nameOf(index)}`, sizeOf });
-  report(`${objectCount + sortedCount} objects put in ${Math.round((performance.now() - started) / 1000)} s`);
-  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await leaveBrowser(browser);
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
-beforeEach(async () => {
-  visitor = await newVisitor(browser, { fresh: true });
-  page = visitor.page;
-});
-
-afterEach(async ({ task }) => {
-  expect(await endVisit(visitor, task)).toEqual([]);
+visitEachTest({
+  server: () => sharedServer('console'),
+  async ready(found) {
+    server = found;
+    s3 = s3Client(found);
+    await s3.send(new CreateBucketCommand({ Bucket: bucket }));
+    const started = performance.now();
+    await makeObjects(server, { bucket, count: objectCount, keyOf: (index) => `many/${nameOf(index)}`, sizeOf });
+    await makeObjects(server, { bucket, count: sortedCount, keyOf: (index) => `sorted/${nameOf(index)}`, sizeOf });
+    report(`${objectCount + sortedCount} objects put in ${Math.round((performance.now() - started) / 1000)} s`);
+  },
+  begin(one) {
+    visitor = one;
+    page = one.page;
+  },
+  visitor: { fresh: true },
 });
 
 /** Selectors of CSS alone: those by role and label compute the whole tree of accessibility, in tasks of the page. */
