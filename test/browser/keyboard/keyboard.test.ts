@@ -5,7 +5,7 @@ import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, type RunningServer } from '../../support/server/start-server.ts';
 import { keyboard, type Hands } from '../jobs/hands.ts';
-import { signIn } from '../sign-in.ts';
+import { signIn, startSession } from '../sign-in.ts';
 import { visitEachTest } from '../visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -42,8 +42,15 @@ const rowMenu = (name: string) => button(`Actions for ${name}`);
 /** Waits until this has the focus. */
 const focused = (target: Locator) => target.and(page.locator(':focus')).waitFor();
 
+/** `signIn` waits for a link of the frame, which a narrow window hides. */
+async function signInTo(path: string): Promise<void> {
+  await startSession(page, server);
+  await page.goto(`${server.console}/${path}`);
+  await content().getByLabel('Filter Buckets').waitFor();
+}
+
 async function openFolder(): Promise<void> {
-  await signIn(page, server);
+  await startSession(page, server);
   await page.goto(`${server.console}/buckets/research`);
   await rowMenu('d.json').waitFor();
 }
@@ -76,6 +83,39 @@ describe('a new page', () => {
     await signIn(page, server);
     await page.keyboard.press('Tab');
     await focused(page.getByRole('link', { name: 'Skip to the content' }));
+  });
+});
+
+describe('the menu of a narrow window', () => {
+  it('takes the focus when it opens, gives it back, and is not in the way of Tab while it is closed', async () => {
+    await page.setViewportSize({ width: 768, height: 900 });
+    await signInTo('buckets');
+    const menu = page.getByRole('navigation', { name: 'Console' });
+    await menu.waitFor({ state: 'hidden' });
+    await keys.press(button('Menu'));
+    await focused(menu.getByRole('button', { name: 'Close the menu' }));
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'hidden' });
+    await focused(button('Menu'));
+    // The name of the console in the header, and then the content.
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await focused(content().getByLabel('Filter Buckets'));
+    await keys.press(button('Menu'));
+    await keys.press(menu.getByRole('link', { name: 'Users', exact: true }));
+    await content().getByText('No users yet').waitFor();
+    await menu.waitFor({ state: 'hidden' });
+    await focused(content());
+  });
+
+  it('is closed by the page behind it', async () => {
+    await page.setViewportSize({ width: 768, height: 900 });
+    await signInTo('buckets');
+    await button('Menu').click();
+    const menu = page.getByRole('navigation', { name: 'Console' });
+    await menu.waitFor();
+    await page.mouse.click(700, 400);
+    await menu.waitFor({ state: 'hidden' });
   });
 });
 

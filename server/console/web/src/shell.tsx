@@ -36,7 +36,7 @@ import {
   IconMoon,
   IconSun,
 } from '@tabler/icons-react';
-import { Suspense, type ReactNode } from 'react';
+import { Suspense, useEffect, useRef, type ReactNode } from 'react';
 import { Link, useLocation } from 'react-router';
 import type { ConsoleAction, SessionAnswer } from '../../contract/answers.ts';
 import { useSignOut, useRights } from './api/session.ts';
@@ -63,13 +63,24 @@ interface ShellProps {
 
 /** The frame around all pages. */
 export function Shell({ session, children }: ShellProps) {
-  const [open, { toggle, close }] = useDisclosure();
+  const [open, { open: openMenu, close }] = useDisclosure();
+  const menuButton = useRef<HTMLButtonElement>(null);
+  const closeButton = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (open) closeButton.current?.focus();
+  }, [open]);
+  /** Closes the menu without opening a page. */
+  const leaveMenu = () => {
+    if (!open) return;
+    close();
+    menuButton.current?.focus();
+  };
   const [keysShown, keys] = useDisclosure();
   useHotkeys([
     ['/', focusFilter],
     ['shift + ?', keys.open],
     ['?', keys.open],
-    ['Escape', close],
+    ['Escape', leaveMenu],
   ]);
   return (
     <AppShell
@@ -84,7 +95,7 @@ export function Shell({ session, children }: ShellProps) {
       </a>
       <AppShell.Header hiddenFrom="md" px="md">
         <Group h="100%" gap="sm">
-          <Burger opened={open} onClick={toggle} size="sm" aria-label={t.shell.menu} />
+          <Burger ref={menuButton} opened={open} onClick={openMenu} size="sm" aria-label={t.shell.menu} />
           <Brand />
         </Group>
       </AppShell.Header>
@@ -93,10 +104,18 @@ export function Shell({ session, children }: ShellProps) {
         bg="var(--coffer-rail)"
         style={{ borderInlineEnd: '1px solid var(--coffer-line)' }}
         aria-label={t.shell.console}
+        data-closed={!open || undefined}
       >
         <Group h={40} px={8} mb="sm" justify="space-between">
           <Brand />
-          <Burger opened={open} onClick={toggle} size="sm" hiddenFrom="md" aria-label={t.shell.closeTheMenu} />
+          <Burger
+            ref={closeButton}
+            opened={open}
+            onClick={leaveMenu}
+            size="sm"
+            hiddenFrom="md"
+            aria-label={t.shell.closeTheMenu}
+          />
         </Group>
         <Stack gap={2} onClick={close} flex={1} style={{ overflowY: 'auto' }}>
           <Rail />
@@ -106,7 +125,7 @@ export function Shell({ session, children }: ShellProps) {
         </Box>
         <Person session={session} />
       </AppShell.Navbar>
-      {open && <Box className="menu-backdrop" hiddenFrom="md" onClick={close} />}
+      {open && <Box className="menu-backdrop" hiddenFrom="md" onClick={leaveMenu} />}
       <AppShell.Main id="content" tabIndex={-1}>
         <div style={{ maxWidth: 1240, padding: '22px clamp(16px, 3vw, 36px) 96px' }}>{children}</div>
       </AppShell.Main>
