@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { axeFindings } from './axe.ts';
+import { followPath } from './follow-path.ts';
 import { endVisit, leaveBrowser, newVisitor, openBrowser, painted, type Visitor } from './open-browser.ts';
 import { pages } from './pages.ts';
 import { send, startSession } from './sign-in.ts';
@@ -80,7 +81,7 @@ const inOrder = pages.toSorted(([a], [b]) => Number(b === 'audit') - Number(a ==
 it.each(inOrder)('has no finding on the page %s', async (path, text) => {
   const { page } = visitor;
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.goto(`${server.console}/${path}`);
+  await followPath(page, server.console, path);
   await page.getByText(text).first().waitFor();
   await expect.poll(() => page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
   await expectAccessible(page);

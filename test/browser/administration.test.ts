@@ -4,8 +4,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { startServer, type RunningServer } from '../support/server/start-server.ts';
+import { followPath } from './follow-path.ts';
 import { unnamedControls, type Visitor } from './open-browser.ts';
-import { send, signIn } from './sign-in.ts';
+import { send, signIn, startSession } from './sign-in.ts';
 import { visitEachTest } from './visit-each-test.ts';
 
 // Whole ways through several pages, on a machine that may be busy.
@@ -135,7 +136,7 @@ describe('administration in a browser', () => {
   });
 
   it('shows earlier versions of a policy, edits from one, and does not overwrite a later version', async () => {
-    await signIn(page, server);
+    await startSession(page, server);
     await putChanging('s3:GetObject');
     await putChanging('s3:PutObject');
     await page.goto(`${server.console}/policy?name=changing`);
@@ -287,7 +288,7 @@ describe('administration in a browser', () => {
   });
 
   it('has a name for every control and one heading of the first level on each page', async () => {
-    await signIn(page, server);
+    await startSession(page, server);
     await call('POST', 'users', { name: 'named', secretKey: 'named-secret', policies: ['readonly'] });
     await call('POST', 'buckets', { name: 'named' });
     const paths = [
@@ -317,7 +318,7 @@ describe('administration in a browser', () => {
       '/account',
     ];
     for (const path of paths) {
-      await page.goto(`${server.console}${path}`);
+      await followPath(page, server.console, path);
       await page.locator('h1').waitFor();
       // Several parts of a page may still load.
       await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: 60_000 }).toBe(0);

@@ -5,7 +5,7 @@ import { OpenIdProviderDouble } from '../support/openid/openid-provider.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, type RunningServer } from '../support/server/start-server.ts';
 import type { Visitor } from './open-browser.ts';
-import { signIn } from './sign-in.ts';
+import { signIn, startSession } from './sign-in.ts';
 import { visitEachTest } from './visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -82,7 +82,7 @@ describe('what was typed', () => {
   });
 
   it('stays in an editor when the language is chosen', async () => {
-    await signIn(page, server);
+    await startSession(page, server);
     await page.goto(`${server.console}/policies/new`);
     await page.getByLabel('Name', { exact: true }).fill('half-written');
     await page.getByLabel('Language').selectOption('Deutsch');
@@ -126,7 +126,7 @@ describe('what was typed', () => {
   });
 
   it('is removed by signing out', async () => {
-    await signIn(page, server);
+    await startSession(page, server);
     await page.goto(`${server.console}/policies/new`);
     await page.getByLabel('Name', { exact: true }).fill('of-root');
     await expect.poll(stored).toContain('of-root');
@@ -169,7 +169,7 @@ describe('a secret', () => {
   ];
 
   it.each(forms)('%s is not stored in the browser', async (_, path, open, field) => {
-    await signIn(page, server);
+    await startSession(page, server);
     await page.goto(`${server.console}/${path}`);
     await open();
     await page.getByLabel(field, { exact: true }).waitFor();
@@ -180,7 +180,7 @@ describe('a secret', () => {
   });
 
   it('of a definition of a batch job is left out', async () => {
-    await signIn(page, server);
+    await startSession(page, server);
     await page.goto(`${server.console}/batch-jobs`);
     await page.getByRole('button', { name: 'Start job' }).first().click();
     const definition = page.getByRole('dialog').getByRole('textbox');

@@ -14,7 +14,7 @@ import { adminCall } from '../support/server/admin-call.ts';
 import { startKeyService, type KeyService } from '../support/server/keysvc-process.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, type RunningServer } from '../support/server/start-server.ts';
-import { signIn } from './sign-in.ts';
+import { signIn, startSession } from './sign-in.ts';
 import { visitEachTest } from './visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -145,7 +145,7 @@ describe('the page of the keys', () => {
     await asRoot('PUT', 'add-canned-policy?name=photos-keys', Buffer.from(JSON.stringify(document)));
     await asRoot('PUT', 'add-user?accessKey=ann', { secretKey: 'ann-secret', status: 'enabled' });
     await asRoot('POST', 'idp/builtin/policy/attach', { policies: ['photos-keys'], user: 'ann' });
-    await signIn(page, server, 'ann', 'ann-secret');
+    await startSession(page, server, 'ann', 'ann-secret');
     await page.goto(`${server.console}/keys`);
     await row('photos-key').waitFor();
     for (const name of ['Create key', 'Import key']) expect(await page.getByRole('button', { name }).count()).toBe(0);

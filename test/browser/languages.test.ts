@@ -10,6 +10,7 @@ import { pages as chinesePages } from '../../server/console/web/src/texts/zh/pag
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { axeFindings } from './axe.ts';
+import { followPath } from './follow-path.ts';
 import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -108,7 +109,7 @@ describe.each([
 
   it.each(paths)('has the page %s, accessible, and no English text', async (path) => {
     const { page } = visitor;
-    await page.goto(`${server.console}/${path}`);
+    await followPath(page, server.console, path);
     await page.locator('h1').first().waitFor();
     await expect.poll(() => page.getByLabel(texts.components.loading).count(), { timeout: 60_000 }).toBe(0);
     const left = (await page.evaluate<readonly string[]>(shown)).filter(

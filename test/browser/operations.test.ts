@@ -67,6 +67,11 @@ describe('operations in a browser', () => {
     await page.getByLabel('Operation').fill('ListBuckets');
     await page.getByRole('button', { name: 'ListBuckets' }).first().waitFor();
     await visitor.picture('audit');
+    await page.getByLabel('Operation').fill('ConsoleGetSession');
+    await page.getByText(/reads? that (?:an open page|open pages) repeated by/).waitFor();
+    expect(await page.getByRole('button', { name: 'ConsoleGetSession' }).count()).toBe(0);
+    await page.getByText('Refreshes of pages too').click();
+    await page.getByRole('button', { name: 'ConsoleGetSession' }).first().waitFor();
 
     await open('Background work');
     await page.getByRole('button', { name: 'Pause: Count objects and bytes' }).click();

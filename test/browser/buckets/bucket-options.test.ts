@@ -56,6 +56,17 @@ describe('a new bucket', () => {
   });
 });
 
+describe('a bucket whose name is taken', () => {
+  it('is told so in the form, with what to do', async () => {
+    await s3.send(new CreateBucketCommand({ Bucket: 'taken-name' }));
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Create bucket' }).first().click();
+    await dialog.getByLabel('Name', { exact: true }).fill('taken-name');
+    await dialog.getByRole('button', { name: 'Create bucket' }).click();
+    await dialog.getByRole('alert').getByText('A bucket named taken-name is there already.').waitFor();
+  });
+});
+
 describe('an object', () => {
   it('is copied as a command of curl with a link, which works', async () => {
     await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write']);

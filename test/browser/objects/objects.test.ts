@@ -24,7 +24,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
 import { endVisit, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
-import { signIn } from '../sign-in.ts';
+import { startSession } from '../sign-in.ts';
 import { makeObjects } from '../volume/make-objects.ts';
 import { visitEachTest } from '../visit-each-test.ts';
 
@@ -51,7 +51,7 @@ visitEachTest({
   async begin(one) {
     visitor = one;
     page = one.page;
-    await signIn(page, server);
+    await startSession(page, server);
   },
 });
 
@@ -362,6 +362,7 @@ describe('uploads', () => {
 
 describe('a bucket', () => {
   it('is created with versions, lock and tags', async () => {
+    await page.goto(`${server.console}/buckets`);
     await page.getByRole('button', { name: 'Create bucket' }).first().click();
     await page.getByLabel('Name', { exact: true }).fill('made-here');
     await page.getByLabel('Object lock').check();

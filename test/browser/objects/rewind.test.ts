@@ -13,7 +13,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
 import type { Visitor } from '../open-browser.ts';
-import { signIn } from '../sign-in.ts';
+import { startSession } from '../sign-in.ts';
 import { visitEachTest } from '../visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -46,7 +46,7 @@ visitEachTest({
   async begin(one) {
     visitor = one;
     page = one.page;
-    await signIn(page, server);
+    await startSession(page, server);
   },
 });
 

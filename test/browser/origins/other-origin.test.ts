@@ -13,11 +13,11 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Browser, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { signedFields } from '../support/s3-api/post-forms.ts';
-import { s3Client } from '../support/server/s3-client.ts';
-import { sharedServer, type SharedAccess } from '../support/server/shared-server.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from './open-browser.ts';
+import { signedFields } from '../../support/s3-api/post-forms.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
+import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { s3Client } from '../support/server/s3-client.ts';
-import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { endVisit, leaveBrowser, newVisitor, openBrowser } from './open-browser.ts';
+import { s3Client } from '../../support/server/s3-client.ts';
+import { startServer, untilReady, type RunningServer } from '../../support/server/start-server.ts';
+import { endVisit, leaveBrowser, newVisitor, openBrowser } from '../open-browser.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
