@@ -70,7 +70,7 @@ describe('operations in a browser', () => {
     await page.getByLabel('Operation').fill('ConsoleGetSession');
     await page.getByText(/reads? that (?:an open page|open pages) repeated by/).waitFor();
     expect(await page.getByRole('button', { name: 'ConsoleGetSession' }).count()).toBe(0);
-    await page.getByText('Refreshes of pages too').click();
+    await page.getByLabel('Refreshes of pages too').check();
     await page.getByRole('button', { name: 'ConsoleGetSession' }).first().waitFor();
 
     await open('Background work');

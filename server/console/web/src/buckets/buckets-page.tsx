@@ -87,13 +87,18 @@ function BucketTable({ buckets, open }: BucketTableProps) {
   const columns: readonly Column<BucketSummary>[] = [
     {
       head: t.labels.name,
-      cell: ({ name, encryption }) => (
+      cell: ({ name, encryption, usage }) => (
         <>
           <Link className="row-name" to={`/buckets/${encodeURIComponent(name)}`}>
             <IconPackage size={18} stroke={1.5} className="row-icon" data-kind="folder" aria-hidden />
             <span>{name}</span>
           </Link>
           <Box pl={28} className="narrow-only">
+            {usage !== undefined && (
+              <Text size="xs" c="dimmed">
+                {say(t.buckets.objectsAndSize, { objects: usage.objects, size: formatBytes(usage.bytes) })}
+              </Text>
+            )}
             <EncryptionBadge encryption={encryption} alone />
           </Box>
         </>

@@ -48,6 +48,7 @@ export const buckets: Translated<typeof source> = {
     'Zum Anlegen brauchen Sie das Recht s3:CreateBucket; ein Administrator kann es Ihnen geben.',
   aBucketHoldsObjectsBucketsThatYour:
     'Ein Bucket enthält Objekte. {advice} Buckets, die Ihre Richtlinien vor Ihnen verbergen, werden nicht angezeigt.',
+  objectsAndSize: { one: '{objects} Objekt, {size}', other: '{objects} Objekte, {size}' },
   objectsAndSizesAsOf: 'Objekte und Größen vom {counted}',
   defaultEncryptionDialog: 'Standardverschlüsselung…',
   deleteBucketDialog: 'Bucket löschen…',

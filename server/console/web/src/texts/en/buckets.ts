@@ -42,6 +42,7 @@ export const buckets = {
   toCreateOneYouNeedTheRight: 'To create one you need the right s3:CreateBucket, which an administrator can give you.',
   aBucketHoldsObjectsBucketsThatYour:
     'A bucket holds objects. {advice} Buckets that your policies hide from you are not shown.',
+  objectsAndSize: { one: '{objects} object, {size}', other: '{objects} objects, {size}' },
   objectsAndSizesAsOf: 'Objects and sizes as of {counted}',
   defaultEncryptionDialog: 'Default encryption…',
   deleteBucketDialog: 'Delete bucket…',
