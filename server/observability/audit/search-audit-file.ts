@@ -60,13 +60,11 @@ export async function searchAuditFile(
       for (const [offset, line] of linesBackwards(text.subarray(whole))) {
         const entry = entryOf(line);
         since = entry?.time ?? since;
-        if (entry === undefined || !fits(entry, search)) continue;
-        if (search.refreshes === 'left-out' && isQuietRefresh(entry)) {
-          leftOut += 1;
-          continue;
-        }
+        const { found, quiet } = matchOf(entry, search);
+        leftOut += quiet;
+        if (found === undefined) continue;
         const next = start + whole + offset;
-        if (entries.push(entry) === maxEntries && next > 0) return { entries, leftOut, next, ...(since && { since }) };
+        if (entries.push(found) === maxEntries && next > 0) return { entries, leftOut, next, ...(since && { since }) };
       }
       tail = whole > maxLineBytes ? Buffer.alloc(0) : Buffer.from(text.subarray(0, whole));
       end = start;
@@ -99,6 +97,17 @@ function entryOf(line: Buffer): AuditEntry | undefined {
   } catch {
     return undefined;
   }
+}
+
+interface Match {
+  readonly found?: AuditEntry;
+  /** 1 for a refresh that the search leaves out. */
+  readonly quiet: 0 | 1;
+}
+
+function matchOf(entry: AuditEntry | undefined, search: AuditSearch): Match {
+  if (entry === undefined || !fits(entry, search)) return { quiet: 0 };
+  return search.refreshes === 'left-out' && isQuietRefresh(entry) ? { quiet: 1 } : { found: entry, quiet: 0 };
 }
 
 /** Reports if an open page repeated a read by itself, and was answered. */
