@@ -1,4 +1,4 @@
-import { errorText } from '../system-error.ts';
+import { fileErrorReason } from '../system-error.ts';
 import { ProgramError } from '../program-error.ts';
 import { parseRange } from '../../protocol/policy/ip-range.ts';
 import { misspeltName } from '../../protocol/policy/known-names.ts';
@@ -155,7 +155,7 @@ function readVariables(
   } catch (error) {
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT' && path !== named;
     if (!absent) {
-      throw new ProgramError('settings', `SVC_CONFIG_ENV_FILE is ${path}, which cannot be read: ${errorText(error)}`);
+      throw new ProgramError('settings', `SVC_CONFIG_ENV_FILE is ${path}, which cannot be read: ${fileErrorReason(error)}`);
     }
   }
   try {
