@@ -35,12 +35,12 @@ describe('a file of settings', () => {
 
   it('is named when it is a folder', () => {
     expect(() => loadSettings({ env: { SVC_CONFIG_ENV_FILE: folder } })).toThrow(
-      `SVC_CONFIG_ENV_FILE is ${folder}, which cannot be read: EISDIR`,
+      `SVC_CONFIG_ENV_FILE is ${folder}, which cannot be read: it is a folder`,
     );
   });
 
   it('is named when it is not there', () => {
     const path = join(folder, 'absent');
-    expect(() => loadSettings({ env: { SVC_CONFIG_ENV_FILE: path } })).toThrow(/absent, which cannot be read: ENOENT/);
+    expect(() => loadSettings({ env: { SVC_CONFIG_ENV_FILE: path } })).toThrow(/absent, which cannot be read: no such file or folder$/);
   });
 });

@@ -42,6 +42,7 @@ async function linesOf(
 }
 
 const slow: RequestHandler = () => Promise.reject(new S3Error('SlowDown'));
+const damaged: RequestHandler = () => Promise.reject(new Error('the stored bytes of b/k are damaged'));
 const unavailable: RequestHandler = () => Promise.reject(new S3Error('ServiceUnavailable'));
 
 describe('the log of requests', () => {
@@ -70,5 +71,9 @@ describe('the log of requests', () => {
       status: 503,
       levels: Array(5).fill('error'),
     });
+  });
+
+  it('names each damaged object', async () => {
+    expect(await linesOf({ kind: 'ready' }, damaged, {}, 40)).toEqual({ status: 500, levels: Array(40).fill('error') });
   });
 });

@@ -232,7 +232,10 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     }
   }
 
-  /** Logs a failure. Errors of the client are logged only at the level debug; errors of the server always, while they do not repeat. */
+  /**
+   * Logs a failure. Errors of the client are logged only at the level debug. Of what is away, and answers 503, lines that repeat are left
+   * out. Any other error of the server is logged each time: it may name a damaged object.
+   */
   function logFailure(request: IncomingRequest, message: IncomingMessage, error: unknown): void {
     const refusal = asS3Error(error);
     const fields = {
@@ -244,7 +247,9 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
     if (clientDisconnected(message)) log.debug(fields, 'the client went away before its request was whole');
     else if (isNotServing(error)) log.debug(fields, 'refused: this server does not serve now');
     else if (refusal.status >= 500 && !expectedRefusals.has(refusal.code)) {
-      failures.write('error', { ...fields, err: refusal.cause ?? error }, `request failed: ${refusal.code}`);
+      const found = { ...fields, err: refusal.cause ?? error };
+      if (refusal.status === 503) failures.write('error', found, `request failed: ${refusal.code}`);
+      else log.error(found, `request failed: ${refusal.code}`);
     } else if (debug) {
       log.debug({ ...fields, reason: reasonOf(refusal) }, `request refused: ${refusal.message}`);
     }

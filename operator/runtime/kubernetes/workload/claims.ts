@@ -57,7 +57,7 @@ const podVolumes = z.object({
   volumes: z.array(z.object({ persistentVolumeClaim: z.object({ claimName: z.string() }).optional() })).default([]),
 });
 
-/** Answers the names of deleted claims that a pod uses, which is why they are still there. */
+/** Returns the names of deleted claims that a pod uses, which is why they are still there. */
 export function deletedClaims(claims: readonly KubeObject[], pods: readonly KubeObject[]): readonly string[] {
   const used = new Set(
     pods.flatMap((pod) =>
