@@ -155,7 +155,10 @@ function readVariables(
   } catch (error) {
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT' && path !== named;
     if (!absent) {
-      throw new ProgramError('settings', `SVC_CONFIG_ENV_FILE is ${path}, which cannot be read: ${fileErrorReason(error)}`);
+      throw new ProgramError(
+        'settings',
+        `SVC_CONFIG_ENV_FILE is ${path}, which cannot be read: ${fileErrorReason(error)}`,
+      );
     }
   }
   try {
