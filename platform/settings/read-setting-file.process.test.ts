@@ -41,6 +41,8 @@ describe('a file of settings', () => {
 
   it('is named when it is not there', () => {
     const path = join(folder, 'absent');
-    expect(() => loadSettings({ env: { SVC_CONFIG_ENV_FILE: path } })).toThrow(/absent, which cannot be read: no such file or folder$/);
+    expect(() => loadSettings({ env: { SVC_CONFIG_ENV_FILE: path } })).toThrow(
+      /absent, which cannot be read: no such file or folder$/,
+    );
   });
 });
