@@ -99,7 +99,7 @@ async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promis
 const readOnlyKey = key('system', 'read-only');
 
 /** Servers cache the record for this many milliseconds. The command that sets it waits longer than this. */
-const KNOWN_FOR = 1_000;
+export const readOnlyKnownMs = 1_000;
 
 /** Records under these prefixes stay writable: servers write about themselves there. */
 const always = [prefixOf('live'), prefixOf('system'), prefixOf('hold')];
@@ -133,13 +133,13 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
     commit(batch) {
       const now = clock();
       // Most commits need not ask, and go on at once.
-      if (now - asked < KNOWN_FOR && now >= asked && !marked) return records.commit(batch);
+      if (now - asked < readOnlyKnownMs && now >= asked && !marked) return records.commit(batch);
       return askAndCommit(batch, now);
     },
   };
 
   async function askAndCommit(batch: Batch, now: number): Promise<Outcome> {
-    if (now - asked >= KNOWN_FOR || now < asked) {
+    if (now - asked >= readOnlyKnownMs || now < asked) {
       marked = await isReadOnly(records);
       asked = now;
     }

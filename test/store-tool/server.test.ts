@@ -7,7 +7,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
@@ -116,8 +116,8 @@ describe('a running server', () => {
     expect((await storeToolHere(['verify', copy, '--grace', '0'])).code).toBe(0);
     await expectServed(copy);
     expect((await asked('read-only', 'off')).code).toBe(0);
-    // Each thread reads the mode once a second.
-    await vi.waitFor(() => s3.send(object('taken', 10)));
+    // The command waits until each thread has seen it.
+    await Promise.all(Array.from({ length: 16 }, () => s3.send(object('taken', 10))));
   });
 
   it('is not copied while it takes changes', async () => {

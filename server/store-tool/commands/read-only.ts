@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setReadOnly } from '../../store/commits.ts';
+import { readOnlyKnownMs, setReadOnly } from '../../store/commits.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
 
-/** After this many milliseconds every server obeys, and its earlier requests have ended. */
-const delay = 5_000;
+/** After this many milliseconds every server obeys. Those that refuse changes have then ended their earlier requests too. */
+const delays = { on: 5_000, off: 1.5 * readOnlyKnownMs } as const;
 
 export async function readOnlyCommand(
   mode: 'on' | 'off',
@@ -19,14 +19,14 @@ export async function readOnlyCommand(
     const stores = await openNamedStores(store, io.env);
     try {
       await setReadOnly(stores.records, mode === 'on');
-      if (mode === 'on' && !stores.locked) await sleep(delay, undefined, { signal: io.signal });
+      if (!stores.locked) await sleep(delays[mode], undefined, { signal: io.signal });
     } finally {
       await stores.close();
     }
   } else {
     const query = { mode };
     await callServer({ ...options, server }, io.env, { method: 'POST', path: 'read-only', query }, io.signal);
-    if (mode === 'on') await sleep(delay, undefined, { signal: io.signal });
+    await sleep(delays[mode], undefined, { signal: io.signal });
   }
   const text = mode === 'on' ? 'The store is read-only: servers refuse changes.' : 'The store takes changes again.';
   report.line(text, { type: 'read-only', mode });
