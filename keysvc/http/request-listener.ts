@@ -9,6 +9,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { RepeatedLines } from '../../platform/repeated-lines.ts';
 import type { Caller } from './caller.ts';
 import type { Answer, Service } from '../calls/call.ts';
+import { isOutage } from '../keystores/keystore.ts';
 import { handlers } from '../calls/handlers.ts';
 import { type EventStreams, sendAnswer, sendError } from './send-answer.ts';
 
@@ -107,13 +108,20 @@ export function createRequestListener(options: ListenerOptions): RequestListener
   function report(error: unknown, path: string): RequestError {
     if (error instanceof RequestError) {
       if (error.status < 500 || error.status === 501) return error;
-      if (options.logErrors()) failures.write('error', { path, err: error.cause ?? error }, error.message);
+      if (options.logErrors()) logRefusal(error, path);
       service.errors.record(`${path}: ${withCause(error)}`);
       return error;
     }
-    failures.write('error', { path, err: error }, 'a call failed unexpectedly');
+    log.error({ path, err: error }, 'a call failed unexpectedly');
     service.errors.record(`${path}: a call failed unexpectedly: ${withCause(error)}`);
     return rejectedCall(500, 'internal server error', { cause: error });
+  }
+
+  /** Lines that repeat are left out while the key store does not answer. Any other line names its key, which may be damaged. */
+  function logRefusal(error: RequestError, path: string): void {
+    const fields = { path, err: error.cause ?? error };
+    if (isOutage(error.cause) || error.code === 'timeout') failures.write('error', fields, error.message);
+    else log.error(fields, error.message);
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -152,7 +160,7 @@ export function createRequestListener(options: ListenerOptions): RequestListener
 
   return (request, response) => {
     handle(request, response).catch((error: unknown) => {
-      failures.write('error', { err: error }, 'a call could not be answered');
+      log.error({ err: error }, 'a call could not be answered');
       response.destroy();
     });
   };

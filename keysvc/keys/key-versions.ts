@@ -1,5 +1,5 @@
 import { keyNameError } from '../../protocol/key-service/names.ts';
-import { KeyError, type KeyStore } from '../keystores/keystore.ts';
+import { isOutage, KeyError, type KeyStore } from '../keystores/keystore.ts';
 import { parseKeyRecord, writeKeyRecord } from './key-record.ts';
 import { type Key, successorOf } from './key.ts';
 
@@ -108,7 +108,7 @@ async function countVersions(store: KeyStore, name: string): Promise<number> {
   try {
     return (await readVersions(store, name)).all.length;
   } catch (error) {
-    if (!(error instanceof KeyError) || error.code === 'unreachable' || error.code === 'unavailable') throw error;
+    if (!(error instanceof KeyError) || isOutage(error)) throw error;
     // Deleting a version alone would break its key.
     if (error.code === 'not-found' && (await isVersionRecord(store, name))) throw error;
     return 1;

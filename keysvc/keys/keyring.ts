@@ -1,4 +1,4 @@
-import { KeyError, type KeyStore } from '../keystores/keystore.ts';
+import { isOutage, KeyError, type KeyStore } from '../keystores/keystore.ts';
 import { writeKeyRecord } from './key-record.ts';
 import { addVersion, deleteVersions, listKeyNames, readVersions, type KeyVersions } from './key-versions.ts';
 import type { Key } from './key.ts';
@@ -202,8 +202,4 @@ export class Keyring {
       throw error;
     }
   }
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof KeyError && (error.code === 'unreachable' || error.code === 'unavailable');
 }

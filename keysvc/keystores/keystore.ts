@@ -68,3 +68,8 @@ export class KeyError extends Error {
     this.code = code;
   }
 }
+
+/** Reports whether the store could not be asked, so that an error says nothing about its key. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof KeyError && (error.code === 'unreachable' || error.code === 'unavailable');
+}

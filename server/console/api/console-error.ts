@@ -84,14 +84,19 @@ function parserAnswer(error: unknown): (ErrorAnswer & { readonly status: number 
   return { status: error.status, code: 'BadRequest', message: 'The request cannot be read: check its path and body.' };
 }
 
-/** Answers every error as `{code, message}`. An unexpected error is logged and answered with 500. */
+/**
+ * Answers every error as `{code, message}`. An unexpected error is logged and answered with 500. Of a store or key service that does not
+ * answer, lines that repeat are left out. Any other line may name what is damaged.
+ */
 export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
   const failures = new RepeatedLines(log);
   return (error: unknown, request: Request, response: Response, _next) => {
     const known = errorAnswerOf(error);
     if (known === undefined || known.status >= 500) {
       const fields = { err: error, method: request.method, path: request.path };
-      failures.write('error', fields, 'the console failed to answer a request');
+      const text = 'the console failed to answer a request';
+      if (known?.status === 503) failures.write('error', fields, text);
+      else log.error(fields, text);
     }
     auditOf(response)?.setError({ code: known?.code ?? 'InternalError', message: known?.message ?? '' });
     if (response.headersSent) {

@@ -42,7 +42,7 @@ export function issueBy(ca: CertificateAndKey, commonName: string): Promise<Cert
 /** Starts a key service with `settings`; address, certificate and key store are set here. */
 export async function startTestKeyService(
   settings: (ca: CertificateAndKey) => Promise<string>,
-  options: { readonly tls?: string; readonly log?: Logger } = {},
+  options: { readonly tls?: string; readonly log?: Logger; readonly logErrors?: boolean } = {},
 ): Promise<TestKeyService> {
   const folder = await mkdtemp(join(tmpdir(), 'keysvc-test-'));
   const ca = await makeCa({ commonName: 'test ca', validForMs: hour });
@@ -57,7 +57,7 @@ export async function startTestKeyService(
   const text = `${await settings(ca)}
 address: 127.0.0.1:0
 tls: { ${tls}${options.tls === undefined ? '' : `, ${options.tls}`} }
-log: { error: off }
+log: { error: ${options.logErrors === true ? 'on' : 'off'} }
 keystore: { fs: { path: unused } }
 `;
   const store = new MemoryKeyStore();
