@@ -31,19 +31,38 @@ export function contains({ address, prefix }: IpRange, one: IpAddress): boolean 
   return true;
 }
 
-/** Parses a range. Returns undefined if the text is none. */
+/** Parses a range. Returns undefined if the text is none. `::ffff:a00:0/104` is `10.0.0.0/8`. */
 export function parseRange(text: string): IpRange | undefined {
   const [written = '', length, more] = text.split('/', 3);
-  const address = parseAddress(written);
+  const address = parseGroups(written);
   if (address === undefined || more !== undefined) return undefined;
   const bits = address.length * 16;
-  if (length === undefined) return { address, prefix: bits };
-  if (!/^\d{1,3}$/.test(length) || Number(length) > bits) return undefined;
-  return { address, prefix: Number(length) };
+  if (length !== undefined && (!/^\d{1,3}$/.test(length) || Number(length) > bits)) return undefined;
+  const prefix = length === undefined ? bits : Number(length);
+  return isMapped(address) && prefix >= mappedBits
+    ? { address: address.slice(6), prefix: prefix - mappedBits }
+    : { address, prefix };
 }
 
-/** Parses an address. Returns undefined if the text is none. */
+/** Parses an address. Returns undefined if the text is none. An IPv4 address written as IPv6 has the groups of IPv4. */
 export function parseAddress(text: string): IpAddress | undefined {
+  const groups = parseGroups(text);
+  return groups !== undefined && isMapped(groups) ? groups.slice(6) : groups;
+}
+
+/** The bits before the IPv4 address in `::ffff:10.0.0.1`. */
+const mappedBits = 96;
+
+/**
+ * Reports whether IPv6 groups are an IPv4 address.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2
+ */
+function isMapped(groups: IpAddress): boolean {
+  return groups.length === 8 && groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+}
+
+function parseGroups(text: string): IpAddress | undefined {
   // The longest address has 45 characters.
   if (text.length > 64) return undefined;
   const mapped = /^::ffff:([\d.]+)$/i.exec(text)?.[1];

@@ -76,6 +76,13 @@ describe('wrong secrets', () => {
     expect(await wait('2001:db8:2:2::a', 'ann')).toBe(60);
   });
 
+  it('from an IPv4 address that a proxy writes as IPv6 count for that address', async () => {
+    await fail(100, '::ffff:a00:1');
+    expect(await wait('::ffff:10.0.0.1')).toBe(60);
+    expect(await wait('10.0.0.1')).toBe(60);
+    expect(await wait('::ffff:a00:2')).toBe(0);
+  });
+
   it('from many addresses stop strangers with that account for seconds', async () => {
     for (let host = 0; host < 200; host += 1) await fail(1, `192.0.2.${host}`, 'ann');
     expect(await wait('198.51.100.1', 'ann')).toBe(5);

@@ -168,14 +168,15 @@ function pairOf({ remoteAddress }: SecretAttempt['from'], account = ''): string 
 
 /**
  * Returns the part of an address that identifies a client for a limit. A client of IPv6 has at least 2^64 addresses, and could use another
- * one for each attempt. An IPv4 address is returned as it is.
+ * one for each attempt. An IPv4 address is returned whole, also when a proxy writes it as IPv6.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6177
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const groups = parseAddress(address.split('%', 1)[0] ?? '');
-  if (groups?.length !== 8) return address;
+  if (groups === undefined) return address;
+  if (groups.length === 2) return groups.flatMap((group) => [group >> 8, group & 0xff]).join('.');
   return groups
     .slice(0, 4)
     .map((group) => group.toString(16))
