@@ -44,11 +44,11 @@ function text(value: unknown): string {
 }
 
 /** Matches control characters, and those that change the direction of a text. */
-const controls = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+export const hiddenCharacters = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /** Escapes what could control the terminal, since callers choose parts of messages. Further lines are indented, so that they look like no line of the log. */
 function harmless(value: string): string {
-  return value.replaceAll(controls, (character) => {
+  return value.replaceAll(hiddenCharacters, (character) => {
     if (character === '\n') return '\n    ';
     const code = character.charCodeAt(0).toString(16);
     return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;

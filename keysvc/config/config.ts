@@ -1,4 +1,4 @@
-import { maxTimer, maxTimerMs } from '../../platform/max-timer.ts';
+import { maxTimer, maxTimerMs } from '../../platform/settings/parse-value.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { isIdentity, type Identity } from '../../protocol/key-service/identity.ts';
 import type { KeyServicePolicy } from '../../protocol/key-service/policy.ts';

@@ -1,4 +1,4 @@
-import { maxTimer, maxTimerMs } from '../../platform/max-timer.ts';
+import { maxTimer, maxTimerMs } from '../../platform/settings/parse-value.ts';
 import { z } from 'zod';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { policyPatternError } from '../../protocol/key-service/policy.ts';

@@ -82,13 +82,16 @@ function describe({ field, of }: RestartInput): string {
   return `${field} of ${of.kind} ${of.name}`;
 }
 
-export type BlockerReason =
-  | 'PodNotReady'
-  | 'StoreNotHealthy'
-  | 'RolloutInProgress'
-  | 'KeyServiceUnavailable'
-  | 'ProviderInvalid'
-  | 'VolumeBeingDeleted';
+export const blockerReasons = [
+  'PodNotReady',
+  'StoreNotHealthy',
+  'RolloutInProgress',
+  'KeyServiceUnavailable',
+  'ProviderInvalid',
+  'VolumeBeingDeleted',
+] as const;
+
+export type BlockerReason = (typeof blockerReasons)[number];
 
 /** The reason why a needed restart does not happen. */
 export interface Blocker {

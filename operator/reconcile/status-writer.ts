@@ -2,16 +2,7 @@ import type { Condition } from '../api/object.ts';
 import type { ResourceRef } from '../runtime/contract/workload.ts';
 import { mergeConditions, type ConditionUpdate, type ResourceStatus } from './conditions.ts';
 import type { OperatorEvent, ReconcilerOptions } from './reconciler-options.ts';
-import type { BlockerReason } from './rollout.ts';
-
-const blockers: readonly string[] = [
-  'PodNotReady',
-  'StoreNotHealthy',
-  'RolloutInProgress',
-  'KeyServiceUnavailable',
-  'ProviderInvalid',
-  'VolumeBeingDeleted',
-] satisfies BlockerReason[];
+import { blockerReasons, type BlockerReason } from './rollout.ts';
 
 export type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'now'>;
 
@@ -53,7 +44,7 @@ export class StatusWriter {
 }
 
 function isBlocker(reason: string): reason is BlockerReason {
-  return blockers.includes(reason);
+  return (blockerReasons as readonly string[]).includes(reason);
 }
 
 /** Answers the event of a changed Ready condition. Steps of a rollout have events of their own. */

@@ -121,7 +121,7 @@ export function loadSettings({
       'SVC_KMS_SECRET_KEY excludes SVC_KMS_KEYSVC_ENDPOINT: to move to a key service, import the key there by its name and unset the former',
     );
   }
-  if (reader.problems.length > 0) throw new ProgramError('settings', [...new Set(reader.problems)].join('\n'));
+  refuseProblems(reader);
   return loaded;
 }
 
@@ -139,8 +139,12 @@ export function loadStoreSettings({
 }): Pick<ServerSettings, 'stores' | 'dataFolder'> {
   const reader = new SettingReader({ variables: readVariables(env, readFile).variables, readFile });
   const loaded = { stores: readStores(reader), ...group(reader, 'SVC_').optional('dataFolder', 'VOLUMES') };
-  if (reader.problems.length > 0) throw new ProgramError('settings', [...new Set(reader.problems)].join('\n'));
+  refuseProblems(reader);
   return loaded;
+}
+
+function refuseProblems({ problems }: SettingReader): void {
+  if (problems.length > 0) throw new ProgramError('settings', [...new Set(problems)].join('\n'));
 }
 
 function readVariables(

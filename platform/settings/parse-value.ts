@@ -1,4 +1,3 @@
-import { maxTimer } from '../max-timer.ts';
 import { ProgramError } from '../program-error.ts';
 import type { SettingType } from '../../protocol/settings/setting.ts';
 
@@ -7,6 +6,12 @@ export type SettingValue = string | boolean | number | readonly string[] | Size;
 
 export type Size =
   { readonly kind: 'bytes'; readonly bytes: number } | { readonly kind: 'percent'; readonly percent: number };
+
+/** The longest time of a timer as a duration. A timer of Node that is set to more than 24.8 days fires at once, again and again. */
+export const maxTimer = '24d';
+
+/** The same in milliseconds. */
+export const maxTimerMs = 24 * 86_400_000;
 
 export function parseValue(text: string, type: SettingType): SettingValue {
   switch (type.kind) {

@@ -1,4 +1,4 @@
-import { maxTimer } from '../max-timer.ts';
+import { maxTimer } from './parse-value.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { shownName } from '../../protocol/settings/setting.ts';
 import type { Setting, SettingType } from '../../protocol/settings/setting.ts';

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ResourceStatus } from '../../reconcile/conditions.ts';
 import type { RolloutCounters } from '../../reconcile/reconciler-options.ts';
-import type { BlockerReason } from '../../reconcile/rollout.ts';
+import { blockerReasons, type BlockerReason } from '../../reconcile/rollout.ts';
 import { resourceKinds, type ResourceKind } from '../contract/workload.ts';
 import type { CertificateExpiry } from './certificates/certificate-keeper.ts';
 
@@ -20,15 +20,6 @@ export interface MetricSources {
   readonly resources: () => readonly ObservedResource[];
   readonly certificateExpiries: () => readonly (CertificateExpiry & { readonly namespace: string })[];
 }
-
-const blockers: readonly BlockerReason[] = [
-  'PodNotReady',
-  'StoreNotHealthy',
-  'RolloutInProgress',
-  'KeyServiceUnavailable',
-  'ProviderInvalid',
-  'VolumeBeingDeleted',
-];
 
 /** The operator's metrics in the text format of Prometheus. The dashboard and the alerts of the chart depend on their names. */
 export class OperatorMetrics implements RolloutCounters {
@@ -97,7 +88,7 @@ export class OperatorMetrics implements RolloutCounters {
       registers,
       collect() {
         const counts = blockedByReason(sources.resources().map(({ status }) => status));
-        for (const blocker of blockers) this.set({ blocker }, counts.get(blocker) ?? 0);
+        for (const blocker of blockerReasons) this.set({ blocker }, counts.get(blocker) ?? 0);
       },
     });
     // oxlint-disable-next-line no-new -- a gauge lives in its registry

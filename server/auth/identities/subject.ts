@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hiddenCharacters } from '../../../platform/terminal-log-format.ts';
 import { claimAt } from '../../../platform/openid/claims.ts';
 import { matches, parsePattern } from '../../../protocol/policy/glob.ts';
 
@@ -81,9 +82,6 @@ export const subjectSchema = z.discriminatedUnion('kind', [
 export type Subject = z.infer<typeof subjectSchema>;
 export type FederatedSubject = z.infer<typeof federated>;
 
-/** Matches control characters, and those that change the direction of a text. */
-const notShown = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
-
 /**
  * Returns a name as logs, the audit log and clients show it: at most 256 characters, and none that controls a terminal or makes the name
  * look like another one. External users can often choose their names.
@@ -91,7 +89,7 @@ const notShown = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 export function printableName(name: string): string {
   return name
     .slice(0, 1_024)
-    .replaceAll(notShown, '')
+    .replaceAll(hiddenCharacters, '')
     .trim()
     .slice(0, 256)
     .replace(/[\uD800-\uDBFF]$/, '');

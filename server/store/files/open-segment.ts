@@ -110,20 +110,20 @@ export class OpenSegment {
 
   region(offset: number, length: number): Region {
     let position = 0;
-    const check = (end: number) => {
-      // The last page belongs to the body as a whole.
-      if (end > paddedLength(length)) throw new Error(`a packed body of ${length} bytes has more`);
+    const check = (end: number, max: number) => {
+      if (end > max) throw new Error(`a packed body of ${length} bytes has more`);
     };
     return {
       isDirect: this.#file.isDirect,
       write: async (chunks) => {
         const at = position;
         for (const chunk of chunks) position += chunk.length;
-        check(position);
+        check(position, length);
         await this.#file.write(chunks, offset + at);
       },
       writeAt: (bytes, at) => {
-        check(at + bytes.length);
+        // The last page belongs to the body as a whole.
+        check(at + bytes.length, paddedLength(length));
         return this.#file.writeAt(bytes, offset + at);
       },
     };
