@@ -144,7 +144,7 @@ describe('the console in a browser', () => {
     await createBucket('folders');
     await page.evaluate(async () => {
       for (const key of ['a/b/deep.txt', 'a/top.txt', '../odd', 'a//twice']) {
-        await fetch(`/api/buckets/folders/content?key=${encodeURIComponent(key)}`, {
+        await fetch(`/api/s3/folders?key=${encodeURIComponent(key)}`, {
           method: 'PUT',
           headers: { 'x-coffer-console': '1' },
           body: key,

@@ -147,7 +147,7 @@ async function fill(): Promise<void> {
     ['research', 'survey-results.xlsx', 'application/vnd.ms-excel', 88_012],
   ];
   const put = (bucket: string, key: string, type: string, body: Buffer) =>
-    root.send('PUT', `/api/buckets/${bucket}/content?${new URLSearchParams({ key }).toString()}`, {
+    root.send('PUT', `/api/s3/${bucket}?${new URLSearchParams({ key }).toString()}`, {
       body,
       headers: { 'content-type': type },
     });

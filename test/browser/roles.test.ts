@@ -141,7 +141,6 @@ const forged: readonly (readonly [method: string, call: string, body?: unknown])
   ['GET', 'buckets/team/objects?prefix=other/'],
   ['DELETE', 'buckets/team/objects?prefix=other/'],
   ['DELETE', 'buckets/team/object?key=top.txt'],
-  ['PUT', 'buckets/team/content?key=other/forged', 'x'],
   ['GET', 'buckets/team/share?key=top.txt&method=PUT'],
   ['POST', 'buckets/team/lifecycle-preview', { document: '<LifecycleConfiguration/>' }],
   ['PUT', 's3/team?key=other/forged', 'x'],

@@ -42,7 +42,7 @@ describe('JSON bodies of the console', () => {
     ['that stream', { 'content-length': '1000000000' }, 0],
   ])('%s count as they should', (_what, headers, held) => {
     const { memory, send } = consoleWith({ known: 1024 * 1024, stranger: 0 });
-    const sent = send('/buckets/b/content', headers);
+    const sent = send('/s3/b', headers);
     expect(memory.held('known')).toBe(held);
     sent.end();
   });

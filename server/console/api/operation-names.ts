@@ -33,7 +33,6 @@ export const operationNames: ReadonlyMap<string, string> = new Map([
   ['GET /api/buckets/:bucket/object', 'ConsoleGetObject'],
   ['DELETE /api/buckets/:bucket/object', 'ConsoleDeleteObject'],
   ['GET /api/buckets/:bucket/content', 'ConsoleDownload'],
-  ['PUT /api/buckets/:bucket/content', 'ConsoleUpload'],
   ['POST /api/buckets/:bucket/archive', 'ConsoleDownloadArchive'],
   ['GET /api/buckets/:bucket/share', 'ConsoleShare'],
   ['* /api/s3/:bucket', 'ConsoleCallS3'],

@@ -14,7 +14,7 @@ const viewedTypes: ReadonlySet<string> = new Set([
   'application/pdf',
 ]);
 
-/** Streams the bytes of objects in both directions. */
+/** Streams the bytes of objects. */
 export function contentRoutes(services: Pick<ConsoleServices, 's3'>, authorizer: Authorizer): Router {
   const router = Router();
 
@@ -33,11 +33,6 @@ export function contentRoutes(services: Pick<ConsoleServices, 's3'>, authorizer:
     const policy: Record<string, string> =
       view === 'application/pdf' ? { 'content-security-policy': framedSecurityPolicy } : {};
     await answerByS3(services, authorizer, { request, response, headers: { ...shown, ...policy }, own: ['view'] });
-  });
-
-  router.put('/buckets/:bucket/content', async (request: Request, response: Response) => {
-    objectPlace(request);
-    await answerByS3(services, authorizer, { request, response });
   });
 
   return router;

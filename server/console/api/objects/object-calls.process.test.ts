@@ -301,7 +301,7 @@ describe('an upload', () => {
     const eve = new TestBrowser(test.url);
     await eve.signIn({ accessKey: 'eve', secretKey: 'password-1' });
     const upload = (headers: Record<string, string>) =>
-      eve.send('PUT', at('buckets/docs/content', { key: 'once/a' }), { body: 'a', headers });
+      eve.send('PUT', at('s3/docs', { key: 'once/a' }), { body: 'a', headers });
     expect((await upload({})).status).toBe(403);
     expect((await upload({ 'if-none-match': '*' })).status).toBe(200);
     expect((await upload({})).status).toBe(403);
