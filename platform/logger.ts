@@ -52,6 +52,15 @@ export function createLogger(options: LoggerOptions): Logger {
   return redactChildren(log);
 }
 
+/**
+ * Writes the warnings of this thread's runtime to the log, such as that of a timer with a negative time. Node prints them as plain lines, which a
+ * reader of JSON lines cannot take.
+ */
+export function logWarnings(log: Logger): void {
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
+}
+
 function both(printed: DestinationStream, also: (line: string) => void): DestinationStream {
   return {
     write(line) {

@@ -7,7 +7,7 @@ import { endAtOnce, onShutdown } from '../platform/shutdown.ts';
 import { formatAddress, parseAddress } from '../platform/listen.ts';
 import { sharedBodyMemory } from '../platform/body-memory.ts';
 import { openLineRing } from '../platform/line-ring.ts';
-import { createLogger, type Logger } from '../platform/logger.ts';
+import { createLogger, logWarnings, type Logger } from '../platform/logger.ts';
 import { loadSettings } from '../platform/settings/load-settings.ts';
 import { hasKeys, type ServerSettings } from '../platform/settings/server-settings.ts';
 import { sharedMutexMemory } from '../platform/shared-mutex.ts';
@@ -37,6 +37,7 @@ async function main(): Promise<void> {
   const live = liveMemory();
   const logRing = openLineRing(live.log);
   const log = createLogger({ name: 'coffer-server', level: settings.logLevel, also: (line) => logRing.append(line) });
+  logWarnings(log);
   for (const warning of settings.warnings) log.warn(warning);
   const tls = tlsFiles(args, settings);
   if (tls !== undefined) await readTlsFiles(tls);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger, logWarnings } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
 import { loadConfig } from '../config/config-file.ts';
 import type { ConfigOverrides } from '../config/config.ts';
@@ -16,6 +16,7 @@ export async function serve(
   const { config: path, mlock = false, ...overrides } = options;
   const config = await loadConfig(path, process.env, overrides);
   const log = createLogger({ name: 'keysvc' });
+  logWarnings(log);
   if (mlock) log.warn({ memoryLock: 'off' }, '--mlock: memory cannot be locked under Node; switch swap off instead');
   let service: KeyService | undefined;
   let watched: WatchedConfig | undefined;

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openLineRing, type LineRing } from '../../platform/line-ring.ts';
 import type { Role, SendMessage, ThreadOptions, ToThread } from './threads.ts';
 import { writeSync } from 'node:fs';
-import { createLogger, type Logger, type LogLevel } from '../../platform/logger.ts';
+import { createLogger, logWarnings, type Logger, type LogLevel } from '../../platform/logger.ts';
 
 /** The entry of each worker thread. It passes messages to the role of the thread. */
 const port = parentPort;
@@ -10,6 +10,7 @@ if (port === null) throw new Error('server/process/thread.ts is started by serve
 
 const options = workerData as ThreadOptions;
 const log = threadLog(options.settings.logLevel, options.terminal, openLineRing(options.live.log));
+logWarnings(log);
 const send: SendMessage = (message) => port.postMessage(message);
 const role = await start();
 

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { parseAddress, type ListenAddress } from '../../../platform/listen.ts';
-import { createLogger, logLevels, type LogLevel } from '../../../platform/logger.ts';
+import { createLogger, logWarnings, logLevels, type LogLevel } from '../../../platform/logger.ts';
 import { onShutdown } from '../../../platform/shutdown.ts';
 import { parseUpgradeWindow } from '../../reconcile/upgrade-window.ts';
 import { type UpgradeWindow } from '../../reconcile/rollout-limit.ts';
@@ -125,6 +125,7 @@ export function kubernetesCommand(environment: Readonly<Record<string, string | 
 
 async function run(options: CommandOptions, environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const log = createLogger({ name: 'coffer-operator', level: options.logLevel });
+  logWarnings(log);
   const connection = await connect(options.kubeconfig, environment);
   const operatorNamespace =
     options.kubeconfig === undefined ? (environment['POD_NAMESPACE'] ?? connection.namespace) : undefined;
