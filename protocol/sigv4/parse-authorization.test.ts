@@ -217,6 +217,8 @@ describe('by query', () => {
     'AWSAccessKeyId=user',
     'Signature=x',
     'a=b&%53ignature=x&Signature=y',
+    '%53ignature=x',
+    'Signature',
   ])('finds a signature of version 2 in %s', (rawQuery) => {
     const claim = parseAuthorization({ method: 'GET', rawPath: '/', rawQuery, headers: { host: 'h' } });
     expect(claim).toEqual({ kind: 'version-2', place: 'query' });
@@ -228,6 +230,13 @@ describe('by query', () => {
       expect(claim).toEqual({ kind: 'version-2', place: 'header' });
     }
   });
+
+  it.each(['X-Amz-Signature', 'a=b&X%2DAmz-Signature=x', 'X-Amz-%43redential', '%58-Amz-Algorithm='])(
+    'finds one that lacks the rest in %s',
+    (rawQuery) => {
+      expect(codeOf(() => byQuery(rawQuery))).toBe('AuthorizationQueryParametersError');
+    },
+  );
 
   it('takes a query whose values alone look like a signature for none', () => {
     expect(byQuery('prefix=X-Amz-Signature=&marker=Signature=')).toBeUndefined();

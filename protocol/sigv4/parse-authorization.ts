@@ -175,8 +175,8 @@ const ofVersion2 = new Set(['AWSAccessKeyId', 'Signature']);
 
 /** Returns the parameters of a presigned URL, `version-2` for one of that version, or undefined for any other query. */
 function presignedParameters(rawQuery: string): ReadonlyMap<string, string> | 'version-2' | undefined {
-  // Most queries contain none of these, and this test saves the decoding.
-  if (rawQuery === '' || !/X-Amz-(Algorithm|Credential|Signature)=|AWSAccessKeyId=|Signature=/.test(rawQuery)) {
+  // Most queries contain none of these, and this test saves the decoding. A name may be encoded, and need not have a value.
+  if (rawQuery === '' || !/X-Amz-(?:Algorithm|Credential)|AWSAccessKeyId|Signature|(?:^|&)[^=&]*%/.test(rawQuery)) {
     return undefined;
   }
   const parameters = new Map<string, string>();

@@ -3,9 +3,11 @@ import type { IncomingRequest } from '../http/contract/request.ts';
 import { parseQuery } from './request.ts';
 import { requestContext } from './request-context.ts';
 
-function contextOf(request: { readonly headers?: Record<string, string>; readonly query?: string }) {
+type Request = { readonly headers?: Record<string, string>; readonly query?: string };
+
+function contextOf(request: Request, kind: 'user' | 'anonymous' = 'user') {
   const incoming = { headers: request.headers ?? {}, remoteAddress: '192.0.2.1', secure: true } as IncomingRequest;
-  return requestContext(incoming, parseQuery(request.query ?? ''), new Date('2026-01-02T03:04:05Z'));
+  return requestContext(incoming, { kind }, parseQuery(request.query ?? ''), new Date('2026-01-02T03:04:05Z'));
 }
 
 describe('the condition keys of a request', () => {
@@ -22,7 +24,12 @@ describe('the condition keys of a request', () => {
 
   it('contain the version of TLS where there is one', () => {
     const request = { headers: {}, remoteAddress: '192.0.2.1', secure: true, tlsVersion: () => '1.2' };
-    const context = requestContext(request as unknown as IncomingRequest, parseQuery(''), new Date(0));
+    const context = requestContext(
+      request as unknown as IncomingRequest,
+      { kind: 'user' },
+      parseQuery(''),
+      new Date(0),
+    );
     expect(context['s3:TlsVersion']).toEqual(['1.2']);
   });
 
@@ -35,6 +42,15 @@ describe('the condition keys of a request', () => {
   ])('tell where it is signed: %s', (_, request, type, version) => {
     const context = contextOf(request);
     expect([context['s3:authType'], context['s3:signatureversion']]).toEqual([type, version]);
+  });
+
+  it.each([
+    { query: 'X-Amz-Signature' },
+    { query: 'X%2DAmz-Signature=0&X-Amz-Date=20260102T030405Z' },
+    { query: '%41WSAccessKeyId=a' },
+    { headers: { authorization: 'AWS4-HMAC-SHA256 …' } },
+  ])('tell no signature of an anonymous caller: %o', (request) => {
+    expect(Object.keys(contextOf(request, 'anonymous')).filter((key) => /^s3:(?!Resource)/.test(key))).toEqual([]);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { accountId } from '../auth/principal.ts';
+import { accountId, type Principal } from '../auth/principal.ts';
 import { connectionContext, signatureKind, type SignatureKind } from '../auth/condition-keys.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
@@ -19,17 +19,19 @@ const fromQuery = [
 const theAccount = [accountId];
 
 /**
- * Returns the condition keys of a request.
+ * Returns the condition keys of a request. Those of a signature are there where one was verified: an anonymous caller could name any.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html
  */
+// oxlint-disable-next-line max-params -- each is of another origin
 export function requestContext(
   request: IncomingRequest,
+  principal: Pick<Principal, 'kind'>,
   query: Query,
   now: Date,
 ): Readonly<Record<string, readonly string[]>> {
   const context = connectionContext(request, now);
-  const signed = signatureKind(request.headers, query);
+  const signed = principal.kind === 'anonymous' ? undefined : signatureKind(request.headers, query);
   if (signed !== undefined) addSignature(context, signed, { query, now });
   const userAgent = header(request.headers, 'user-agent');
   if (userAgent !== undefined) context['aws:UserAgent'] = [userAgent];

@@ -325,7 +325,7 @@ class Call implements S3Call, AuthorizationContext {
   get conditions(): PolicyContext {
     const creates = this.#createsObject;
     return {
-      ...requestContext(this.request, this.query, this.#services.clock()),
+      ...requestContext(this.request, this.auth.principal, this.query, this.#services.clock()),
       ...(creates === undefined ? {} : { 's3:ObjectCreationOperation': [String(creates)] }),
       ...this.#context,
     };
