@@ -105,16 +105,20 @@ export function taggingHeader(headers: IncomingHttpHeaders): Tags | undefined {
 
 /**
  * Reads the tags of a new object from the header, and requires the permission to set them. Most requests have no tags, and need not wait.
+ * A server that replicates sets them by another right, and a Deny of the usual one holds for it too.
  *
  * @throws S3Error AccessDenied, InvalidArgument, InvalidTag, BadRequest
  */
-export function tagsOfNew(call: S3Call, action = putTagsActions.action): Promise<Tags> | undefined {
+export function tagsOfNew(call: S3Call, by: 'client' | 'replica'): Promise<Tags> | undefined {
   const tags = taggingHeader(call.request.headers);
-  return tags && permittedTags(call, tags, action);
+  return tags && permittedTags(call, tags, by);
 }
 
-async function permittedTags(call: S3Call, tags: Tags, action: string): Promise<Tags> {
-  await call.require(action, `${call.bucket}/${call.key}`);
+async function permittedTags(call: S3Call, tags: Tags, by: 'client' | 'replica'): Promise<Tags> {
+  const resource = `${call.bucket}/${call.key}`;
+  const { action } = putTagsActions;
+  if (by === 'client') await call.require(action, resource);
+  else await call.requireVersion({ action, versionAction: 's3:ReplicateTags' }, resource, call.query.get('versionId'));
   return tags;
 }
 
@@ -130,7 +134,7 @@ export async function tagsOfCopy(
   source: CopySource,
 ): Promise<{ readonly tags: Tags; readonly replaced: boolean }> {
   const directive = header(call.request.headers, 'x-amz-tagging-directive') ?? 'COPY';
-  const given = await tagsOfNew(call);
+  const given = await tagsOfNew(call, 'client');
   if (directive === 'REPLACE') return { tags: given ?? {}, replaced: true };
   if (directive !== 'COPY') throw invalidDirective(directive, 'Unknown tagging directive.');
   if (given !== undefined) throw invalidDirective(directive, 'x-amz-tagging needs x-amz-tagging-directive: REPLACE.');

@@ -10,6 +10,16 @@ export interface ReplicaAttributes extends ByCaller {
   readonly lock: ObjectLock | undefined;
   /** The time of the change on the other server. */
   readonly changed: Date | undefined;
+  readonly may: ReplicaRights;
+}
+
+/** What the sender of a replica may change of a version that is there. */
+export interface ReplicaRights {
+  readonly tags: boolean;
+  readonly retention: boolean;
+  /** GOVERNANCE may end earlier. */
+  readonly bypassGovernance: boolean;
+  readonly legalHold: boolean;
 }
 
 /** The result of the delivery of a version. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { checkRetentionChange } from '../attributes/object-lock.ts';
 import { updateObject } from '../attributes/update-object.ts';
@@ -8,11 +9,11 @@ import { isTiered, type ObjectRecord, shownLock, storedLock } from '../records/o
 /**
  * Gives a version the metadata, tags and lock that it has on another server. A change that is older than the last one here changes nothing.
  * Throws as `headObject`, `InvalidRequest` for a lock in a bucket without object lock, and `AccessDenied` where the change would weaken
- * COMPLIANCE.
+ * COMPLIANCE, or where the sender may not make it.
  */
 export function putReplicaAttributes(
   context: ObjectContext,
-  { bucket, key, versionId, headers, tags, lock, changed, by }: ReplicaAttributes,
+  { bucket, key, versionId, headers, tags, lock, changed, may, by }: ReplicaAttributes,
 ): Promise<VersionResult> {
   const version = { bucket, key, versionId, by, names: ['s3:ObjectCreated:Copy'], stays: true } as const;
   return updateObject(context, version, (record, { objectLock }) => {
@@ -20,8 +21,9 @@ export function putReplicaAttributes(
     if (lock !== undefined && objectLock === undefined) {
       throw new S3Error('InvalidRequest', 'Bucket is missing Object Lock Configuration');
     }
-    const { tags: _tags, lock: _lock, ...rest } = record;
-    const kept = storedLock(lockAfter(context, record, lock));
+    const { tags: before = {}, lock: _lock, ...rest } = record;
+    if (!may.tags && !isDeepStrictEqual(before, tags)) throw new S3Error('AccessDenied');
+    const kept = storedLock(lockAfter(context, record, lock, may));
     return {
       ...rest,
       headers: inTier(record, headers),
@@ -38,11 +40,19 @@ function inTier(record: ObjectRecord, headers: ObjectHeaders): ObjectHeaders {
   return isTiered(record) && storageClass !== undefined ? { ...headers, storageClass } : headers;
 }
 
-/** Throws `AccessDenied` where the new lock is weaker than COMPLIANCE. The caller may change GOVERNANCE, as on the other server. */
-function lockAfter(context: ObjectContext, record: ObjectRecord, lock: ObjectLock = {}): ObjectLock {
-  const before = shownLock(record.lock ?? {}).retention;
-  const same = before?.mode === lock.retention?.mode && before?.until.getTime() === lock.retention?.until.getTime();
-  if (same) return lock;
-  checkRetentionChange(record, lock.retention, { now: context.lockClock.earliest(), bypassGovernance: true });
+/** Throws `AccessDenied` where the new lock is weaker than COMPLIANCE, and where the sender may not change it so. */
+function lockAfter(
+  context: ObjectContext,
+  record: ObjectRecord,
+  lock: ObjectLock = {},
+  may: ReplicaAttributes['may'],
+): ObjectLock {
+  const before = shownLock(record.lock ?? {});
+  // No legal hold is one that is off.
+  if (!may.legalHold && (before.legalHold ?? false) !== (lock.legalHold ?? false)) throw new S3Error('AccessDenied');
+  if (isDeepStrictEqual(before.retention, lock.retention)) return lock;
+  if (!may.retention) throw new S3Error('AccessDenied');
+  const { bypassGovernance } = may;
+  checkRetentionChange(record, lock.retention, { now: context.lockClock.earliest(), bypassGovernance });
   return lock;
 }

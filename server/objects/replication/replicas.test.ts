@@ -28,6 +28,8 @@ const everything: ReplicationConfiguration = {
   ],
 };
 
+const may = { tags: true, retention: true, bypassGovernance: true, legalHold: true };
+
 async function versioned(options: Parameters<typeof testLayer>[0] = {}) {
   const made = testLayer({ inlineLimit: 8, ...options });
   await made.layer.createBucket(bucket, { location: '' });
@@ -143,7 +145,14 @@ describe('replicas', () => {
     const { layer } = await versioned();
     const replica = { versionId: idOf(5, 1), modified: new Date(5) };
     await layer.putObject(put(bucket, 'key', 'x', { replica }));
-    const attributes = { bucket, key: 'key', versionId: replica.versionId, headers: { metadata: {} }, lock: undefined };
+    const attributes = {
+      bucket,
+      key: 'key',
+      versionId: replica.versionId,
+      headers: { metadata: {} },
+      lock: undefined,
+      may,
+    };
     await layer.putReplicaAttributes({ ...attributes, tags: { k: 'later' }, changed: new Date(20) });
     await layer.putReplicaAttributes({ ...attributes, tags: { k: 'earlier' }, changed: new Date(10) });
     expect((await layer.getObjectTags(bucket, 'key')).tags).toEqual({ k: 'later' });
@@ -156,7 +165,7 @@ describe('replicas', () => {
     const lock = { retention: { mode: 'COMPLIANCE', until: new Date(9_000) } } as const;
     const replica = { versionId: idOf(5, 1), modified: new Date(5) };
     await layer.putObject(put(bucket, 'key', 'x', { replica, lock }));
-    const attributes = { bucket, key: 'key', versionId: replica.versionId, headers: { metadata: {} }, tags: {} };
+    const attributes = { bucket, key: 'key', versionId: replica.versionId, headers: { metadata: {} }, tags: {}, may };
     now = 2_000;
     const shorter = { retention: { mode: 'COMPLIANCE', until: new Date(5_000) } } as const;
     for (const weaker of [undefined, shorter]) {

@@ -183,6 +183,7 @@ describe('a body that moves to a tier', () => {
       tags: {},
       lock: undefined,
       changed: undefined,
+      may: { tags: true, retention: true, bypassGovernance: true, legalHold: true },
     });
     expect(await layer.headObject('bucket', 'key')).toMatchObject({
       storageClass: 'COLD',

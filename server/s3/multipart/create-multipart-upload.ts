@@ -8,7 +8,7 @@ import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers
 import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { replicaOfRequest } from '../object/replica-headers.ts';
-import { lockOfRequest, putTagsActions, tagsOfNew } from '../tag-and-lock-headers.ts';
+import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
@@ -20,7 +20,7 @@ export const createMultipartUpload: Operation = {
     const encryption = requestedEncryption(call);
     const checksum = uploadChecksum(call);
     const replica = await replicaOfRequest(call);
-    const tags = await tagsOfNew(call, replica === undefined ? putTagsActions.action : 's3:ReplicateTags');
+    const tags = await tagsOfNew(call, replica === undefined ? 'client' : 'replica');
     const lock = await lockOfRequest(call);
     const acl = hasAclHeaders(call.request.headers) ? await aclOfNewObject(call) : undefined;
     await checkConditions(call);

@@ -2,14 +2,15 @@ import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import type { CopyObject, CopySource, Replica } from '../../objects/object-layer.ts';
+import type { Tags } from '../../../protocol/s3/tagging.ts';
+import type { CopyObject, CopySource, Replica, ReplicaRights } from '../../objects/object-layer.ts';
 import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { permittedSource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
 import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-headers.ts';
 import { replicaOfRequest } from './replica-headers.ts';
-import { lockOfRequest, tagsOfCopy, tagsOfNew } from '../tag-and-lock-headers.ts';
+import { lockOfRequest, putTagsActions, tagsOfCopy, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { header } from '../request.ts';
 import { type Operation, type S3Call, type Explicit } from '../operation.ts';
 
@@ -72,15 +73,23 @@ async function copyAttributes(call: S3Call, source: CopySource, { versionId, cha
   if (!isItself || !replacesMetadata(header(headers, 'x-amz-metadata-directive'))) {
     throw new S3Error('NotImplemented', 'A replica is not copied: a copy replaces the metadata of the version itself.');
   }
+  const condition = Object.keys(headers).find((name) => /^(?:x-amz-copy-source-)?if-/.test(name));
+  if (condition !== undefined) {
+    throw new S3Error('NotImplemented', `The header ${condition} is not implemented for a replica.`, {
+      details: { Header: condition },
+    });
+  }
   const { bucket, key } = call;
+  const tags = (await tagsOfNew(call, 'replica')) ?? {};
   await call.objects.putReplicaAttributes({
     bucket,
     key,
     versionId,
     headers: storedHeaders(headers),
-    tags: (await tagsOfNew(call, 's3:ReplicateTags')) ?? {},
+    tags,
     lock: await lockOfRequest(call),
     changed,
+    may: await replicaRights(call, versionId, tags),
     by: call,
   });
   const unread = { conditions: undefined, customerKey: undefined, onlyId: undefined, parts: undefined };
@@ -89,6 +98,24 @@ async function copyAttributes(call: S3Call, source: CopySource, { versionId, cha
     xmlDocument('CopyObjectResult', [element('LastModified', info.lastModified), element('ETag', quoted(info.etag))]),
     createdHeaders(info),
   );
+}
+
+/**
+ * Returns what the caller may change. The right to replicate allows less than the right to change a version: a Deny of the change itself, by
+ * which an administrator guards locks and tags, holds for a replica too.
+ */
+async function replicaRights(call: S3Call, versionId: string, tags: Tags): Promise<ReplicaRights> {
+  const resource = `${call.bucket}/${call.key}`;
+  const ofVersion = { 's3:versionid': [versionId] };
+  const change = Object.keys(tags).length === 0 ? 's3:DeleteObjectTagging' : putTagsActions.action;
+  const unlessDenied = (action: string, versionAction: string) =>
+    call.allowsVersion({ action, versionAction }, resource, versionId);
+  return {
+    tags: await unlessDenied(change, 's3:ReplicateTags'),
+    retention: await call.allows('s3:PutObjectRetention', resource, ofVersion),
+    bypassGovernance: await unlessDenied('s3:BypassGovernanceRetention', 's3:ReplicateObject'),
+    legalHold: await call.allows('s3:PutObjectLegalHold', resource, ofVersion),
+  };
 }
 
 async function copy(call: S3Call, request: Explicit<CopyObject>): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ExpectedDigests, PutObject } from '../../objects/object-layer.ts';
-import { lockOfRequest, putTagsActions, tagsOfNew } from '../tag-and-lock-headers.ts';
+import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { createdHeaders, emptyAnswer, quoted } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { checksumHeaders, expectedDigests, uploadSize } from '../request-body.ts';
@@ -32,7 +32,7 @@ export async function storeObject(
   const encryption = requestedEncryption(call);
   const replica =
     headers['x-minio-source-replication-request'] === undefined ? undefined : await replicaOfRequest(call);
-  const permittedTags = tagsOfNew(call, replica === undefined ? putTagsActions.action : 's3:ReplicateTags');
+  const permittedTags = tagsOfNew(call, replica === undefined ? 'client' : 'replica');
   const tags = permittedTags && (await permittedTags);
   const permittedLock = lockOfRequest(call);
   const lock = permittedLock && (await permittedLock);
