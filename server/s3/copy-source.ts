@@ -1,3 +1,4 @@
+import { requireKnowledge } from './object/hide-absence.ts';
 import { bucketNameError, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ByteRange, CopySource } from '../objects/object-layer.ts';
@@ -37,14 +38,15 @@ export function copySource(call: Pick<S3Call, 'request' | 'allowsCustomerKeys'>)
 }
 
 /**
- * Parses the source of a copy, and requires the permission to read it.
+ * Parses the source of a copy, and requires the permission to read it. As in S3, only a caller who may list its bucket learns that it is
+ * absent.
  *
  * @throws S3Error AccessDenied, InvalidArgument
  */
 export async function permittedSource(call: S3Call): Promise<CopySource> {
   const source = copySource(call);
   const onlyId = await call.requireVersion(readActions, `${source.bucket}/${source.key}`, source.versionId);
-  return onlyId === undefined ? source : { ...source, onlyId };
+  return { ...source, onlyId, onAbsent: (error) => requireKnowledge(call, error, source.bucket) };
 }
 
 function decodePath(path: string): string {

@@ -70,6 +70,18 @@ export class Authorizer {
     await this.#require(exchange, { action, resource: '', unknown: { below: true, keys: [] } });
   }
 
+  /** Reads an object. As in S3, only a user who may list the bucket learns that a key does not exist. */
+  async hideAbsence<T>(exchange: Exchange, bucket: string, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      const isAbsent = error instanceof S3Error && error.code === 'NoSuchKey';
+      const action = 's3:ListBucket';
+      if (!isAbsent || (await this.allows(exchange, action, bucket))) throw error;
+      throw new S3Error('AccessDenied', await this.explain(exchange, { action, resource: bucket }));
+    }
+  }
+
   async requireOwn(exchange: Exchange, action: string): Promise<void> {
     await this.#require(exchange, { ...own, action });
   }

@@ -3,6 +3,7 @@ import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { ChecksumAlgorithm } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { RequestedAcl } from '../../../protocol/s3/acl.ts';
+import type { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BodySource } from '../bodies/body-source.ts';
 import type { Chunks } from '../../../platform/chunks.ts';
 
@@ -323,6 +324,8 @@ export interface CopySource {
   readonly conditions?: ReadConditions | undefined;
   /** The client's key of a source that was stored with one. */
   readonly customerKey?: CustomerKey | undefined;
+  /** Gets the error of an absent source, and rejects where the caller must not learn it. */
+  readonly onAbsent?: ((error: S3Error) => Promise<void>) | undefined;
 }
 
 /** The version that a copy read; absent where the bucket of the source never had versions. */

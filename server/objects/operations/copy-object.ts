@@ -70,6 +70,9 @@ export async function openSource(context: ObjectContext, source: CopySource): Pr
         { cause: error },
       );
     }
+    if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')) {
+      await source.onAbsent?.(error);
+    }
     throw error;
   }
 }

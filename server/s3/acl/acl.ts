@@ -1,7 +1,7 @@
 import { writeAcl } from '../../../protocol/s3/access/acl-document.ts';
 import type { VersionOptions } from '../../objects/object-layer.ts';
 import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
-import { answerRead } from '../object/read-object.ts';
+import { hideAbsence } from '../object/hide-absence.ts';
 import type { Operation, S3Call } from '../operation.ts';
 import { authorizedAcl } from './acl-request.ts';
 
@@ -32,7 +32,7 @@ export const getObjectAcl: Operation = {
   action: 's3:GetObjectAcl',
   versionAction: 's3:GetObjectVersionAcl',
   handle: (call) =>
-    answerRead(call, async () => {
+    hideAbsence(call, async () => {
       const acl = await call.objects.getObjectAcl(call.bucket, call.key, versionOf(call));
       return xmlAnswer(writeAcl(acl), versionHeader(acl));
     }),
@@ -46,10 +46,8 @@ export const putObjectAcl: Operation = {
   async handle(call) {
     const acl = await authorizedAcl(call, { action: 's3:PutObjectAcl', versionAction: 's3:PutObjectVersionAcl' });
     const { objects, bucket, key } = call;
-    return emptyAnswer(
-      200,
-      versionHeader(await objects.putObjectAcl(bucket, key, acl, { ...versionOf(call), by: call })),
-    );
+    const put = () => objects.putObjectAcl(bucket, key, acl, { ...versionOf(call), by: call });
+    return emptyAnswer(200, versionHeader(await hideAbsence(call, put)));
   },
 };
 

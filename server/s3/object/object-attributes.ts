@@ -7,7 +7,7 @@ import { formatHttpDate, readConditions } from '../object-headers.ts';
 import { type Operation, readActions, type S3Call } from '../operation.ts';
 import { checksumElement } from '../request-body.ts';
 import { header } from '../request.ts';
-import { answerRead } from './read-object.ts';
+import { hideAbsence } from './hide-absence.ts';
 
 /** The maximum number of parts of an answer. A client may ask for fewer. */
 const maxPage = 1_000;
@@ -70,7 +70,7 @@ export const getObjectAttributes: Operation = {
       after: numberOf(call, 'x-amz-part-number-marker', 0),
       limit: Math.min(maxPage, numberOf(call, 'x-amz-max-parts', maxPage)),
     };
-    return answerRead(call, async () => {
+    return hideAbsence(call, async () => {
       const info = await call.objects.headObject(call.bucket, call.key, {
         conditions: readConditions(headers),
         customerKey: customerKeyOf(call),

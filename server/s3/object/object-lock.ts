@@ -11,7 +11,7 @@ import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
 import { bypassesGovernance, lockContext } from '../tag-and-lock-headers.ts';
 import type { Operation, S3Call, VersionActions } from '../operation.ts';
-import { answerRead } from './read-object.ts';
+import { hideAbsence } from './hide-absence.ts';
 
 /** S3 has one action for an object and for its versions. */
 function bothBy(action: string): VersionActions {
@@ -23,7 +23,7 @@ export const getObjectRetention: Operation = {
   name: 'GetObjectRetention',
   action: 's3:GetObjectRetention',
   handle: (call) =>
-    answerRead(call, async () => {
+    hideAbsence(call, async () => {
       const { retention } = await lockOf(call);
       if (retention === undefined) throw new S3Error('NoSuchObjectLockConfiguration');
       return xmlAnswer(writeRetention(retention));
@@ -44,13 +44,9 @@ export const putObjectRetention: Operation = {
       context: (value) => (value === undefined ? {} : lockContext({ retention: value }, call.now)),
     });
     const versionId = call.query.get('versionId');
-    await call.objects.putObjectRetention(call.bucket, call.key, {
-      versionId,
-      onlyId: call.grantedObject,
-      retention,
-      bypassGovernance: await bypassesGovernance(call, call.key, versionId),
-      by: call,
-    });
+    const bypassGovernance = await bypassesGovernance(call, call.key, versionId);
+    const change = { versionId, onlyId: call.grantedObject, retention, bypassGovernance, by: call };
+    await hideAbsence(call, () => call.objects.putObjectRetention(call.bucket, call.key, change));
     return emptyAnswer(200);
   },
 };
@@ -60,7 +56,7 @@ export const getObjectLegalHold: Operation = {
   name: 'GetObjectLegalHold',
   action: 's3:GetObjectLegalHold',
   handle: (call) =>
-    answerRead(call, async () => {
+    hideAbsence(call, async () => {
       const { legalHold } = await lockOf(call);
       if (legalHold === undefined) throw new S3Error('NoSuchObjectLockConfiguration');
       return xmlAnswer(writeLegalHold(legalHold));
@@ -81,12 +77,8 @@ export const putObjectLegalHold: Operation = {
       context: (value) => lockContext({ legalHold: value }, call.now),
     });
     const versionId = call.query.get('versionId');
-    await call.objects.putObjectLegalHold(call.bucket, call.key, {
-      versionId,
-      onlyId: call.grantedObject,
-      legalHold,
-      by: call,
-    });
+    const change = { versionId, onlyId: call.grantedObject, legalHold, by: call };
+    await hideAbsence(call, () => call.objects.putObjectLegalHold(call.bucket, call.key, change));
     return emptyAnswer(200);
   },
 };

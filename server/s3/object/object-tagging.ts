@@ -5,14 +5,14 @@ import { authorizedDocument } from '../authorized-document.ts';
 import { type Operation, readTagsActions, type S3Call } from '../operation.ts';
 import { putTagsActions } from '../tag-and-lock-headers.ts';
 import { readTagsElsewhere } from './read-elsewhere.ts';
-import { answerRead } from './read-object.ts';
+import { hideAbsence } from './hide-absence.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectTagging.html */
 export const getObjectTagging: Operation = {
   name: 'GetObjectTagging',
   ...readTagsActions,
   handle: (call) =>
-    answerRead(call, async () => {
+    hideAbsence(call, async () => {
       const { bucket, key, query, grantedObject } = call;
       try {
         const found = await call.objects.getObjectTags(bucket, key, query.get('versionId'), grantedObject);
@@ -54,5 +54,5 @@ export const deleteObjectTagging: Operation = {
 
 function putTags(call: S3Call, tags: Tags) {
   const { objects, bucket, key, query, grantedObject } = call;
-  return objects.putObjectTags(bucket, key, tags, query.get('versionId'), grantedObject, call);
+  return hideAbsence(call, () => objects.putObjectTags(bucket, key, tags, query.get('versionId'), grantedObject, call));
 }

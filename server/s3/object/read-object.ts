@@ -1,3 +1,4 @@
+import { hideAbsence } from './hide-absence.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { readActions, type S3Call, type Operation, readTagsActions } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
@@ -126,22 +127,9 @@ function rangeOfPart(part: number, info: ObjectInfo): Pick<ReadPlan, 'start' | '
   return { start, end: start + size, checksum: checksum && { ...checksum, type } };
 }
 
-/** Runs a read. Only a caller who may list the bucket, or its versions, learns that a key or a version does not exist. */
-export async function answerRead(call: S3Call, read: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof S3Error && error.code === 'NoSuchKey') await call.require('s3:ListBucket', call.bucket);
-    if (error instanceof S3Error && error.code === 'NoSuchVersion') {
-      await call.require('s3:ListBucketVersions', call.bucket);
-    }
-    throw error;
-  }
-}
-
 /** Runs the read of an object. A remote target may answer for one that is not here. */
 function answerOrElsewhere(call: S3Call, options: ProxiedReadOptions, read: () => Promise<Answer>): Promise<Answer> {
-  return answerRead(call, async () => {
+  return hideAbsence(call, async () => {
     try {
       return await read();
     } catch (error) {

@@ -1,3 +1,4 @@
+import { hideAbsence } from './hide-absence.ts';
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 import { requestTagContext } from '../../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -28,7 +29,7 @@ export const renameObject: Operation = {
     // A caller who may not read the object could rename it to a key that it may read.
     const readable = await call.requireVersion(readActions, source, undefined);
     const removable = await call.requireVersion(deleteActions, source, undefined);
-    await call.objects.renameObject({
+    const request = {
       bucket: call.bucket,
       from,
       to: call.key,
@@ -38,8 +39,9 @@ export const renameObject: Operation = {
       onlyTargetId: call.grantedObject,
       by: call,
       clientToken,
-      allowTags: (tags) => requireTags(call, source, tags),
-    });
+      allowTags: (tags: Tags) => requireTags(call, source, tags),
+    };
+    await hideAbsence(call, () => call.objects.renameObject(request));
     return emptyAnswer(200);
   },
 };

@@ -1,3 +1,4 @@
+import { hideAbsence } from './hide-absence.ts';
 import { maxRestoreDocument, parseRestoreRequest } from '../../../protocol/s3/lifecycle/restore-request.ts';
 import { emptyAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
@@ -13,14 +14,15 @@ export const restoreObject: Operation = {
   action: 's3:RestoreObject',
   async handle(call) {
     const days = parseRestoreRequest(await readDocument(call, maxRestoreDocument));
-    const outcome = await call.objects.requestRestore({
+    const request = {
       bucket: call.bucket,
       key: call.key,
       versionId: call.query.get('versionId'),
       onlyId: call.grantedObject,
       days,
       by: call,
-    });
+    };
+    const outcome = await hideAbsence(call, () => call.objects.requestRestore(request));
     return emptyAnswer(outcome === 'asked' ? 202 : 200);
   },
 };

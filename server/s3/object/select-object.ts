@@ -7,7 +7,7 @@ import { describingHeaders } from '../object-headers.ts';
 import type { S3Call } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import { readDocument } from '../request-body.ts';
-import { answerRead } from './read-object.ts';
+import { hideAbsence } from './hide-absence.ts';
 
 const queries = new QueryProcesses();
 
@@ -27,7 +27,7 @@ export async function selectObject(call: S3Call): Promise<Answer> {
   const request = parseSelectRequest(await readDocument(call, maxSelectDocument));
   // A query that is not valid needs no process.
   parseQuery(request.expression);
-  return answerRead(call, async () => {
+  return hideAbsence(call, async () => {
     const versionId = call.query.get('versionId');
     const read = (conditions: { readonly ifMatch?: readonly string[] }, version: string | undefined) =>
       call.objects.getObject(call.bucket, call.key, {

@@ -114,7 +114,7 @@ class Archive {
     const found = new Map<string, Entry>();
     const chosen = await mapLimit(keys, 16, async (key) => {
       await this.#authorizer.require(this.#exchange, 's3:GetObject', `${bucket}/${key}`);
-      return this.#objects.headObject(bucket, key);
+      return this.#authorizer.hideAbsence(this.#exchange, bucket, () => this.#objects.headObject(bucket, key));
     });
     for (const { key, size, lastModified } of chosen) found.set(key, { key, size, modified: lastModified });
     for (const prefix of folders) {

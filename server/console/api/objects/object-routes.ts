@@ -48,8 +48,10 @@ export function objectRoutes(objects: ObjectLayer, authorizer: Authorizer): Rout
 
   router.get('/buckets/:bucket/object', async (request, response) => {
     const { bucket, key, resource } = objectPlace(request);
-    const onlyId = await authorizer.require({ request, response }, 's3:GetObject', resource);
-    response.json(detailsOf(await objects.headObject(bucket, key, { onlyId })));
+    const exchange = { request, response };
+    const onlyId = await authorizer.require(exchange, 's3:GetObject', resource);
+    const read = () => objects.headObject(bucket, key, { onlyId });
+    response.json(detailsOf(await authorizer.hideAbsence(exchange, bucket, read)));
   });
 
   router.delete('/buckets/:bucket/object', async (request, response) => {
