@@ -276,6 +276,22 @@ describe('rights to keys', () => {
     expect(await call('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: { to: 'tenant-b' } } });
   });
 
+  it.each(['key-id=tenant-a-1&key-id=tenant-b', 'key-id=tenant-a-1&to=tenant-a-1&to=tenant-b'])(
+    'a change of keys is refused where a key is named twice, of which one would be authorized: %s',
+    async (query) => {
+      const { user, keyService } = await prepared();
+      keyService.keys.set('tenant-a-1', Buffer.alloc(32, 1)).set('tenant-b', Buffer.alloc(32, 2));
+      const ann = await user('ann', { Effect: 'Allow', Action: 'kms:RotateKey', ...tenantKeys });
+      const all = await user('root-of-keys', { Effect: 'Allow', Action: 'kms:*', Resource: '*' });
+      expect(await ann('POST', `${own}/rotate?${query}`)).toMatchObject({
+        status: 400,
+        value: { Code: 'XCofferInvalidRequest', Message: expect.stringMatching(/is given more than once/) },
+      });
+      expect(await all('GET', `${own}/rotate`)).toMatchObject({ value: { rotation: null } });
+      expect(await keyService.versionsOf('tenant-b')).toHaveLength(1);
+    },
+  );
+
   it('a Deny on one key hides neither the other keys nor their rotation', async () => {
     const { call, user, keyService } = await prepared();
     keyService.keys.set('master', Buffer.alloc(32, 1)).set('old', Buffer.alloc(32, 2)).set('new', Buffer.alloc(32, 3));

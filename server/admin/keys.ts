@@ -114,6 +114,11 @@ const rotation = z.object({
 
 async function rotate(call: AdminCall) {
   const keys = requireKeys(call);
+  const names = [...call.query.keys()];
+  const repeated = names.find((name, at) => names.indexOf(name) < at);
+  if (repeated !== undefined) {
+    throw adminError('XCofferInvalidRequest', `The parameter ${repeated.slice(0, 64)} is given more than once.`);
+  }
   const read = rotation.safeParse(Object.fromEntries(call.query));
   if (!read.success) throw adminError('XCofferInvalidRequest', z.prettifyError(read.error));
   const { mode, rate, version: which } = read.data;
