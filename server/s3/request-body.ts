@@ -27,6 +27,7 @@ type Algorithm = Checksum['algorithm'];
 /**
  * Reads the digests that the headers of an upload declare for its body.
  *
+ * @throws S3Error InvalidRequest for a checksum in a header and another one in the trailer, of which one would not be compared
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
  */
 export function expectedDigests(
@@ -35,6 +36,9 @@ export function expectedDigests(
 ): ExpectedDigests {
   const md5 = contentMd5(headers);
   const checksum = givenChecksum(headers);
+  if (checksum !== undefined && trailing !== undefined) {
+    throw new S3Error('InvalidRequest', 'Expecting a single x-amz-checksum- header');
+  }
   const compute = announcedAlgorithm(headers);
   return {
     ...(md5 === undefined ? {} : { md5 }),
@@ -44,10 +48,13 @@ export function expectedDigests(
   };
 }
 
-/** Reads the digest of a request's document, for requests whose checksum headers are those of an object. */
-export function documentMd5(headers: IncomingHttpHeaders): ExpectedDigests {
+/** Reads the digests of a request's document, for requests whose checksum headers are those of an object. */
+export function documentDigests(
+  headers: IncomingHttpHeaders,
+  trailing: AuthenticatedRequest['trailing'],
+): ExpectedDigests {
   const md5 = contentMd5(headers);
-  return md5 === undefined ? {} : { md5 };
+  return { ...(md5 !== undefined && { md5 }), ...(trailing && { trailing }) };
 }
 
 /**

@@ -10,7 +10,7 @@ import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
 import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
 import { writeConditions } from '../object-headers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
-import { checksumElement, documentMd5, givenChecksum, givenChecksumType, readDocument } from '../request-body.ts';
+import { checksumElement, documentDigests, givenChecksum, givenChecksumType, readDocument } from '../request-body.ts';
 import { header } from '../request.ts';
 import { uploadIdOf, checkRepeatedEncryption, uploadContext } from './upload-request.ts';
 import type { Operation, S3Call, Explicit } from '../operation.ts';
@@ -30,7 +30,12 @@ export const completeMultipartUpload: Operation = {
       key: call.key,
       uploadId,
       parts: parseCompleteMultipartUpload(
-        await readDocument(call, maxCompleteDocument, 'MalformedXML', documentMd5(call.request.headers)),
+        await readDocument(
+          call,
+          maxCompleteDocument,
+          'MalformedXML',
+          documentDigests(call.request.headers, call.auth.trailing),
+        ),
         uploadId,
       ),
       ...wholeObject(call.request.headers),

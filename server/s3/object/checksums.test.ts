@@ -280,3 +280,48 @@ describe('an upload under a key of the client', () => {
     expect((await calls.call('GET', '/bucket/key', { headers })).body).toBe(content.toString());
   });
 });
+
+describe('the checksum of a trailer', () => {
+  const body = '<Tagging><TagSet/></Tagging>';
+  const crc = digestOf('CRC32', Buffer.from(body)).toString('base64');
+  const sha = digestOf('SHA256', Buffer.from(body)).toString('base64');
+  /** The answer to a request whose trailer has this CRC32. */
+  async function answer(value: string, method: string, target: string, headers: Headers = {}) {
+    const { call } = await testCalls({
+      authenticate: (request) =>
+        Promise.resolve({
+          principal: { kind: 'root', accessKey: 'root' },
+          body: request.body,
+          size: body.length,
+          trailing: { algorithm: 'CRC32', value: () => value },
+        }),
+    });
+    return call(method, target, { body, headers });
+  }
+
+  it.each([
+    ['PUT', '/bucket/key'],
+    ['PUT', '/bucket?tagging'],
+  ])('is not sent with another one in a header, of which one would not be compared: %s %s', async (method, target) => {
+    for (const value of [crc, 'AAAAAA==']) {
+      expect(await answer(value, method, target, { 'x-amz-checksum-sha256': sha })).toMatchObject({
+        status: 400,
+        code: 'InvalidRequest',
+        body: 'Expecting a single x-amz-checksum- header',
+      });
+    }
+    expect(await answer('AAAAAA==', method, target)).toMatchObject({ status: 400, code: 'BadDigest' });
+    expect((await answer(crc, method, target)).code).toBeUndefined();
+  });
+
+  it('is compared with the document that completes an upload', async () => {
+    const target = `/bucket/key?uploadId=${'0'.repeat(32)}`;
+    expect(await answer('AAAAAA==', 'POST', target)).toMatchObject({ code: 'BadDigest' });
+    expect(await answer(crc, 'POST', target)).toMatchObject({ code: 'MalformedXML' });
+  });
+
+  it('is refused with a form', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect(await answer(crc, 'POST', '/bucket', headers)).toMatchObject({ code: 'NotImplemented' });
+  });
+});

@@ -34,6 +34,12 @@ export const postObject: Operation = {
         'The header Content-MD5 of a form is not implemented; use the field for its file.',
       );
     }
+    if (call.auth.trailing !== undefined) {
+      throw new S3Error(
+        'NotImplemented',
+        'The header x-amz-trailer of a form is not implemented; use a field for the checksum of its file.',
+      );
+    }
     if (call.auth.size === undefined) throw new S3Error('MissingContentLength');
     const form = await readPostForm(call);
     try {
