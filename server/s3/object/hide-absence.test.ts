@@ -10,13 +10,14 @@ const xml = {
 const noVersion = '0'.repeat(32);
 
 /** Requests for the key `absent`. */
-const requests: readonly (readonly [
+type Case = readonly [
   name: string,
   method: string,
   target: string,
-  headers: Record<string, string>,
+  headers: Readonly<Record<string, string>>,
   body?: string,
-])[] = [
+];
+const requests: readonly Case[] = [
   ['GetObject', 'GET', '/bucket/absent', {}],
   ['HeadObject', 'HEAD', '/bucket/absent', {}],
   ['GetObjectAttributes', 'GET', '/bucket/absent?attributes', { 'x-amz-object-attributes': 'ETag' }],
@@ -36,15 +37,15 @@ const requests: readonly (readonly [
 ];
 const ofVersions = requests
   .filter(([name]) => name !== 'RenameObject')
-  .map(([name, method, target, headers, body]) => {
+  .map(([name, method, target, headers, body]): Case => {
     const source = headers['x-amz-copy-source'];
     if (source !== undefined) {
-      return [name, method, target, { 'x-amz-copy-source': `${source}?versionId=${noVersion}` }, body] as const;
+      return [name, method, target, { 'x-amz-copy-source': `${source}?versionId=${noVersion}` }, body];
     }
-    return [name, method, `${target}${target.includes('?') ? '&' : '?'}versionId=${noVersion}`, headers, body] as const;
+    return [name, method, `${target}${target.includes('?') ? '&' : '?'}versionId=${noVersion}`, headers, body];
   });
 
-async function answer(listing: readonly string[], [, method, target, headers, body]: (typeof requests)[number]) {
+async function answer(listing: readonly string[], [, method, target, headers, body]: Case) {
   const all = { Effect: 'Allow', Action: 's3:*', Resource: '*' };
   const listings = ['s3:ListBucket', 's3:ListBucketVersions'].filter((action) => !listing.includes(action));
   const { as } = await aclCalls({ ann: [all, { Effect: 'Deny', Action: listings, Resource: '*' }] });
