@@ -6,9 +6,13 @@ import { decodeUpload, shownUpload } from '../records/upload-record.ts';
 
 type Mutable = { uploads: UploadListing['uploads'][number][]; commonPrefixes: string[] };
 
+/** The uploads of a group that are read before a new scan skips the others. A scan costs as much as some records. */
+const readBeforeSkip = 16;
+
 /**
  * Lists uploads by key, then by time. Groups are made here and not by `collapse` of the engine: the upload id follows the key, and a
- * delimiter must not match in it.
+ * delimiter must not match in it. An engine reads all records of a scan at once, so that a scan that skips a group is a short one: a page of
+ * 1,000 groups else reads a million records.
  */
 export async function listMultipartUploads(
   context: ObjectContext,
@@ -22,25 +26,39 @@ export async function listMultipartUploads(
   const end = endOf(bytes);
   let start: Buffer | undefined = startOf(request, bytes);
   let last = { key: '', uploadId: '' };
+  let inGroup = 0;
+  let scanned = limit + 1;
   while (start !== undefined && start.compare(end) < 0) {
+    let left = scanned;
+    let lastRead: Buffer | undefined;
     let groupEnd: Buffer | undefined;
-    for await (const item of context.records.scan({ start, end, limit: limit + 1 })) {
+    for await (const item of context.records.scan({ start, end, limit: scanned })) {
       if (item.kind !== 'entry') continue;
-      if (listing.uploads.length + listing.commonPrefixes.length === limit) return { ...listing, next: last };
+      left -= 1;
+      lastRead = item.key;
       const [, , keyBytes, idBytes] = decodeKey(item.key);
       const key = String(keyBytes);
       const group = groupOf(key, prefix, delimiter);
+      if (group !== undefined && group === last.key && last.uploadId === '') {
+        inGroup += 1;
+        if (inGroup < readBeforeSkip) continue;
+        groupEnd = endOf(partialPrefix('u', bucket, group));
+        break;
+      }
+      if (listing.uploads.length + listing.commonPrefixes.length === limit) return { ...listing, next: last };
+      inGroup = 0;
       if (group !== undefined) {
         listing.commonPrefixes.push(group);
         last = { key: group, uploadId: '' };
-        groupEnd = endOf(partialPrefix('u', bucket, group));
-        break;
+        continue;
       }
       const uploadId = String(idBytes);
       last = { key, uploadId };
       listing.uploads.push({ ...last, ...shownUpload(decodeUpload(item.value, uploadId)) });
     }
-    start = groupEnd;
+    const rest: Buffer | undefined = left > 0 || lastRead === undefined ? undefined : after(lastRead);
+    start = groupEnd ?? rest;
+    scanned = groupEnd === undefined ? Math.min(limit + 1, 2 * scanned) : 2 * readBeforeSkip;
   }
   return listing;
 }

@@ -427,4 +427,28 @@ describe('listing uploads', () => {
     });
     expect(listing.uploads.map(({ key }) => key)).toEqual(['b']);
   });
+
+  it.each([
+    ['small', 200, 1],
+    ['large', 20, 40],
+  ])('with %s groups reads no more than a few records for each', async (_, groups, uploads) => {
+    const { layer, records } = testLayer();
+    await layer.createBucket('bucket', { location: '' });
+    const folders = Array.from({ length: groups }, (__, at) => `${String(at).padStart(3, '0')}/`);
+    for (const folder of folders) {
+      for (let at = 0; at < uploads; at += 1) {
+        await layer.createMultipartUpload({ bucket: 'bucket', key: `${folder}${at}`, headers });
+      }
+    }
+    let asked = 0;
+    const scan = records.scan.bind(records);
+    // An engine reads a page of as many records at once.
+    records.scan = (range) => {
+      asked += range.limit ?? Infinity;
+      return scan(range);
+    };
+    const all = { bucket: 'bucket', prefix: '', delimiter: '/', afterKey: '', afterUploadId: '', limit: 1_000 };
+    expect((await layer.listMultipartUploads(all)).commonPrefixes).toEqual(folders);
+    expect(asked).toBeLessThan(1_001 + 100 * groups);
+  });
 });
