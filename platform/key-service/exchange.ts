@@ -1,6 +1,7 @@
 import { type KeyServiceErrorCode, codeOfAnswer } from '../../protocol/key-service/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type Agent } from 'node:https';
+import type { Socket } from 'node:net';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
 import type { Method } from '../../protocol/key-service/routes.ts';
 
@@ -85,18 +86,24 @@ export async function exchange(call: Exchange): Promise<string> {
   }
 }
 
+/**
+ * The connections after their TLS handshake. When all connections of an agent are busy, a call waits for one of them, and Node does not set
+ * `reusedSocket` for it.
+ */
+const connectedSockets = new WeakSet<Socket>();
+
 function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const headers =
     payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) };
   let connected = false;
+  let isKept = false;
   const request = httpsRequest(url, { method, agent, headers, signal: AbortSignal.timeout(timeoutMs) });
   request.on('socket', (socket) => {
-    if (request.reusedSocket) {
-      connected = true;
-      return;
-    }
+    isKept = request.reusedSocket || connectedSockets.has(socket);
+    connected = isKept;
+    if (isKept) return;
     // The timeout of the call covers slower connections.
     const slow = setTimeout(
       () =>
@@ -106,14 +113,15 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
       connectTimeoutMs,
     );
     socket.once('secureConnect', () => {
+      connectedSockets.add(socket);
       connected = true;
       clearTimeout(slow);
     });
-    socket.once('close', () => clearTimeout(slow));
+    request.once('close', () => clearTimeout(slow));
   });
   request.on('error', (error: NodeJS.ErrnoException) => {
     if (isNoAnswer(error)) reject(error);
-    else if (request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
+    else if (isKept && (error.code === 'ECONNRESET' || error.code === 'EPIPE')) {
       const dead = { wasSent: true, isTransient: true, isDeadConnection: true };
       reject(noAnswerError('the connection was closed before an answer came', dead, error));
     } else if (error.name === 'TimeoutError' || error.name === 'AbortError') {
