@@ -1,5 +1,5 @@
 import type { FlattenedJWSInput } from 'jose';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProviderKeys } from '../../test/support/openid/realm.ts';
 import { createKeySet } from './key-set.ts';
 import type { ProviderFetch } from './provider-fetch.ts';
@@ -16,7 +16,11 @@ beforeEach(async () => {
   keys = await ProviderKeys.create('ES256');
   requests = 0;
   broken = false;
-  time = Date.UTC(2026, 0, 1);
+  time = 0;
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 const fetch: ProviderFetch = () => {
@@ -24,7 +28,7 @@ const fetch: ProviderFetch = () => {
   return broken ? Promise.reject(new Error('no route')) : Promise.resolve(new Response(JSON.stringify(keys.published)));
 };
 
-const clock = () => new Date(time);
+const clock = () => time;
 
 function keySet() {
   return createKeySet('https://idp.example/keys', {
@@ -65,6 +69,16 @@ describe('createKeySet', () => {
     await expect(set.hasSigningKey()).resolves.toBe(expected);
   });
 
+  it('finds the new key also after the clock of the machine was set back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const set = createKeySet('https://idp.example/keys', { fetch, cooldownMs: 0 });
+    await set.load();
+    await keys.rotate('ES256');
+    vi.setSystemTime(Date.now() - 1_200_000);
+    await set.find(header('key-2'), noToken);
+    expect(requests).toBe(2);
+  });
+
   it('asks no more than once in the cooldown for keys that do not exist', async () => {
     const set = keySet();
     await set.load();
@@ -90,6 +104,30 @@ describe('createKeySet', () => {
     await set.find(header('key-1'), noToken);
     time += 60_000;
     await expect(set.find(header('key-1'), noToken)).rejects.toMatchObject({ code: 'KeysUnreachable' });
+  });
+
+  it('lets no token wait for a provider that is known to be away, while its old keys count', async () => {
+    const late = Promise.withResolvers<Response>();
+    let isHanging = false;
+    let asked = 0;
+    const hanging: ProviderFetch = (url) => {
+      if (!isHanging) return fetch(url);
+      asked += 1;
+      return late.promise;
+    };
+    const set = createKeySet('https://idp.example/keys', { fetch: hanging, clock, maxAgeMs: 60_000, graceMs: 60_000 });
+    await set.load();
+    broken = true;
+    time += 60_000;
+    await set.find(header('key-1'), noToken);
+    isHanging = true;
+    time += 5_000;
+    await set.find(header('key-1'), noToken);
+    expect(asked).toBe(1);
+    await keys.rotate('ES256', { forget: true });
+    late.resolve(Response.json(keys.published));
+    await set.load();
+    await expect(set.find(header('key-1'), noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
   });
 
   it('works again once the provider is back', async () => {

@@ -22,7 +22,8 @@ export interface KeySet {
 
 export interface KeySetOptions {
   readonly fetch: ProviderFetch;
-  readonly clock?: () => Date;
+  /** Milliseconds of a monotonic clock. If a clock were set back, a new key would not be found and a withdrawn one would stay. */
+  readonly clock?: () => number;
   /** Milliseconds. Tokens with unknown key IDs cause at most one request in this time. */
   readonly cooldownMs?: number;
   /** Milliseconds. Older keys are read again before use, so that a withdrawn key is forgotten. */
@@ -34,38 +35,56 @@ export interface KeySetOptions {
 const minute = 60_000;
 const defaults = { cooldownMs: 5_000, maxAgeMs: 10 * minute, graceMs: 60 * minute };
 
+/** Milliseconds after a failed read in which no token waits for another one, if the old keys still count. It is longer than a timeout. */
+const awayMs = 30_000;
+
 /** @see https://www.rfc-editor.org/rfc/rfc7517 */
 export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
   const { fetch, cooldownMs, maxAgeMs, graceMs } = { ...defaults, ...options };
-  const clock = options.clock ?? (() => new Date());
+  const clock = options.clock ?? (() => performance.now());
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;
   let allNamed = false;
   let someSigning = false;
-  let loadedAt = 0;
+  let loadedAt = -Infinity;
   let triedAt = -Infinity;
+  let failedAt = -Infinity;
   let loading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
-    triedAt = clock().getTime();
+    triedAt = clock();
     const published = await readKeys(jwksUri, fetch);
     keys = createLocalJWKSet(published);
     allNamed = published.keys.every(({ kid }) => kid !== undefined);
     someSigning = published.keys.some(({ kty, use }) => kty !== 'oct' && use !== 'enc');
-    loadedAt = clock().getTime();
+    loadedAt = clock();
   }
 
   function load(): Promise<void> {
-    loading ??= read().finally(() => {
-      loading = undefined;
-    });
+    loading ??= read()
+      .catch((error: unknown) => {
+        failedAt = clock();
+        throw error;
+      })
+      .finally(() => {
+        loading = undefined;
+      });
     return loading;
   }
 
-  const age = () => clock().getTime() - loadedAt;
-  const cooledDown = () => clock().getTime() - triedAt >= cooldownMs;
+  const age = () => clock() - loadedAt;
+  const cooledDown = () => clock() - triedAt >= cooldownMs;
+  const isAway = () => clock() - failedAt < awayMs;
 
   async function refreshWhenOld(): Promise<void> {
-    if (keys !== undefined && (age() < maxAgeMs || (age() < maxAgeMs + graceMs && !cooledDown()))) return;
+    if (keys !== undefined && age() < maxAgeMs) return;
+    if (keys !== undefined && age() < maxAgeMs + graceMs) {
+      if (!cooledDown()) return;
+      // A provider that hangs would make each sign-in wait for its timeout.
+      if (isAway()) {
+        load().catch(() => undefined);
+        return;
+      }
+    }
     try {
       await load();
     } catch (error) {

@@ -89,7 +89,6 @@ export interface ProviderOptions {
   /** '' if none is set. */
   readonly region: string;
   readonly log: ProvidersLog;
-  readonly clock?: () => Date;
   /** Milliseconds before retry n, from 1. */
   readonly retryDelay?: (attempt: number) => number;
   /** Milliseconds for one call to a provider. */
@@ -161,8 +160,7 @@ export class ReconnectingProvider implements OpenIdProvider {
 
   async #open(): Promise<{ metadata: ProviderMetadata; keys: KeySet }> {
     const metadata = await discoverProvider(this.settings, this.fetch);
-    const { clock } = this.#options;
-    const keys = createKeySet(metadata.jwksUri, { fetch: this.fetch, ...(clock === undefined ? {} : { clock }) });
+    const keys = createKeySet(metadata.jwksUri, { fetch: this.fetch });
     await keys.load();
     return { metadata, keys };
   }

@@ -102,7 +102,6 @@ export class TestConsole {
       stored: storedProviders(configurations),
       region: '',
       log: silent,
-      clock,
     });
     await providers.start();
     const { directory: double } = options;
