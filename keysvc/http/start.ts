@@ -75,7 +75,7 @@ interface StartOptions {
 export async function startKeyService(config: Config, options: StartOptions): Promise<KeyService> {
   const { log, now = Date.now } = options;
   const store = await (options.openStore ?? ((config) => openKeyStore(config.keyStore)))(config);
-  const keyring = new Keyring(store, config.cache, now);
+  const keyring = new Keyring(store, config.cache);
   await ensureKeys(keyring, config.keys, log, () => new Date(now()));
 
   let keyServer: KeyServer | undefined;

@@ -17,7 +17,10 @@ beforeEach(() => {
   store = new MemoryKeyStore();
   now = 0;
 });
-afterEach(() => keyring.close());
+afterEach(() => {
+  vi.useRealTimers();
+  return keyring.close();
+});
 
 describe('the keyring', () => {
   it('reads a key once for many uses, and once for several at the same time', async () => {
@@ -39,6 +42,16 @@ describe('the keyring', () => {
     await open();
     for (now = 0; now < 300_000; now += 20_000) await keyring.get('k');
     expect(store.reads).toBe(1);
+    await keyring.get('k');
+    expect(store.reads).toBe(2);
+  });
+
+  it('reads again what is old, also after the clock of the machine was set back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    keyring = new Keyring(store, { any: 0, unused: 30_000, offline: 0 });
+    await keyring.create('k', makeKey(new Date(0)));
+    await keyring.get('k');
+    vi.setSystemTime(Date.now() - 1_200_000);
     await keyring.get('k');
     expect(store.reads).toBe(2);
   });

@@ -38,7 +38,8 @@ export class Keyring {
   #changes = 0;
   #isDown = false;
 
-  constructor(store: KeyStore, expiry: CacheExpiry, now: () => number = Date.now) {
+  /** @param now a monotonic clock in milliseconds: if a clock were set back, a deleted key would stay in the cache */
+  constructor(store: KeyStore, expiry: CacheExpiry, now: () => number = () => performance.now()) {
     this.#store = store;
     this.#expiry = expiry;
     this.#now = now;

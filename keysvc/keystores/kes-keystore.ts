@@ -52,7 +52,7 @@ export class KesKeyStore implements KeyStore {
     this.#rotation = new EndpointRotation(
       settings.endpoints,
       setAsideMs,
-      options.clock?.now.bind(options.clock) ?? Date.now,
+      options.clock?.now.bind(options.clock) ?? (() => performance.now()),
     );
   }
 

@@ -27,6 +27,18 @@ const fine = () => Promise.resolve();
 const fails = () => Promise.reject(new Error('no'));
 
 describe('a queue', () => {
+  it('works soon on what is asked for during the work, also after the clock of the machine was set back', async () => {
+    const { queue: keys, done } = queue((): Promise<void> => {
+      if (done.length > 1) return Promise.resolve();
+      keys.add('a');
+      vi.setSystemTime(Date.now() - 1_200_000);
+      return Promise.resolve();
+    });
+    keys.add('a');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(done).toEqual(['a', 'a']);
+  });
+
   it('makes one of what is asked for within half a second', async () => {
     const { queue: keys, done } = queue(fine);
     keys.add('a');

@@ -16,7 +16,7 @@ export interface WorkQueueOptions {
 interface Entry {
   failures: number;
   running: boolean;
-  /** The next time to work on it, in milliseconds since the epoch; undefined when there is no request. */
+  /** The next time to work on it, in milliseconds of the monotonic clock; undefined when there is no request. */
   due: number | undefined;
   /** The earliest time that an overloaded server allows. */
   floor: number;
@@ -48,7 +48,7 @@ export class WorkQueue {
     const entry = this.#entry(key);
     const { settleMs = 500 } = this.#options;
     const pause = Math.max(afterMs ?? settleMs, this.#hurriedPause(entry));
-    const due = Math.max(Date.now() + Math.max(0, pause), entry.floor);
+    const due = Math.max(performance.now() + Math.max(0, pause), entry.floor);
     if (entry.due !== undefined && entry.due <= due) return;
     entry.due = due;
     if (!entry.running && !this.#ready.has(key)) this.#schedule(key, entry);
@@ -84,7 +84,7 @@ export class WorkQueue {
   #schedule(key: string, entry: Entry): void {
     clearTimeout(entry.timer);
     if (entry.due === undefined) return;
-    const pause = Math.min(maxDelayMs, Math.max(0, entry.due - Date.now()));
+    const pause = Math.min(maxDelayMs, Math.max(0, entry.due - performance.now()));
     entry.timer = setTimeout(() => {
       this.#ready.add(key);
       this.#workOnNext();
@@ -126,7 +126,7 @@ export class WorkQueue {
     entry.failures += 1;
     const retryAfterMs = retryAfterOf(error) ?? 0;
     const pause = Math.max(retryAfterMs, this.#growingPause(entry));
-    const now = Date.now();
+    const now = performance.now();
     entry.floor = now + retryAfterMs;
     // A request that came while the work ran is part of the next attempt: often the work itself caused it.
     entry.due = now + pause;

@@ -44,6 +44,7 @@ export interface KeyServiceClientOptions {
    * answers 503. 10 s by default, which is longer than a restart of a key service.
    */
   readonly retryForMs?: number;
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
@@ -118,7 +119,7 @@ const defaultRetryForMs = 10_000;
  * const { plaintext, ciphertext } = await client.generateKey('main-key', Buffer.from('context'));
  */
 export async function openKeyServiceClient(options: KeyServiceClientOptions): Promise<KeyServiceClient> {
-  const rotation = new EndpointRotation(options.endpoints, setAsideMs, options.now ?? Date.now);
+  const rotation = new EndpointRotation(options.endpoints, setAsideMs, options.now ?? (() => performance.now()));
   const agent = await openAgent(options);
   const timeoutMs = options.timeoutMs ?? keyServiceLimits.timeoutMs;
 

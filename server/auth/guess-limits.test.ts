@@ -31,6 +31,12 @@ const wait = (address: string, account?: string, shared = false): Promise<number
 const succeed = (address: string, account: string) => attempt(() => Promise.resolve(), address, account);
 
 describe('wrong secrets', () => {
+  it('stop their sender no longer after the clock was set back', async () => {
+    await fail(10, '192.0.2.1', 'ann');
+    now -= 1_200_000;
+    expect(await wait('192.0.2.1', 'ann')).toBe(0);
+  });
+
   it('stop their sender with that account, and nobody else', async () => {
     await fail(10, '192.0.2.1', 'ann');
     expect(await wait('192.0.2.1', 'ann')).toBe(60);

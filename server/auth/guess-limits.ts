@@ -48,6 +48,8 @@ export class Attempts {
   #current(key: string, nowMs: number): { begun: number; count: number } | undefined {
     const entry = this.#counts.get(key);
     if (entry === undefined || nowMs - entry.begun >= this.#limit.windowMs) return undefined;
+    // The clock was set back, and the window would be longer by that.
+    if (nowMs < entry.begun) return undefined;
     return entry;
   }
 }

@@ -19,7 +19,7 @@ export class TierStores implements Tiers {
   #read = -Infinity;
   #reading: Promise<void> | undefined;
 
-  constructor(configurations: TierConfigurations, clock: () => number = Date.now) {
+  constructor(configurations: TierConfigurations, clock: () => number = () => performance.now()) {
     this.#configurations = configurations;
     this.#clock = clock;
   }

@@ -158,9 +158,9 @@ export async function endLeftover(pidFile: string): Promise<void> {
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const identity = parseIdentity(text);
   if (identity !== undefined) {
-    const deadline = Date.now() + gracePeriodMs;
+    const deadline = performance.now() + gracePeriodMs;
     for (let signal: NodeJS.Signals = 'SIGTERM'; isRunning(identity); await pause(100)) {
-      if (Date.now() > deadline) signal = 'SIGKILL';
+      if (performance.now() > deadline) signal = 'SIGKILL';
       try {
         process.kill(identity.pid, signal);
       } catch {

@@ -110,7 +110,14 @@ const TIMEOUT = 3_600_000;
 
 export function createUsageReader(
   records: RecordStore,
-  { clock = Date.now, random = randomBytes }: { clock?: () => number; random?: (size: number) => Buffer } = {},
+  {
+    clock = () => performance.now(),
+    random = randomBytes,
+  }: {
+    /** A monotonic clock in milliseconds. */
+    readonly clock?: () => number;
+    readonly random?: (size: number) => Buffer;
+  } = {},
 ): UsageReader {
   return {
     last: () => readUsage(records),

@@ -22,6 +22,7 @@ interface ProxiedReadsOptions {
   readonly records: Pick<RecordStore, 'scan'>;
   readonly objects: Pick<ObjectLayer, 'getBucketReplication' | 'getBucketVersioning'>;
   readonly counts: Pick<ProxiedCounts, 'count'>;
+  /** Milliseconds of a monotonic clock. */
   readonly clock?: () => number;
   /** Milliseconds until the header of an answer. */
   readonly answerMs?: number;
@@ -90,7 +91,7 @@ export class ProxiedReads {
   }
 
   #now(): number {
-    return (this.#options.clock ?? Date.now)();
+    return this.#options.clock?.() ?? performance.now();
   }
 
   async #ask(stored: StoredTarget, asked: ProxiedRead): Promise<ProxiedAnswer | undefined> {
