@@ -1,6 +1,6 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Locator, Page } from 'playwright-core';
-import { beforeAll, describe, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, type RunningServer } from '../../support/server/start-server.ts';
@@ -41,6 +41,9 @@ const rowMenu = (name: string) => button(`Actions for ${name}`);
 
 /** Waits until this has the focus. */
 const focused = (target: Locator) => target.and(page.locator(':focus')).waitFor();
+
+/** The name, or else the content, of what has the focus. */
+const focusedText = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.outerHTML');
 
 /** `signIn` waits for a link of the frame, which a narrow window hides. */
 async function signInTo(path: string): Promise<void> {
@@ -126,6 +129,52 @@ describe('a menu', () => {
     await focused(page.getByRole('menuitem', { name: 'Files…' }));
     await page.keyboard.press('Escape');
     await focused(button('Upload'));
+  });
+
+  it.each([
+    ['Upload', 'Tab'],
+    ['Upload', 'Shift+Tab'],
+    ['Actions for b.json', 'Tab'],
+    ['Actions for b.json', 'Shift+Tab'],
+  ])('%s closes with %s, which goes on from its button', async (name, key) => {
+    await openFolder();
+    // The first click puts the button of a row in the place of a lighter one.
+    await keys.press(button(name));
+    await page.getByRole('menuitem').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await focused(button(name));
+    await page.keyboard.press(key);
+    const next = await focusedText();
+    await button(name).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press(key);
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    expect(await focusedText()).toBe(next);
+    await button(name).and(page.locator('[aria-expanded=false]')).waitFor();
+  });
+
+  it.each(['Upload', 'Actions for b.json'])('%s opens with the arrow down', async (name) => {
+    await openFolder();
+    await button(name).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('menuitem').first().and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('menuitem').last().and(page.locator(':focus')).waitFor();
+  });
+
+  it('has the focus on its first item when the rights come after it', async () => {
+    await openFolder();
+    const released = Promise.withResolvers<void>();
+    await page.route('**/api/**', async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await keys.press(rowMenu('b.json'));
+    await focused(page.getByRole('menu'));
+    released.resolve();
+    await page.getByRole('menuitem').first().and(page.locator(':focus')).waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 });
 

@@ -44,6 +44,7 @@ import { signedInBy } from './text/signed-in-by.ts';
 import { notifyFailure } from './components/feedback.tsx';
 import { lazyPart } from './components/lazy-page.tsx';
 import { LanguageSelect } from './components/language-select.tsx';
+import { useMenuKeys } from './components/menu-keys.ts';
 import { t } from './texts/texts.ts';
 
 /** Not needed for the first picture of a page. */
@@ -76,6 +77,7 @@ export function Shell({ session, children }: ShellProps) {
     menuButton.current?.focus();
   };
   const [keysShown, keys] = useDisclosure();
+  useMenuKeys();
   useHotkeys([
     ['/', focusFilter],
     ['shift + ?', keys.open],

@@ -1,4 +1,5 @@
 import { useEffect, useRef, type RefObject } from 'react';
+import { menuButtonOf } from './menu-keys.ts';
 
 /**
  * Keeps the focus on the page. A browser gives it to the document when its element is removed or disabled: then Tab begins at the first
@@ -65,8 +66,7 @@ function isHtml(node: unknown): node is HTMLElement {
 /** Returns the element that has the focus. For an item of a menu, which is removed with its menu, it is the button that opened the menu. */
 function focusedNow(): Element | null {
   const active = document.activeElement;
-  const button = active?.closest('[role=menu]')?.getAttribute('aria-labelledby');
-  return button ? document.querySelector(`#${CSS.escape(button)}`) : active;
+  return menuButtonOf(active) ?? active;
 }
 
 /** Restores the focus when a dialog closes, so that keyboard users continue where they were. */
