@@ -202,6 +202,7 @@ describe('versions', () => {
     await page.getByRole('button', { name: /Restore the version/ }).click();
     await expect.poll(() => textOf('versions', 'a.txt')).toBe('first');
     await chooseIn('a.txt', 'Delete…');
+    await page.getByRole('dialog').getByText('what is deleted can be restored').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('Nothing in here').waitFor();
     await page.getByRole('switch', { name: 'Versions' }).click();

@@ -1,4 +1,18 @@
+import { useQuery } from '@tanstack/react-query';
 import { childrenOf, copySource, decoded, s3, s3Document, textIn } from './s3.ts';
+
+export type Versioning = 'Enabled' | 'Suspended' | 'Off';
+
+export function useVersioning(bucket: string, enabled = true) {
+  return useQuery({
+    queryKey: ['versioning', bucket],
+    queryFn: async (): Promise<Versioning> => {
+      const status = textIn(await s3Document('GET', bucket, { query: { versioning: '' } }), 'Status');
+      return status === 'Enabled' || status === 'Suspended' ? status : 'Off';
+    },
+    enabled,
+  });
+}
 
 /** A version or a delete marker of a key. */
 export interface VersionRow {

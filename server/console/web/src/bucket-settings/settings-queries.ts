@@ -1,20 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApiMutation } from '../api/queries.ts';
+import type { Versioning } from '../api/versions.ts';
 import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
 import { each, xml, xmlDocument } from '../text/xml.ts';
 import { lifecycleDocument, type Rule, type SimpleRule } from './lifecycle/lifecycle-rules.ts';
-
-export type Versioning = 'Enabled' | 'Suspended' | 'Off';
-
-export function useVersioning(bucket: string) {
-  return useQuery({
-    queryKey: ['versioning', bucket],
-    queryFn: async (): Promise<Versioning> => {
-      const status = textIn(await s3Document('GET', bucket, { query: { versioning: '' } }), 'Status');
-      return status === 'Enabled' || status === 'Suspended' ? status : 'Off';
-    },
-  });
-}
 
 export function useSetVersioning(bucket: string) {
   return useApiMutation(

@@ -1,6 +1,8 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useDelete, type Deletion } from '../api/objects.ts';
+import { useBucketRights } from '../api/rights.ts';
+import { useVersioning } from '../api/versions.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/kept-focus.ts';
 import { NameText } from '../components/name-text.tsx';
@@ -21,6 +23,8 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
   useRestoreFocus();
   const [deleted, setDeleted] = useState(0);
   const remove = useDelete(bucket, setDeleted);
+  const mayAsk = useBucketRights(bucket).bucket('s3:GetBucketVersioning');
+  const versioning = useVersioning(bucket, mayAsk);
   const names = [...deletion.folders, ...deletion.keys];
   const title =
     names.length === 1
@@ -51,7 +55,9 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
           )}
         </List>
         <Text size="sm">
-          {deletion.folders.length > 0 ? t.objects.foldersGoWithEverythingInThem : t.objects.thisCannotBeUndone}
+          {deletion.folders.length > 0 && t.objects.foldersGoWithEverythingInThem}{' '}
+          {!versioning.isLoading &&
+            (versioning.data === 'Enabled' ? t.objects.theBucketKeepsVersions : t.objects.thisCannotBeUndone)}
         </Text>
         {remove.isError && (
           <Alert color="red" role="alert">
