@@ -77,6 +77,10 @@ beforeAll(async () => {
   await asRoot('PUT', 'add-canned-policy?name=one-prefix', Buffer.from(JSON.stringify(onePrefix)));
   await addUser('reader', 'readonly');
   await addUser('ann', 'one-prefix');
+  const lookers = { Effect: 'Allow', Action: ['admin:ListGroups', 'admin:GetGroup'] };
+  const document = { Version: '2012-10-17', Statement: [lookers] };
+  await asRoot('PUT', 'add-canned-policy?name=list-groups', Buffer.from(JSON.stringify(document)));
+  await addUser('groups-reader', 'list-groups');
   await addUser('nobody');
   await addUser('other');
   browser = await openBrowser();
@@ -359,6 +363,15 @@ describe('a bucket', () => {
       await walker.page.getByText('No policy of yours allows s3:ListBucket on team.').first().waitFor();
     }
     expect((await walker.open('buckets/team/settings')).controls).toEqual([]);
+    await walker.end();
+  });
+});
+
+describe('an empty list', () => {
+  it('says which right its first row needs', async () => {
+    const walker = await Walker.signIn('groups-reader');
+    await walker.open('groups');
+    await walker.page.getByText('To create one you need the right admin:AddUserToGroup.').waitFor();
     await walker.end();
   });
 });

@@ -149,7 +149,7 @@ function gated(title: string, needs: readonly ConsoleAction[], page: ReactNode) 
 
 function NotFoundPage() {
   return (
-    <Empty icon={<IconMapOff size={30} stroke={1.4} />} title={t.shell.thereIsNoSuchPage} order={1}>
+    <Empty icon={IconMapOff} title={t.shell.thereIsNoSuchPage} order={1}>
       <Anchor component={Link} to="/buckets" size="sm">
         {t.shell.goToYourBuckets}
       </Anchor>

@@ -38,7 +38,11 @@ export function AccessKeysPage() {
         </>
       }
       empty={
-        <Empty icon={<IconKey size={34} stroke={1.3} />} title={t.accessKeys.noAccessKeysYet}>
+        <Empty
+          icon={IconKey}
+          title={t.accessKeys.noAccessKeysYet}
+          missing={mayOwn('admin:CreateServiceAccount') ? undefined : 'admin:CreateServiceAccount'}
+        >
           {t.accessKeys.programsUseAnAccessKeyOfTheir}
         </Empty>
       }

@@ -38,9 +38,11 @@ export function BucketsPage() {
         )
       }
       empty={
-        <Empty icon={<IconPackages size={34} stroke={1.3} />} title={t.buckets.noBucketsYet}>
+        <Empty icon={IconPackages} title={t.buckets.noBucketsYet}>
           {say(t.buckets.aBucketHoldsObjectsBucketsThatYour, {
-            advice: mayCreate ? t.buckets.createTheFirstOneHereOrWith : t.buckets.toCreateOneYouNeedTheRight,
+            advice: mayCreate
+              ? t.buckets.createTheFirstOneHereOrWith
+              : say(t.components.toCreateOneYouNeedTheRight, { right: 's3:CreateBucket' }),
           })}
         </Empty>
       }

@@ -1,30 +1,33 @@
 import { Stack, Text, Title, Alert, Button } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { IconAlertTriangle, IconLock } from '@tabler/icons-react';
+import { IconAlertTriangle, IconLock, type Icon } from '@tabler/icons-react';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { notifications } from '@mantine/notifications';
+import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 interface EmptyProps {
-  readonly icon: ReactNode;
+  readonly icon: Icon;
   readonly title: string;
   /** 1 if it replaces the whole page. */
   readonly order?: 1 | 2;
+  /** The right without which the user cannot create the first row. */
+  readonly missing?: string | undefined;
   readonly children: ReactNode;
 }
 
-/** Shown instead of an empty list. */
-export function Empty({ icon, title, order = 2, children }: EmptyProps) {
+/** Shown instead of an empty list, in its frame, or instead of a page. */
+export function Empty({ icon: Symbol, title, order = 2, missing, children }: EmptyProps) {
   return (
-    <Stack align="center" gap={6} py={56} px="md">
+    <Stack align="center" gap={6} py={56} px="md" className={order === 2 ? 'rows' : undefined}>
       <Text c="dimmed" component="div" mb={4}>
-        {icon}
+        <Symbol size={34} stroke={1.3} aria-hidden />
       </Text>
       <Title order={order} ta="center">
         {title}
       </Title>
       <Text size="sm" c="dimmed" ta="center" maw={440} component="div">
-        {children}
+        {children} {missing !== undefined && say(t.components.toCreateOneYouNeedTheRight, { right: missing })}
       </Text>
     </Stack>
   );

@@ -61,7 +61,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
       {list.isRefetchError && !list.isFetchNextPageError && (
         <Failure what={t.components.theListCannotBeReadAnew} error={list.error} retry={list.refetch} />
       )}
-      {list.isSuccess && rows.length === 0 && !searched && <div className="rows">{empty}</div>}
+      {list.isSuccess && rows.length === 0 && !searched && empty}
       {list.isSuccess && rows.length === 0 && searched && (
         <Text size="sm" c="dimmed" role="status">
           {say(t.components.nothingHasInItsName, { contains: search.contains.trim() })}

@@ -18,7 +18,7 @@ export function PageGate({ title, needs, children }: PageGateProps) {
   const { may } = useRights();
   if (needs.some(may)) return children;
   return (
-    <Empty icon={<IconLock size={30} stroke={1.4} />} title={title} order={1}>
+    <Empty icon={IconLock} title={title} order={1}>
       {say(t.components.toSeeThisPageYouNeedThe, { needs: listed(needs, 'or') })}
     </Empty>
   );

@@ -33,7 +33,11 @@ export function GroupsPage() {
         )
       }
       empty={
-        <Empty icon={<IconUsersGroup size={34} stroke={1.3} />} title={t.users.noGroupsYet}>
+        <Empty
+          icon={IconUsersGroup}
+          title={t.users.noGroupsYet}
+          missing={may('admin:AddUserToGroup') ? undefined : 'admin:AddUserToGroup'}
+        >
           {t.users.aGroupGivesItsPoliciesToAll}
         </Empty>
       }

@@ -49,7 +49,7 @@ export function KeysPage() {
   if (status.error instanceof ResponseError && status.error.code === 'KMSNotConfigured') {
     return (
       <DetailPage title={t.keys.keys}>
-        <Empty icon={<IconLock size={30} stroke={1.4} />} title={t.keys.noKeyService}>
+        <Empty icon={IconLock} title={t.keys.noKeyService}>
           {say(t.keys.objectsAreThenEncryptedByDefaultOr, { message: status.error.message })}
         </Empty>
       </DetailPage>

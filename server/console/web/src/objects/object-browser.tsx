@@ -257,23 +257,16 @@ function NothingHere({ filtered, versions, past, rights }: NothingHereProps) {
   }
   if (past) {
     return (
-      <div className="rows">
-        <Empty icon={<IconHistory size={34} stroke={1.3} />} title={t.objects.nothingWasInHereThen}>
-          {t.objects.chooseAnotherMomentWhatWasReplacedIn}
-        </Empty>
-      </div>
+      <Empty icon={IconHistory} title={t.objects.nothingWasInHereThen}>
+        {t.objects.chooseAnotherMomentWhatWasReplacedIn}
+      </Empty>
     );
   }
   const writes = rights.here('s3:PutObject');
   return (
-    <div className="rows">
-      <Empty
-        icon={<IconFolderOpen size={34} stroke={1.3} />}
-        title={versions ? t.objects.noVersionsInHere : t.objects.nothingInHere}
-      >
-        {writes ? t.objects.dropFilesOrFoldersAnywhereOnThis : t.objects.toAddObjectsHereYouNeedThe}
-      </Empty>
-    </div>
+    <Empty icon={IconFolderOpen} title={versions ? t.objects.noVersionsInHere : t.objects.nothingInHere}>
+      {writes ? t.objects.dropFilesOrFoldersAnywhereOnThis : t.objects.toAddObjectsHereYouNeedThe}
+    </Empty>
   );
 }
 

@@ -34,7 +34,7 @@ export function AuditPage() {
   return (
     <DetailPage title={t.operations.auditLog}>
       {last?.kind === 'no-file' ? (
-        <Empty icon={<IconFileOff size={30} stroke={1.4} />} title={t.operations.noAuditFile}>
+        <Empty icon={IconFileOff} title={t.operations.noAuditFile}>
           {t.operations.setSvcAuditFileToThePath}
         </Empty>
       ) : (

@@ -33,7 +33,7 @@ export function ConfigurationHistory() {
     <Loaded what={t.configuration.theHistoryCannotBeShown} query={history}>
       {(entries) =>
         entries.length === 0 ? (
-          <Empty icon={<IconHistory size={30} stroke={1.4} />} title={t.configuration.noChangesYet}>
+          <Empty icon={IconHistory} title={t.configuration.noChangesYet}>
             {t.configuration.eachChangeOfAnIdentityProviderIs}
           </Empty>
         ) : (

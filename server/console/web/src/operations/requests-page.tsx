@@ -115,7 +115,7 @@ function NoRequests({ paused, filtered }: { readonly paused: boolean; readonly f
   return (
     <div className="rows" role="status">
       <Empty
-        icon={<IconArrowsExchange size={34} stroke={1.3} />}
+        icon={IconArrowsExchange}
         title={paused ? t.operations.paused : t.operations.waitingForRequestsToThisServer}
       >
         {t.operations.theyAreRecordedOnlyWhileThisPageIs}

@@ -27,7 +27,7 @@ export function PoliciesPage() {
         )
       }
       empty={
-        <Empty icon={<IconShieldCheck size={34} stroke={1.3} />} title={t.policies.noPolicies}>
+        <Empty icon={IconShieldCheck} title={t.policies.noPolicies}>
           {t.policies.aPolicySaysWhatItsUsersAnd}
         </Empty>
       }

@@ -58,11 +58,9 @@ function Add({ kind }: { readonly kind: ProviderKind }) {
 function Rows({ kind }: { readonly kind: ProviderKind }) {
   if (kind.configurations.length === 0) {
     return (
-      <div className="rows">
-        <Empty icon={<IconFingerprint size={34} stroke={1.3} />} title={t.providers.noneYet}>
-          {t.providers.withAProviderPeopleSignInBy}
-        </Empty>
-      </div>
+      <Empty icon={IconFingerprint} title={t.providers.noneYet}>
+        {t.providers.withAProviderPeopleSignInBy}
+      </Empty>
     );
   }
   const columns: readonly Column<ProviderRow>[] = [

@@ -30,7 +30,7 @@ export function SessionsPage() {
       list={list}
       search={search}
       empty={
-        <Empty icon={<IconDeviceLaptop size={30} stroke={1.4} />} title={t.users.noSessions}>
+        <Empty icon={IconDeviceLaptop} title={t.users.noSessions}>
           {t.users.peopleWhoAreSignedInToThis}
         </Empty>
       }

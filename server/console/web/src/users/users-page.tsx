@@ -41,7 +41,11 @@ export function UsersPage() {
         </>
       }
       empty={
-        <Empty icon={<IconUsers size={34} stroke={1.3} />} title={t.users.noUsersYet}>
+        <Empty
+          icon={IconUsers}
+          title={t.users.noUsersYet}
+          missing={may('admin:CreateUser') ? undefined : 'admin:CreateUser'}
+        >
           {t.users.peopleWhoSignInByAnIdentity}
         </Empty>
       }

@@ -43,13 +43,11 @@ export function BatchPage() {
 
 function NoJobs({ mayStart }: { readonly mayStart: boolean }) {
   return (
-    <div className="rows">
-      <Empty icon={<IconStack2 size={30} stroke={1.4} />} title={t.batch.noBatchJobs}>
-        {rich(t.batch.aJobRemovesTheObjectsOfA, {
-          note: !mayStart && t.batch.startingOneNeedsAdminStartbatchjobWhichAn,
-        })}
-      </Empty>
-    </div>
+    <Empty icon={IconStack2} title={t.batch.noBatchJobs}>
+      {rich(t.batch.aJobRemovesTheObjectsOfA, {
+        note: !mayStart && t.batch.startingOneNeedsAdminStartbatchjobWhichAn,
+      })}
+    </Empty>
   );
 }
 

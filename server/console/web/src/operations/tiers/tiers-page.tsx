@@ -39,11 +39,9 @@ export function TiersPage() {
 
 function NoTiers({ mayAdd }: { readonly mayAdd: boolean }) {
   return (
-    <div className="rows">
-      <Empty icon={<IconSnowflake size={30} stroke={1.4} />} title={t.tiers.noTiers}>
-        {rich(t.tiers.aTierIsABucketOfAnother, { note: !mayAdd && t.tiers.addingOneNeedsAdminSettierWhichAn })}
-      </Empty>
-    </div>
+    <Empty icon={IconSnowflake} title={t.tiers.noTiers}>
+      {rich(t.tiers.aTierIsABucketOfAnother, { note: !mayAdd && t.tiers.addingOneNeedsAdminSettierWhichAn })}
+    </Empty>
   );
 }
 

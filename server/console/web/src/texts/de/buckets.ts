@@ -44,8 +44,6 @@ export const buckets: Translated<typeof source> = {
   leaveItEmptyForTheDefaultKey: 'Leer lassen für den Standardschlüssel.',
   noBucketsYet: 'Noch keine Buckets',
   createTheFirstOneHereOrWith: 'Legen Sie den ersten hier an, oder mit einem beliebigen S3-Client.',
-  toCreateOneYouNeedTheRight:
-    'Zum Anlegen brauchen Sie das Recht s3:CreateBucket; ein Administrator kann es Ihnen geben.',
   aBucketHoldsObjectsBucketsThatYour:
     'Ein Bucket enthält Objekte. {advice} Buckets, die Ihre Richtlinien vor Ihnen verbergen, werden nicht angezeigt.',
   objectsAndSize: { one: '{objects} Objekt, {size}', other: '{objects} Objekte, {size}' },

@@ -31,6 +31,7 @@ export const components: Translated<typeof source> = {
   thereIsNoGroupOfThisName: 'Es gibt keine Gruppe mit diesem Namen',
   noPolicyHasThisName: 'Keine Richtlinie hat diesen Namen',
   aHiddenCharacterTheNameMayLook: 'Ein unsichtbares Zeichen: {code}. Der Name kann wie ein anderer aussehen.',
+  toCreateOneYouNeedTheRight: 'Zum Anlegen brauchen Sie das Recht {right}. Ein Administrator kann es Ihnen geben.',
   toSeeThisPageYouNeedThe: 'Für diese Seite brauchen Sie das Recht {needs}. Ein Administrator kann es Ihnen geben.',
   name: 'Name {index}',
   nameWord: 'Name',

@@ -39,7 +39,6 @@ export const buckets = {
   leaveItEmptyForTheDefaultKey: 'Leave it empty for the default key.',
   noBucketsYet: 'No buckets yet',
   createTheFirstOneHereOrWith: 'Create the first one here, or with any S3 client.',
-  toCreateOneYouNeedTheRight: 'To create one you need the right s3:CreateBucket, which an administrator can give you.',
   aBucketHoldsObjectsBucketsThatYour:
     'A bucket holds objects. {advice} Buckets that your policies hide from you are not shown.',
   objectsAndSize: { one: '{objects} object, {size}', other: '{objects} objects, {size}' },

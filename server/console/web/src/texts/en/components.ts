@@ -28,6 +28,7 @@ export const components = {
   thereIsNoGroupOfThisName: 'There is no group of this name',
   noPolicyHasThisName: 'No policy has this name',
   aHiddenCharacterTheNameMayLook: 'A hidden character: {code}. The name may look like another one.',
+  toCreateOneYouNeedTheRight: 'To create one you need the right {right}. An administrator can give it to you.',
   toSeeThisPageYouNeedThe: 'To see this page you need the right {needs}. An administrator can give it to you.',
   name: 'Name {index}',
   nameWord: 'name',

@@ -40,7 +40,6 @@ export const buckets: Translated<typeof source> = {
   leaveItEmptyForTheDefaultKey: '留空表示默认密钥。',
   noBucketsYet: '还没有存储桶',
   createTheFirstOneHereOrWith: '在此处或用任何 S3 客户端创建第一个。',
-  toCreateOneYouNeedTheRight: '创建存储桶需要权限 s3:CreateBucket，可由管理员授予。',
   aBucketHoldsObjectsBucketsThatYour: '存储桶用来存放对象。{advice} 您的策略不允许您看到的存储桶不会显示。',
   objectsAndSize: { other: '{objects} 个对象，{size}' },
   objectsAndSizesAsOf: '对象数和大小统计于 {counted}',

@@ -31,6 +31,7 @@ export const components: Translated<typeof source> = {
   thereIsNoGroupOfThisName: '没有这个名称的组',
   noPolicyHasThisName: '没有这个名称的策略',
   aHiddenCharacterTheNameMayLook: '隐藏字符：{code}。此名称可能看起来像另一个名称。',
+  toCreateOneYouNeedTheRight: '创建需要权限 {right}，可由管理员授予。',
   toSeeThisPageYouNeedThe: '要查看此页面，您需要权限 {needs}，可由管理员授予。',
   name: '名称 {index}',
   nameWord: '名称',
