@@ -15,6 +15,8 @@ interface LoadedProps<Answer> {
   /** The error message, for example `The quota cannot be shown`. */
   readonly what: string;
   readonly query: UseQueryResult<Answer>;
+  /** The usual height of the answer, in pixels, where something is below it. */
+  readonly height?: number;
   readonly children: (answer: Answer) => ReactNode;
 }
 
@@ -22,8 +24,8 @@ interface LoadedProps<Answer> {
  * Shows the answer of a query, or that it is loading, or why it failed. If the server cannot be reached for the next answer, the last one
  * stays, so that nothing that is typed in it is lost.
  */
-export function Loaded<Answer>({ what, query, children }: LoadedProps<Answer>) {
-  if (query.isPending) return <LoadingRows />;
+export function Loaded<Answer>({ what, query, height, children }: LoadedProps<Answer>) {
+  if (query.isPending) return <LoadingRows height={height} />;
   if (!query.isError) return children(query.data);
   const failure = <Failure what={what} error={query.error} retry={query.refetch} />;
   if (query.data === undefined || isFinal(query.error)) return failure;

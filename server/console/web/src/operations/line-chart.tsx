@@ -24,6 +24,9 @@ interface LineChartProps {
 
 const height = 132;
 
+/** With its title and its legend, in pixels. */
+export const chartHeight = height + 72;
+
 /** Lines over time. The legend has the last values, or those below the pointer. */
 export function LineChart({ title, times, series, format, formatTime }: LineChartProps) {
   const { ref, width } = useElementSize();

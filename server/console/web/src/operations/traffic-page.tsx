@@ -6,7 +6,7 @@ import { call, isRefresh } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
 import { formatBytes, formatNumber } from '../text/format.ts';
-import { LineChart, type Series } from './line-chart.tsx';
+import { chartHeight, LineChart, type Series } from './line-chart.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { t } from '../texts/texts.ts';
 import { locale } from '../texts/language.ts';
@@ -54,7 +54,7 @@ export function TrafficPage() {
       }
     >
       {may('admin:Prometheus') && (
-        <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics}>
+        <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics} height={3 * chartHeight}>
           {(answer) => <Charts answer={answer} />}
         </Loaded>
       )}

@@ -10,7 +10,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call, isRefresh } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { HealthSection } from '../operations/health-section.tsx';
-import { LineChart } from '../operations/line-chart.tsx';
+import { chartHeight, LineChart } from '../operations/line-chart.tsx';
 import { perSecond, useMetrics } from '../operations/traffic-page.tsx';
 import { Link } from 'react-router';
 import { say } from '../texts/say.ts';
@@ -42,7 +42,7 @@ function LastHour() {
         </Anchor>
       }
     >
-      <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics}>
+      <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics} height={chartHeight}>
         {({ points }) => <HourCharts points={points} />}
       </Loaded>
     </Section>
