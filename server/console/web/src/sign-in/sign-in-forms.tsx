@@ -38,7 +38,15 @@ export function KeysForm() {
       onSubmit={(accessKey, secretKey) => signIn.mutate({ accessKey, secretKey, sessionToken })}
     >
       {sessionToken === undefined ? (
-        <Anchor component="button" type="button" size="xs" c="dimmed" ta="left" onClick={() => setSessionToken('')}>
+        <Anchor
+          component="button"
+          type="button"
+          size="xs"
+          c="dimmed"
+          ta="left"
+          underline="always"
+          onClick={() => setSessionToken('')}
+        >
           {t.signIn.myKeysAreTemporaryAndHaveA}
         </Anchor>
       ) : (

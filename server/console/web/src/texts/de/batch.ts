@@ -12,7 +12,7 @@ export const batch: Translated<typeof source> = {
   startingOneNeedsAdminStartbatchjobWhichAn:
     'Zum Starten brauchen Sie admin:StartBatchJob; ein Administrator kann es erlauben.',
   aJobRemovesTheObjectsOfA:
-    'Ein Job entfernt die Objekte eines Buckets, auf die seine Bedingungen zutreffen, gibt ihnen einen anderen Schlüssel oder kopiert sie von oder zu einem anderen Server. {note}',
+    'Ein Job entfernt die Objekte eines Buckets, auf die seine Bedingungen zutreffen, verschlüsselt sie mit einem anderen Schlüssel oder kopiert sie von oder zu einem anderen Server. {note}',
   job: 'Job',
   progress: 'Fortschritt',
   started: 'Gestartet',

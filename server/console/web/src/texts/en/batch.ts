@@ -9,7 +9,7 @@ export const batch = {
   startingOneNeedsAdminStartbatchjobWhichAn:
     'Starting one needs admin:StartBatchJob, which an administrator can allow.',
   aJobRemovesTheObjectsOfA:
-    'A job removes the objects of a bucket that match its conditions, gives them another key, or copies them from or to another server. {note}',
+    'A job removes the objects of a bucket that match its conditions, encrypts them with another key, or copies them from or to another server. {note}',
   job: 'Job',
   progress: 'Progress',
   started: 'Started',

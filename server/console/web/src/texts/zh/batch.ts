@@ -11,7 +11,7 @@ export const batch: Translated<typeof source> = {
   noBatchJobs: '没有批处理作业',
   startingOneNeedsAdminStartbatchjobWhichAn: '启动作业需要 admin:StartBatchJob，可由管理员授权。',
   aJobRemovesTheObjectsOfA:
-    '作业会删除存储桶中符合条件的对象，为它们更换密钥，或将它们复制到另一台服务器或从那里复制过来。{note}',
+    '作业会删除存储桶中符合条件的对象，为它们更换加密密钥，或将它们复制到另一台服务器或从那里复制过来。{note}',
   job: '作业',
   progress: '进度',
   started: '开始时间',
