@@ -84,6 +84,9 @@ const pages: readonly (readonly [name: string, path: string])[] = [
   ['no-page', '/no-such-page'],
 ];
 
+/** The pages that show what the session has, or what comes by itself: they have no other states. */
+const withoutCalls = new Set(['root-account', 'new-policy', 'new-identity-provider', 'requests', 'no-page']);
+
 /** Pixels. Chromium without a graphics card takes minutes for a page of thousands of them. */
 const maxHeight = 2_600;
 
@@ -335,7 +338,10 @@ function pageScene([name, path]: readonly [string, string]): Scene {
 
 /** A page whose calls wait, fail, or are refused. */
 function stateScenes([name, path]: readonly [string, string]): readonly Scene[] {
-  const refusal = { code: 'AccessDenied', message: 'The policies of ingrid do not allow admin:ServerInfo.' };
+  const refusal = {
+    code: 'AccessDenied',
+    message: 'Your policy (readonly) does not allow admin:ServerInfo. An administrator can change that.',
+  };
   const failure = { code: 'InternalError', message: 'The store does not answer: connection refused.' };
   const answers: Record<string, (route: Route) => Promise<void>> = {
     loading: () => new Promise(() => undefined),
@@ -458,6 +464,6 @@ function allScenes(): readonly Scene[] {
         await take('create-access-key');
       },
     },
-    ...pages.flatMap(stateScenes),
+    ...pages.filter(([name]) => !withoutCalls.has(name)).flatMap(stateScenes),
   ];
 }
