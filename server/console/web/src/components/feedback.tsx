@@ -26,7 +26,7 @@ export function Empty({ icon: Symbol, title, order = 2, missing, children }: Emp
       <Title order={order} ta="center">
         {title}
       </Title>
-      <Text size="sm" c="dimmed" ta="center" maw={440} component="div">
+      <Text size="sm" c="dimmed" ta="center" maw={440} component="div" style={{ textWrap: 'balance' }}>
         {children} {missing !== undefined && say(t.components.toCreateOneYouNeedTheRight, { right: missing })}
       </Text>
     </Stack>

@@ -39,7 +39,7 @@ export function HealthSection() {
     refetchInterval: 15_000,
   });
   return (
-    <Loaded what={t.operations.theHealthCannotBeShown} query={health} height={384}>
+    <Loaded what={t.operations.theHealthCannotBeShown} query={health} height={344}>
       {({ checks }) => (
         <section aria-label={t.operations.health} className="health">
           <Verdict checks={checks} />
