@@ -1,4 +1,5 @@
 import { S3Error } from './s3-error.ts';
+import { percentEncode } from '../sigv4/signature.ts';
 import { child, childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, type Xml } from './xml-writer.ts';
 
@@ -68,6 +69,13 @@ export function parseTaggingHeader(text: string): Tags {
       throw invalidHeader(text);
     }
   }
+}
+
+/** The value of the header `x-amz-tagging`. */
+export function writeTaggingHeader(tags: Tags): string {
+  return Object.entries(tags)
+    .map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`)
+    .join('&');
 }
 
 /** Writes the document that GetObjectTagging and GetBucketTagging answer. */

@@ -1,4 +1,4 @@
-import { percentEncode } from '../../protocol/sigv4/signature.ts';
+import { writeTaggingHeader } from '../../protocol/s3/tagging.ts';
 import type { Checksum, ObjectEncryption, ObjectInfo, ObjectPart } from '../objects/object-layer.ts';
 
 type Headers = Record<string, string>;
@@ -17,7 +17,7 @@ export const replicationRequest: Readonly<Headers> = {
 export function versionHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
   return {
     ...metadataHeaders(info, storageClass),
-    ...(info.tags && { 'x-amz-tagging': taggingOf(info.tags) }),
+    ...(info.tags && { 'x-amz-tagging': writeTaggingHeader(info.tags) }),
     ...lockHeaders(info),
     ...encryptionHeaders(info.encryption),
     ...sourceHeaders(info),
@@ -28,7 +28,7 @@ export function versionHeaders(info: ObjectInfo, storageClass: string | undefine
 export function copyHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
   return {
     ...metadataHeaders(info, storageClass),
-    ...(info.tags && { 'x-amz-tagging': taggingOf(info.tags) }),
+    ...(info.tags && { 'x-amz-tagging': writeTaggingHeader(info.tags) }),
     ...encryptionHeaders(info.encryption),
   };
 }
@@ -42,7 +42,7 @@ export function attributeHeaders(info: ObjectInfo, storageClass: string | undefi
     'x-amz-copy-source': source,
     'x-amz-metadata-directive': 'REPLACE',
     'x-amz-tagging-directive': 'REPLACE',
-    ...(info.tags && { 'x-amz-tagging': taggingOf(info.tags) }),
+    ...(info.tags && { 'x-amz-tagging': writeTaggingHeader(info.tags) }),
   };
 }
 
@@ -61,12 +61,6 @@ function metadataHeaders(info: ObjectInfo, storageClass: string | undefined): He
   put('x-amz-storage-class', storageClass);
   for (const [name, value] of Object.entries(info.metadata)) put(`x-amz-meta-${name}`, value);
   return headers;
-}
-
-function taggingOf(tags: NonNullable<ObjectInfo['tags']>): string {
-  return Object.entries(tags)
-    .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
-    .join('&');
 }
 
 export function lockHeaders({ lock }: Pick<ObjectInfo, 'lock'>): Headers {

@@ -127,7 +127,7 @@ const reading: Rows = {
   ...unproxied,
   ...readConditions,
   ...customerKey,
-  ...each('range x-amz-checksum-mode ?partNumber', honoured),
+  ...each('range x-amz-checksum-mode x-amz-tagging-directive ?partNumber', honoured),
   ...each(
     '?response-cache-control ?response-content-disposition ?response-content-encoding ?response-content-language ' +
       '?response-content-type ?response-expires',

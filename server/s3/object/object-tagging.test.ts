@@ -162,6 +162,19 @@ describe('the header x-amz-tagging', () => {
     expect((await calls.call('GET', '/bucket/key')).headers['x-amz-tagging-count']).toBeUndefined();
   });
 
+  it('is in the answer to a read that asks for it, as in MinIO, for a caller who may read tags', async () => {
+    const headers = { 'x-amz-tagging-directive': 'ACCESS' };
+    for (const method of ['GET', 'HEAD']) {
+      expect((await calls.call(method, '/bucket/key', { headers })).headers['x-amz-tagging']).toBe('cost=1&team=red');
+      expect((await calls.call(method, '/bucket/key')).headers['x-amz-tagging']).toBeUndefined();
+      expect((await calls.call(method, '/bucket/plain', { headers })).headers['x-amz-tagging']).toBeUndefined();
+    }
+    await calls.layer.putObjectTags('bucket', 'key', { 'a b': 'c&d=e' });
+    expect((await calls.call('GET', '/bucket/key', { headers })).headers['x-amz-tagging']).toBe('a%20b=c%26d%3De');
+    denied = ['s3:GetObjectTagging'];
+    expect((await calls.call('GET', '/bucket/key', { headers })).headers['x-amz-tagging']).toBeUndefined();
+  });
+
   it('needs s3:PutObjectTagging, and sets condition keys', async () => {
     denied = ['s3:PutObjectTagging'];
     const headers = { 'x-amz-tagging': 'a=b' };

@@ -10,6 +10,7 @@ import { header } from '../request.ts';
 import { parsePartNumber } from '../multipart/upload-request.ts';
 import { type ProxiedReadOptions, readElsewhere } from './read-elsewhere.ts';
 import { legalHoldStatus } from '../../../protocol/s3/object-lock.ts';
+import { writeTaggingHeader } from '../../../protocol/s3/tagging.ts';
 
 const overridable = [
   'content-type',
@@ -193,7 +194,7 @@ export const headObject: Operation = {
 };
 
 /**
- * Returns the headers of a GET or HEAD that S3 answers only to callers with a further permission: the count of tags, the retention and the
+ * Returns the headers of a GET or HEAD that S3 answers only to callers with a further permission: the tags or their count, the retention and the
  * legal hold. It is undefined for an object without any.
  */
 function permittedHeaders(call: S3Call, info: ObjectInfo): Promise<Record<string, string>> | undefined {
@@ -205,6 +206,10 @@ async function readPermitted(call: S3Call, { tags, lock }: ObjectInfo): Promise<
   const headers: Record<string, string> = {};
   if (tags !== undefined && (await call.allowsVersion(readTagsActions, resource, call.query.get('versionId')))) {
     headers['x-amz-tagging-count'] = String(Object.keys(tags).length);
+    // An extension of MinIO, with which `mc mirror -a` and `mc cp -a` keep tags between servers.
+    if (header(call.request.headers, 'x-amz-tagging-directive') === 'ACCESS') {
+      headers['x-amz-tagging'] = writeTaggingHeader(tags);
+    }
   }
   if (lock?.retention !== undefined && (await call.allows('s3:GetObjectRetention', resource))) {
     headers['x-amz-object-lock-mode'] = lock.retention.mode;
