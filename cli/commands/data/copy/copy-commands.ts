@@ -28,7 +28,7 @@ const uploadOptions: readonly OptionDefinition[] = [
 /** The flags of the commands that copy many. */
 const transferOptions: readonly OptionDefinition[] = [
   ...ageOptions,
-  ['-a, --preserve', 'keep mode and times of files'],
+  ['-a, --preserve', 'keep mode and times of files, and tags and locks of objects'],
   ['--disable-multipart', 'upload each file by one request'],
   ['--max-workers <count>', 'concurrent copies (32, of which 4 of large files)'],
   ['--dry-run', 'show what would be copied'],
@@ -95,7 +95,7 @@ function addMirror(commands: CommandGroup): void {
       old: { '--fake': '--dry-run', '--force': '--overwrite', '--multi-master': '--active-active' },
       examples: [
         './photos mine/photos',
-        ['--overwrite --remove mine/photos other/photos', 'a copy of the latest versions, without tags'],
+        ['-a --overwrite --remove mine/photos other/photos', 'a copy of the latest versions, with tags and locks'],
         ['--remove --dry-run ./photos mine/photos', 'shows what would be copied and removed'],
       ],
       doing: 'mirror to',

@@ -4,7 +4,9 @@ import { type ByteSource, fileSource, memoryLimit, objectSource, readStream } fr
 import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Context } from '../../context.ts';
 import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
-import { contentTypeOf, storedHeaders } from './object-headers.ts';
+import { getTags } from '../../../s3/object-settings.ts';
+import { writeTaggingHeader } from '../../../../protocol/s3/tagging.ts';
+import { contentTypeOf, hasLock, lockHeadersOf, storedHeaders } from './object-headers.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { FoundSource } from './find-sources.ts';
 import { type Multipart, copyLimit, copyWithin, upload } from './upload.ts';
@@ -26,11 +28,14 @@ import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { displayName } from '../../../config/target.ts';
 import type { Semaphore } from '../../../../platform/concurrency.ts';
 
+/** What only `--preserve` takes to another server. */
+export type LeftBehind = 'tags' | 'lock';
+
 export interface CopyOptions {
   readonly multipart: Multipart;
   /** The headers of the flags. */
   readonly given: GivenHeaders;
-  /** Keeps mode and times of files. */
+  /** Keeps mode and times of files, and tags and locks of objects. */
   readonly preserve: boolean;
   readonly digests: WantedDigests;
   /** The server cannot copy out of an archive itself. */
@@ -47,8 +52,8 @@ export interface CopyOptions {
   readonly downloads: Downloads;
   readonly sessions: UploadSessions;
   readonly count: (bytes: number) => void;
-  /** Called for an object with tags that its copy does not get. */
-  readonly onTagged: () => void;
+  /** Called for an object whose copy does not get its tags or its lock. */
+  readonly onLeft: (what: LeftBehind) => void;
 }
 
 /** Copies one file or object, and returns its new location. */
@@ -81,7 +86,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     // Consoles make such an object to show an empty folder.
     await mkdir(path, { recursive: true });
   } else {
-    const bytes = await bytesOf(context, source, options);
+    const bytes = await bytesOf(context, source, options, 'machine');
     await options.downloads.write(bytes, path, options.count);
     if (options.preserve) await applyAttributes(path, await keptAttributes(context, source, options.encryption));
   }
@@ -148,17 +153,20 @@ async function toServer(
     const whole = source.size <= copyLimit;
     const headers = whole
       ? await copyHeaders(context, source, location, options)
-      : await allHeaders(context, source, options);
+      : await allHeaders(context, source, options, { tags: true, lock: options.preserve });
     await copyWithin(from, { ...to, headers: { ...headers, ...encryption.forNew(location.display) } });
     return;
   }
-  const given = await allHeaders(context, source, options);
+  const given = await allHeaders(context, source, options, { tags: options.preserve, lock: options.preserve });
   const headers = { ...given, ...options.encryption.forNew(location.display) };
   if (source.kind === 'stream') {
     await uploadStream(readStream(source.path, context.io.stdin), { ...to, headers }, options.multipart);
     return;
   }
-  await upload(await bytesOf(context, source, options), { ...to, headers }, options.multipart);
+  // A server demands a digest of what it locks.
+  const needsDigest = hasLock(given) && options.digests.checksum === undefined;
+  const digests = needsDigest ? { md5: true } : options.digests;
+  await upload(await bytesOf(context, source, options, 'server'), { ...to, headers, digests }, options.multipart);
 }
 
 /** Without attributes the server keeps the headers of the source, and without tags its tags. With attributes it replaces all headers. */
@@ -172,18 +180,31 @@ async function copyHeaders(
   const isOwnTarget = source.target.bucket === location.bucket && source.key === location.key;
   // The server refuses to copy an object to itself where the request changes nothing.
   const replaces = Object.keys(attributes).length > 0 || (isOwnTarget && options.inPlace);
+  const kept = { tags: false, lock: options.preserve };
   return {
-    ...(replaces && (await allHeaders(context, source, options))),
+    ...(replaces && (await allHeaders(context, source, options, kept))),
+    ...(!replaces && kept.lock && lockHeadersOf(await headOf(context, source, options.encryption), new Date())),
     ...more,
     ...(replaces && { 'x-amz-metadata-directive': 'REPLACE' }),
     ...(tagging !== undefined && { 'x-amz-tagging': tagging, 'x-amz-tagging-directive': 'REPLACE' }),
   };
 }
 
-async function allHeaders(context: Context, source: FoundSource, options: CopyOptions): Promise<ObjectHeaders> {
+/** What a copy keeps of its source besides headers and metadata. */
+interface Kept {
+  readonly tags: boolean;
+  readonly lock: boolean;
+}
+
+async function allHeaders(
+  context: Context,
+  source: FoundSource,
+  options: CopyOptions,
+  kept: Kept,
+): Promise<ObjectHeaders> {
   const { attributes, more, tagging } = options.given;
   return {
-    ...(await headersOf(context, source, options.encryption)),
+    ...(await headersOf(context, source, options.encryption, kept)),
     ...(options.preserve && source.kind === 'file' && (await attributesOf(source.path))),
     ...(source.kind === 'object' && source.metadata),
     ...attributes,
@@ -192,26 +213,45 @@ async function allHeaders(context: Context, source: FoundSource, options: CopyOp
   };
 }
 
-async function headersOf(context: Context, source: FoundSource, encryption: EncryptionRules): Promise<ObjectHeaders> {
+async function headersOf(
+  context: Context,
+  source: FoundSource,
+  encryption: EncryptionRules,
+  kept: Kept,
+): Promise<ObjectHeaders> {
   if (source.kind !== 'object') return { 'content-type': contentTypeOf(source.path) };
-  return storedHeaders(await headOf(context, source, encryption));
+  const head = await headOf(context, source, encryption);
+  const { alias, bucket } = source.target;
+  const { key, versionId } = source;
+  const tags = kept.tags && hasTags(head) ? await getTags(await context.client(alias), { bucket, key, versionId }) : {};
+  return {
+    ...storedHeaders(head),
+    ...(kept.lock && lockHeadersOf(head, new Date())),
+    ...(Object.keys(tags).length > 0 && { 'x-amz-tagging': writeTaggingHeader(tags) }),
+  };
+}
+
+function hasTags(headers: IncomingHttpHeaders): boolean {
+  return Number(headers['x-amz-tagging-count']) > 0;
 }
 
 async function bytesOf(
   context: Context,
   source: Exclude<FoundSource, { kind: 'stream' }>,
-  { encryption, given, onTagged }: CopyOptions,
+  { encryption, given, preserve, onLeft }: CopyOptions,
+  destination: 'server' | 'machine',
 ): Promise<ByteSource> {
   if (source.kind === 'file') return fileSource(source.path, source.size);
   const { alias, bucket } = source.target;
   const { key, versionId, etag, size } = source;
   const headers = encryption.forKey(nameOf(source));
-  let isTagged = given.tagging !== undefined;
+  let isReported = preserve && destination === 'server';
   const onHeaders = (answer: IncomingHttpHeaders): void => {
     // An interrupted answer is followed by another one.
-    if (isTagged || !(Number(answer['x-amz-tagging-count']) > 0)) return;
-    isTagged = true;
-    onTagged();
+    if (isReported) return;
+    isReported = true;
+    if (hasTags(answer) && given.tagging === undefined) onLeft('tags');
+    if (destination === 'server' && hasLock(lockHeadersOf(answer, new Date())) && !hasLock(given.more)) onLeft('lock');
   };
   return objectSource(await context.client(alias), { bucket, key, versionId, etag, size, headers, onHeaders });
 }

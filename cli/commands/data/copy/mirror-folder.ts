@@ -4,7 +4,13 @@ import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Target } from '../../../config/target.ts';
 import { createBucket, headBucket } from '../../../s3/buckets.ts';
-import { getVersioning } from '../../../s3/bucket-settings.ts';
+import {
+  getBucketPolicy,
+  getObjectLock,
+  getVersioning,
+  putBucketPolicy,
+  putObjectLock,
+} from '../../../s3/bucket-settings.ts';
 import { deleteObject } from '../../../s3/objects.ts';
 import { isNotFound } from '../../../s3/error-of-status.ts';
 import { printable } from '../../../terminal/format.ts';
@@ -75,7 +81,7 @@ export async function mirrorFolder(
     throw new ProgramError('BadArgument', `\`${source.path}\` is a file: \`coffer cp\` copies it`);
   }
   refuseOverlap(source, target);
-  const exists = await prepareTarget(mirroring, target, newBucket);
+  const exists = await prepareTarget(mirroring, source, target, newBucket);
   if (source.kind === 'remote') await noteVersions(mirroring, source);
   const destination: CopyDestination = { target, folder: true };
   const unread = new Failures(context);
@@ -193,10 +199,12 @@ export function isExcludedBy(options: MirrorOptions, name: string, { storageClas
 
 /** Makes the bucket of the target where it is one of a whole server. Returns whether the target was there before, so that it can be listed. */
 export async function prepareTarget(
-  { context, options }: Mirroring,
+  mirroring: Mirroring,
+  source: Target,
   target: Target,
   newBucket: 'made' | 'refused',
 ): Promise<boolean> {
+  const { context, options } = mirroring;
   if (target.kind === 'local') {
     return statOf(target.path).then(
       () => true,
@@ -215,8 +223,30 @@ export async function prepareTarget(
       const cause = new ResponseError('NoSuchBucket', 'The specified bucket does not exist', { status: 404 });
       throw new ProgramError('NotFound', `Unable to mirror to \`${name}\`; \`coffer mb ${name}\` makes it`, { cause });
     }
-    if (options.dryRun !== true) await createBucket(client, target.bucket, { region: options.region });
+    if (options.dryRun !== true) await makeBucket(mirroring, source, target);
     return false;
+  }
+}
+
+type RemoteTarget = Extract<Target, { readonly kind: 'remote' }>;
+
+/** Makes a bucket of the target. With `--preserve` it gets the object lock and the policy of its source. */
+async function makeBucket(
+  { context, options: { preserve, region }, transfer }: Mirroring,
+  source: Target,
+  { alias, aliasName, bucket }: RemoteTarget,
+): Promise<void> {
+  const client = await context.client(alias);
+  if (preserve !== true || source.kind === 'local') return createBucket(client, bucket, { region });
+  const from = await context.client(source.alias);
+  const lock = await getObjectLock(from, source.bucket);
+  await createBucket(client, bucket, { region, objectLock: lock !== undefined });
+  try {
+    if (lock?.defaultRetention !== undefined) await putObjectLock(client, bucket, lock);
+    const policy = await getBucketPolicy(from, source.bucket);
+    if (policy !== undefined) await putBucketPolicy(client, bucket, policy);
+  } catch (error) {
+    transfer.failures.report(error, `Unable to copy the object lock and the policy of \`${aliasName}/${bucket}\``);
   }
 }
 

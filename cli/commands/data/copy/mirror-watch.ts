@@ -86,7 +86,7 @@ async function mirrorChange(mirroring: Mirroring, source: Target, target: Target
   const found = from.kind === 'local' ? fileSource(first, name) : objectSource(from, first, name);
   const copied = options.activeActive === true ? await withSourceTime(context, found, to) : found;
   if (copied === undefined) return;
-  await prepareTarget(mirroring, to, 'made');
+  await prepareTarget(mirroring, from, to, 'made');
   await transfer.copy(copied, { target: to, folder: true }, { ...event, eventType: 's3:ObjectCreated:Put' });
 }
 

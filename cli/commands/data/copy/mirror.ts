@@ -1,7 +1,7 @@
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { listBuckets } from '../../../s3/buckets.ts';
-import { counted, formatSize, printable } from '../../../terminal/format.ts';
+import { formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { asFolder, requirePlace } from '../entries/entries.ts';
 import { anyGlob } from '../entries/name-patterns.ts';
@@ -20,7 +20,10 @@ export async function mirror(context: Context, args: readonly string[], given: M
   if (source === undefined || target === undefined) throw new ProgramError('BadArgument', 'Name a source and a target');
   const isWatching = given.watch === true || given.activeActive === true;
   // A change at the source replaces the object of the target.
-  const options = { ...given, watch: isWatching, overwrite: given.overwrite === true || isWatching };
+  // As in other clients, copies keep tags and locks while the command watches.
+  const isBetween = source.kind === 'remote' && target.kind === 'remote';
+  const preserve = given.preserve === true || (isWatching && isBetween);
+  const options = { ...given, preserve, watch: isWatching, overwrite: given.overwrite === true || isWatching };
   checkOptions(options, source, target);
   // With --remove a mistyped source would empty the target.
   await requirePlace(context, source);
@@ -79,11 +82,11 @@ async function mirrorBuckets(
 }
 
 /** Says what the target does not get. */
-function warnOfRest({ context: { output }, transfer: { tagged }, versioned }: Mirroring): void {
+function warnOfRest({ context: { output }, transfer, versioned }: Mirroring): void {
   const buckets = [...new Set(versioned)].map((name) => `\`${printable(name)}\``).join(', ');
   if (buckets !== '')
     output.warn(`Earlier versions in ${buckets} are left behind: the latest objects alone are copied`);
-  if (tagged > 0) output.warn(`The tags of ${counted(tagged, 'object')} are left behind`);
+  transfer.warnOfRest();
 }
 
 function printSummary({ context, transfer, removed }: Mirroring): void {

@@ -77,6 +77,28 @@ export function storedHeaders(headers: IncomingHttpHeaders): Record<string, stri
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
+/** Headers of the lock of an object. */
+const lockHeaderNames = [
+  'x-amz-object-lock-mode',
+  'x-amz-object-lock-retain-until-date',
+  'x-amz-object-lock-legal-hold',
+];
+
+/** Selects the lock of a source that its copy can have: a server refuses a retention that ended, and without a hold there is nothing to keep. */
+export function lockHeadersOf(headers: IncomingHttpHeaders, now: Date): Record<string, string> {
+  const until = Date.parse(String(headers['x-amz-object-lock-retain-until-date']));
+  const kept = lockHeaderNames.filter((name) =>
+    name === 'x-amz-object-lock-legal-hold' ? headers[name] === 'ON' : until > now.getTime(),
+  );
+  return Object.fromEntries(
+    kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  );
+}
+
+export function hasLock(headers: Readonly<Record<string, string>>): boolean {
+  return lockHeaderNames.some((name) => name in headers);
+}
+
 /**
  * Parses `--attr 'Cache-Control=no-cache;colour=blue'`. Names that S3 stores become headers, the others metadata.
  *

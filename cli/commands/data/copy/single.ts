@@ -88,7 +88,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       count: (bytes) => {
         size += bytes;
       },
-      onTagged: () => undefined,
+      onLeft: () => undefined,
     },
   );
   context.output.message(`${formatSize(size)} -> \`${printable(argument)}\``, { target: argument, size });

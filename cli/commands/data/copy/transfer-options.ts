@@ -1,6 +1,6 @@
 import { ProgramError } from '../../../../platform/program-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
-import { percentEncode } from '../../../../protocol/sigv4/signature.ts';
+import { writeTaggingHeader } from '../../../../protocol/s3/tagging.ts';
 import type { EncryptionOptions } from '../../../s3/encryption-rules.ts';
 import type { ZipOptions } from '../entries/archives.ts';
 import type { AgeOptions } from '../entries/times.ts';
@@ -22,7 +22,7 @@ export interface TransferOptions extends AgeOptions, EncryptionOptions, ZipOptio
   readonly storageClass?: string;
   /** `KEY=VALUE&KEY=VALUE`. */
   readonly tags?: string;
-  /** Keeps mode and times of files. */
+  /** Keeps mode and times of files, and tags and locks of objects. */
   readonly preserve?: boolean;
   readonly maxWorkers?: string;
   readonly retentionMode?: string;
@@ -47,18 +47,13 @@ export interface GivenHeaders {
 /** @throws ProgramError BadArgument */
 export function givenHeaders(options: TransferOptions, now: Date): GivenHeaders {
   const { attr = '', storageClass, tags } = options;
-  const tagging = tags === undefined ? undefined : taggingOf(tags);
+  const tagging = tags === undefined ? undefined : writeTaggingHeader(parseTags(tags));
   const more = {
     ...(storageClass !== undefined && { 'x-amz-storage-class': storageClass }),
     ...(options.ifNotExists === true && { 'if-none-match': '*' }),
     ...lockHeaders(options, now),
   };
   return { attributes: parseAttributes(attr), more, tagging };
-}
-
-function taggingOf(text: string): string {
-  const tags = Object.entries(parseTags(text));
-  return tags.map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`).join('&');
 }
 
 function lockHeaders(options: TransferOptions, now: Date): ObjectHeaders {

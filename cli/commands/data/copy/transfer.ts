@@ -3,7 +3,7 @@ import { semaphore } from '../../../../platform/concurrency.ts';
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { descriptorOf } from '../../../config/descriptor-path.ts';
-import { formatSize, printable } from '../../../terminal/format.ts';
+import { counted, formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
 import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';
@@ -29,7 +29,10 @@ export class Transfer {
   readonly #dryRun: boolean;
   #found = 0;
   #copied = 0;
-  #tagged = 0;
+  /** Objects whose copies did not get their tags or their lock. */
+  readonly #left = { tags: 0, lock: 0 };
+  /** `--preserve` would keep tags and locks. */
+  #canKeep = false;
   #toOutput = false;
 
   /** @param args what the command names: its sources and its target */
@@ -56,18 +59,13 @@ export class Transfer {
       parallel: large,
       downloads: new Downloads(context.io),
       sessions: new UploadSessions(context.folder),
-      onTagged: () => (this.#tagged += 1),
+      onLeft: (what) => (this.#left[what] += 1),
     };
     this.#progress = new Progress(io, output, io.stdout.isTTY === true && !quiet && !output.json && !this.#dryRun);
   }
 
   get copied(): number {
     return this.#copied;
-  }
-
-  /** Objects whose tags their copies did not get. */
-  get tagged(): number {
-    return this.#tagged;
   }
 
   /** Bytes that arrived. */
@@ -92,6 +90,7 @@ export class Transfer {
     }
     if (source.kind !== 'stream' && !this.#isOfAge(source.modified)) return undefined;
     this.#found += 1;
+    this.#canKeep ||= source.kind === 'object' && destination.target.kind === 'remote';
     return this.#dryRun ? this.#show(source, destination) : this.#copy(source, destination, event);
   }
 
@@ -167,8 +166,23 @@ export class Transfer {
     this.#progress.stop();
   }
 
+  /** Says once what the copies did not get of their sources. */
+  warnOfRest(): void {
+    const hint = this.#canKeep ? ': --preserve keeps them' : '';
+    for (const [what, name] of [
+      ['tags', 'tags'],
+      ['lock', 'locks'],
+    ] as const) {
+      const count = this.#left[what];
+      if (count > 0) this.#context.output.warn(`The ${name} of ${counted(count, 'object')} are left behind${hint}`);
+      this.#left[what] = 0;
+    }
+  }
+
   /** Prints the sums. @throws ProgramError Reported if a copy failed */
   finish({ always = false }: { readonly always?: boolean } = {}): void {
+    // A download of a single object would warn of its tags each time.
+    if (this.#canKeep) this.warnOfRest();
     const { done, total, seconds } = this.#progress;
     const speed = seconds > 0 ? done / seconds : 0;
     const sums = `Total: ${formatSize(total)}, Transferred: ${formatSize(done)}, Speed: ${formatSize(Math.round(speed))}/s`;

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
+import { ClientDriver } from './client-driver.ts';
+
+const client = new ClientDriver();
+let second: RunningServer;
+
+beforeAll(async () => {
+  const [first, other] = await Promise.all([startServer(), startServer()]);
+  second = other;
+  await Promise.all([untilReady(first), untilReady(second)]);
+  await client.start(async () => {
+    const { s3: url, accessKey, secretKey } = first;
+    return { url, accessKey, secretKey, stop: async () => void (await first.stop()) };
+  });
+  const { s3, accessKey, secretKey } = second;
+  await client.attemptWith({ input: `${accessKey}\n${secretKey}\n` }, 'alias', 'set', 't', s3);
+  await client.run('mb', '--with-lock', 's/records');
+  await client.run('retention', 'set', '--default', 'governance', '30d', 's/records');
+  await client.run('anonymous', 'set', 'download', 's/records');
+  const lock = ['--retention-mode', 'governance', '--retention-duration', '60d', '--legal-hold', 'on'];
+  const small = await client.file('small', 'small');
+  const large = await client.file('large', Buffer.alloc(6 * 1_024 * 1_024, 1));
+  await client.run('cp', '--tags', 'team=red&what=a b', ...lock, small, 's/records/');
+  await client.run('cp', '--tags', 'team=blue', ...lock, large, 's/records/');
+}, 120_000);
+
+afterAll(async () => {
+  await client.stop();
+  await second.stop();
+});
+
+const tagsOf = async (target: string) => (await client.json('tag', 'list', target)).at(0)?.['tagset'];
+const headersOf = async (target: string) => (await client.json('stat', target)).at(0)?.['metadata'];
+const locked = {
+  'X-Amz-Object-Lock-Mode': 'GOVERNANCE',
+  'X-Amz-Object-Lock-Legal-Hold': 'ON',
+};
+
+describe('--preserve between two servers', { timeout: 120_000 }, () => {
+  it('gives new buckets of a mirror the object lock and the policy, and objects their tags and locks', async () => {
+    const { code, stderr } = await client.attempt('mirror', '-a', 's', 't');
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toMatch(/tags|locks/);
+    expect(await tagsOf('t/records/small')).toEqual({ team: 'red', what: 'a b' });
+    expect(await tagsOf('t/records/large')).toEqual({ team: 'blue' });
+    for (const name of ['small', 'large']) {
+      const { 'X-Amz-Object-Lock-Retain-Until-Date': until } = Object(await headersOf(`s/records/${name}`));
+      expect(await headersOf(`t/records/${name}`)).toMatchObject({
+        ...locked,
+        'X-Amz-Object-Lock-Retain-Until-Date': until,
+      });
+    }
+    expect(await client.run('retention', 'info', '--default', 't/records')).toContain('GOVERNANCE');
+    expect(await client.run('anonymous', 'get', 't/records')).toContain('download');
+  });
+
+  it('keeps tags and locks of a copy', async () => {
+    await client.run('mb', '--with-lock', 't/copies');
+    await client.run('cp', '-a', 's/records/small', 't/copies/');
+    expect(await tagsOf('t/copies/small')).toEqual({ team: 'red', what: 'a b' });
+    expect(await headersOf('t/copies/small')).toMatchObject(locked);
+  });
+
+  it('is named where tags and locks are left behind without it', async () => {
+    await client.run('mb', 't/plain');
+    const { code, stderr } = await client.attempt('cp', 's/records/small', 't/plain/');
+    expect([code, stderr]).toEqual([
+      0,
+      'coffer: <WARNING> The tags of 1 object are left behind: --preserve keeps them.\n' +
+        'coffer: <WARNING> The locks of 1 object are left behind: --preserve keeps them.\n',
+    ]);
+  });
+
+  it('refuses to leave a lock behind silently where the target cannot have it', async () => {
+    const { code, stderr } = await client.attempt('cp', '-a', 's/records/small', 't/plain/again');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/object ?lock/i)]);
+  });
+});
