@@ -14,6 +14,7 @@ import { kubernetesCommand } from '../../operator/runtime/kubernetes/kubernetes-
 import { settings } from '../../protocol/settings/table.ts';
 import { knownActions } from '../../protocol/policy/known-names.ts';
 import { parseBucketPolicy, parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
+import { parseEnvFile } from '../../platform/settings/setting-source.ts';
 import { serverCommand } from '../../server/process/command-line.ts';
 import { buildProgram as storeProgram } from '../../server/store-tool/program.ts';
 import { commandLinesOf, errorsOf } from './command-lines.ts';
@@ -166,6 +167,53 @@ describe.each(pages)('%s', (path) => {
       if (!/^(?:coffer|mc|npm|export|curl|kubectl|docker|helm|keysvc)\b/m.test(block)) continue;
       execFileSync('bash', ['-n'], { input: block.replaceAll('…', 'x'), stdio: ['pipe', 'pipe', 'pipe'] });
     }
+  });
+});
+
+/** The lines of a page that set one variable of the server each, to a value that the shell does not compute. */
+function assignmentsOf(page: string): readonly string[] {
+  const found = [...page.matchAll(/^ *((?:export )?(?:SVC|MINIO)_[A-Z0-9_]*=(.*))$/gm)];
+  return found.filter(([, , value = '']) => !/\$\(| (?:[A-Z]+_|\w+-)/.test(value)).map(([, line = '']) => line);
+}
+
+/** The variables that a shell has after lines. */
+function valuesInShell(lines: string): Readonly<Record<string, string>> {
+  const script = `set -a; ${lines}\nenv -0`;
+  const values = execFileSync('bash', ['--norc', '-c', script], {
+    env: { PATH: process.env['PATH'] },
+    encoding: 'utf8',
+  });
+  const pairs = values.split('\0').map((pair) => pair.split(/=(.*)/s, 2) as [string, string]);
+  return Object.fromEntries(pairs.filter(([name]) => /^(?:SVC|MINIO)_/.test(name)));
+}
+
+describe.each(pages)('the settings in %s', (path) => {
+  it('mean the same in a shell and in the file of settings', () => {
+    const lines = assignmentsOf(read(path)).join('\n');
+    if (lines === '') return;
+    // zsh, the shell of macOS, looks for files of an unquoted pattern, and refuses the line where there are none.
+    expect(lines.replaceAll(/'[^']*'|"[^"]*"|#.*/g, '')).not.toMatch(/[?*[]/);
+    expect(valuesInShell(lines)).toEqual(Object.fromEntries(parseEnvFile(lines, path)));
+  });
+});
+
+/** The aliases of the places `ALIAS/bucket` in the calls of a page. */
+function aliasesOf(page: string): readonly string[] {
+  // The argument of `explain` begins with a bucket.
+  const calls = commandLinesOf(page).filter((call) => /^(?:coffer|mc) (?!admin policy explain)/.test(call));
+  return [
+    ...new Set(
+      calls.flatMap((call) => [...call.matchAll(/\s'?([a-z][a-z0-9]*)\/[a-z]/g)].map(([, name = '']) => name)),
+    ),
+  ];
+}
+
+describe.each(pages.filter((path) => path.startsWith('docs/guides/')))('the commands of %s', (path) => {
+  it('use aliases that the page sets or explains', () => {
+    const page = read(path);
+    const isKnown = (alias: string) =>
+      new RegExp(`(?:alias set|login) ${alias}\\b|alias(?:es)? \`${alias}\`|\`${alias}\`[^.]{0,80}\\balias`).test(page);
+    expect(aliasesOf(page).filter((alias) => !isKnown(alias))).toEqual([]);
   });
 });
 
