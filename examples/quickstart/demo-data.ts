@@ -55,7 +55,7 @@ export async function makeDemoData({ console: url, rootUser, rootPassword }: Con
     if ((await send('PUT', `/policy?name=${demoBucket}`, form)).status === 409) return;
     await send('POST', '/buckets', { name: demoBucket });
     for (const [key, text] of notes) {
-      await send('PUT', `/buckets/${demoBucket}/content?key=${encodeURIComponent(key)}`, text);
+      await send('PUT', `/s3/${demoBucket}?key=${encodeURIComponent(key)}`, text);
     }
   } finally {
     await send('POST', '/sign-out', {});

@@ -46,10 +46,12 @@ const json = async <Answer>(response: Response) => (await response.json()) as An
 const create = (name: string, more: object = {}) => root.send('POST', '/api/buckets', { json: { name, ...more } });
 const at = (bucket: string, what: string, query: Record<string, string>) =>
   `/api/buckets/${bucket}/${what}?${new URLSearchParams(query).toString()}`;
+/** The S3 route of an object of `docs`. */
+const ofObject = (query: Record<string, string>) => `/api/s3/docs?${new URLSearchParams(query).toString()}`;
 const mayIn = async (browser: TestBrowser) =>
   (await json<BucketAnswer>(await browser.send('GET', '/api/buckets/docs'))).may;
 const upload = (key: string, body: string, headers: Record<string, string> = {}) =>
-  root.send('PUT', at('docs', 'content', { key }), { body, headers });
+  root.send('PUT', ofObject({ key }), { body, headers });
 
 describe('buckets', () => {
   it('are created with their default encryption, listed and deleted', async () => {
@@ -173,7 +175,7 @@ describe('objects', () => {
 
   it('need a Content-Length', async () => {
     const response = await new Promise<number | undefined>((resolve, reject) => {
-      const sent = httpRequest(`${console.url}${at('docs', 'content', { key: 'a' })}`, {
+      const sent = httpRequest(`${console.url}${ofObject({ key: 'a' })}`, {
         method: 'PUT',
         headers: {
           'transfer-encoding': 'chunked',
@@ -189,7 +191,7 @@ describe('objects', () => {
 
   it('do not exist after a partial upload', async () => {
     await new Promise<void>((resolve) => {
-      const sent = httpRequest(`${console.url}${at('docs', 'content', { key: 'half' })}`, {
+      const sent = httpRequest(`${console.url}${ofObject({ key: 'half' })}`, {
         method: 'PUT',
         headers: {
           'content-length': '1000',
@@ -275,7 +277,7 @@ describe('a user with the policy readonly', () => {
   });
 
   it.each([
-    ['PUT', at('docs', 'content', { key: 'b' }), 's3:PutObject', 'docs/b'],
+    ['PUT', ofObject({ key: 'b' }), 's3:PutObject', 'docs/b'],
     ['DELETE', at('docs', 'object', { key: 'a.txt' }), 's3:DeleteObject', 'docs/a.txt'],
     ['DELETE', at('docs', 'objects', { prefix: 'a' }), 's3:ListBucket', 'docs'],
     ['DELETE', '/api/buckets/docs', 's3:DeleteBucket', 'docs'],
