@@ -15,6 +15,8 @@ export interface StillUnknown {
   readonly below: boolean;
   /** With `below`: the resources have no further `/`, as the objects directly in a folder. */
   readonly direct?: boolean;
+  /** With `below`: the request is for all of these resources, so that no statement may deny any of them. */
+  readonly every?: boolean;
   /** Condition keys that the body sets, in lower case. A `/` at the end matches any suffix. */
   readonly keys: readonly string[];
 }
@@ -31,6 +33,28 @@ export function couldAllow(input: DecisionInput, unknown: StillUnknown): boolean
     policies.some(({ document }) => compilePolicy(document).statements.some((one) => mayApply(one, prepared, unknown)));
   if (acl === undefined && !some(grants, mayAllow)) return false;
   return boundaries.every((one) => some([one], mayAllow)) && !some([...grants, ...boundaries], surelyDenies);
+}
+
+/**
+ * Reports whether a statement could deny an action on one of the resources below a prefix. It never returns false where `decide` denies one
+ * by a statement. It may return true where none is denied, since it does not know the tags of the resources.
+ */
+export function couldDeny(
+  { identity, bucket, boundaries = [], request }: DecisionInput,
+  unknown: StillUnknown,
+): boolean {
+  const prepared = new PreparedRequest(request);
+  const policies = [...identity, ...boundaries, ...(bucket === undefined ? [] : [bucket])];
+  return policies.some(({ document }) =>
+    compilePolicy(document).statements.some((statement) => {
+      const { source, conditions } = statement;
+      if (source.effect !== 'Deny' || !matchesWithoutResource(statement, prepared)) return false;
+      if (!reachesBelow(statement, prepared, unknown)) return false;
+      return conditions.every(
+        (condition) => isUnknown(condition.key, unknown) || conditionHolds(condition, prepared, 'Deny'),
+      );
+    }),
+  );
 }
 
 function mayAllow(statement: CompiledStatement, request: PreparedRequest, unknown: StillUnknown): boolean {

@@ -95,7 +95,7 @@ const there = 'x, endpoint: "http://h", credentials: {accessKey: a, secretKey: b
 const sends = job('logs', there);
 const fetches = job(there, 'logs');
 
-async function startedBy(actions: readonly string[], given: string) {
+async function startedBy(actions: readonly string[], given: string, denied?: object) {
   const { call, identities } = await batchAdmin();
   await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
   const Statement = [
@@ -104,6 +104,7 @@ async function startedBy(actions: readonly string[], given: string) {
       Action: ['admin:StartBatchJob', ...actions],
       Resource: ['arn:aws:s3:::logs', 'arn:aws:s3:::logs/in/*'],
     },
+    ...(denied === undefined ? [] : [{ Effect: 'Deny', Action: 's3:PutObject', ...denied }]),
   ];
   await identities.putPolicy('jobs', JSON.stringify({ Version: '2012-10-17', Statement }));
   await identities.attach({ kind: 'user', name: 'ann' }, ['jobs']);
@@ -121,6 +122,25 @@ describe('the rights of a job that replicates', () => {
     ['no deletions', [...rules, ...writes.slice(0, 2)], fetches],
   ])('are not had by a caller with %s', async (_what, actions, given) => {
     expect(await startedBy(actions, given)).toMatchObject({ status: 403 });
+  });
+
+  it.each([
+    ['some of its objects', { Resource: 'arn:aws:s3:::logs/in/locked/*' }],
+    ['one object', { Resource: 'arn:aws:s3:::logs/in/a' }],
+    ['objects by a wildcard', { Resource: 'arn:aws:s3:::logs/*.key' }],
+    ['objects with a tag', { Resource: '*', Condition: { StringEquals: { 's3:ExistingObjectTag/kept': 'yes' } } }],
+    [
+      'objects with a tag that they bring along',
+      { Resource: '*', Condition: { StringEquals: { 's3:RequestObjectTag/a': 'b' } } },
+    ],
+    ['all but others', { NotResource: 'arn:aws:s3:::logs/in/open/*' }],
+  ])('are not had by a caller whom a statement denies %s', async (_what, denied) => {
+    expect(await startedBy([...rules, ...writes], fetches, denied)).toMatchObject({ status: 403 });
+  });
+
+  it('are had by a caller whom a statement denies what is elsewhere', async () => {
+    const denied = { Resource: ['arn:aws:s3:::logs/out/*', 'arn:aws:s3:::other/in/*'] };
+    expect(await startedBy([...rules, ...writes], fetches, denied)).toMatchObject({ status: 400 });
   });
 
   it.each([

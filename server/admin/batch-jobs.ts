@@ -5,7 +5,17 @@ import { jobMetric } from '../maintenance/batch/job-metric.ts';
 import { type BatchJob, type BatchJobs, isWaiting } from '../maintenance/batch/batch-jobs.ts';
 import type { ReplicateDefinition } from '../maintenance/batch/replicate-definition.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
-import { type AdminAnswer, type AdminCall, adminPath, cofferPath, json, nothing, nowOf, type Route } from './call.ts';
+import {
+  type AdminAnswer,
+  type AdminCall,
+  adminPath,
+  authorizeCall,
+  cofferPath,
+  json,
+  nothing,
+  nowOf,
+  type Route,
+} from './call.ts';
 import { adminError } from '../administration/admin-error.ts';
 
 /** The calls of `mc batch`. */
@@ -43,6 +53,13 @@ async function checkRights(call: AdminCall, definition: string): Promise<void> {
   if (issue !== undefined) throw adminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${issue}`);
 }
 
+/** The condition keys of what an object brings along from the other server. */
+const ofFetched = [
+  ...['s3:requestobjecttag/', 's3:requestobjecttagkeys', 's3:x-amz-storage-class'],
+  ...['mode', 'retain-until-date', 'remaining-retention-days', 'legal-hold'].map((what) => `s3:object-lock-${what}`),
+  ...['', '-aws-kms-key-id'].map((of) => `s3:x-amz-server-side-encryption${of}`),
+];
+
 /**
  * A job that replicates needs the rights to set up a replication: a target, and rules for the bucket. One that fetches writes there too, as a
  * replica.
@@ -51,8 +68,12 @@ async function checkReplicationRights(call: AdminCall, job: ReplicateDefinition)
   await call.require('admin:SetBucketTarget', job.bucket);
   await call.require('s3:PutReplicationConfiguration', job.bucket);
   if (job.direction === 'send') return;
-  for (const right of ['s3:PutObject', 's3:ReplicateObject', 's3:ReplicateDelete'])
-    await call.require(right, `${job.bucket}/${job.targetPrefix}*`);
+  const below = `${job.bucket}/${job.targetPrefix}`;
+  for (const action of ['s3:PutObject', 's3:ReplicateObject', 's3:ReplicateDelete']) {
+    await call.require(action, `${below}*`);
+    // The job asks for no rights when it writes, so that a Deny on some of the objects must refuse it here.
+    await authorizeCall(call, { action, resource: below, unknown: { below: true, every: true, keys: ofFetched } });
+  }
 }
 
 async function list(call: AdminCall): Promise<AdminAnswer> {

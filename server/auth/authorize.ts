@@ -1,4 +1,4 @@
-import { couldAllow } from '../../protocol/policy/could-allow.ts';
+import { couldAllow, couldDeny } from '../../protocol/policy/could-allow.ts';
 import { bareResource } from '../../protocol/policy/arns.ts';
 import { compilePolicy } from '../../protocol/policy/compile-policy.ts';
 import { decide, type DecisionInput } from '../../protocol/policy/decide.ts';
@@ -63,7 +63,12 @@ export async function authorize(
   const facts = await gatherFacts(request, holders, sources, access);
   const known = await withAcl(request, facts, sources.objectAcl);
   if (request.unknown !== undefined) {
-    const kind = couldAllow(known.input, request.unknown) ? 'allow' : 'deny';
+    const { unknown } = request;
+    if (unknown.every === true && couldDeny(known.input, unknown)) {
+      const reason = `${describePrincipal(principal)}: a statement may deny ${request.action} below ${request.resource}`;
+      return { kind: 'deny', reason, explicit: true };
+    }
+    const kind = couldAllow(known.input, unknown) ? 'allow' : 'deny';
     const may = kind === 'allow' ? 'may allow' : 'allows';
     return {
       kind,
