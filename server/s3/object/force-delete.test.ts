@@ -109,6 +109,15 @@ describe('DELETE of a bucket with x-minio-force-delete', () => {
     expect(await left()).toEqual(keys);
   });
 
+  it('removes nothing where one upload may not be aborted', async () => {
+    await enable();
+    await fill();
+    await test.layer.createMultipartUpload({ bucket: 'bucket', key: 'kept', headers: { metadata: {} } });
+    allows = ({ action, resource }) => action !== 's3:AbortMultipartUpload' || resource !== 'bucket/kept';
+    expect(await force('/bucket')).toMatchObject({ status: 403, code: 'AccessDenied' });
+    expect(await left()).toEqual(keys);
+  });
+
   it('refuses a bucket with object lock, also an empty one', async () => {
     await test.layer.createBucket('locked', { location: '', objectLock: true });
     expect(await force('/locked')).toMatchObject({ status: 405, code: 'MethodNotAllowed' });

@@ -1,11 +1,13 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { mapLimit } from '../../../platform/concurrency.ts';
-import type { ListedVersion, VersionListing } from '../../objects/object-layer.ts';
+import type { ListedVersion, UploadListing, VersionListing } from '../../objects/object-layer.ts';
 import { header } from '../request.ts';
 import type { S3Call, VersionActions } from '../operation.ts';
 
 /** The actions that a caller needs to delete an object, or one of its versions. */
 export const deleteActions: VersionActions = { action: 's3:DeleteObject', versionAction: 's3:DeleteObjectVersion' };
+
+type ListedUpload = UploadListing['uploads'][number];
 
 /** The maximum number of versions that are in memory at once. */
 const page = 1_000;
@@ -64,8 +66,13 @@ export async function emptyBucket(call: S3Call): Promise<void> {
   if ((await call.objects.getObjectLockConfiguration(call.bucket)) !== undefined) {
     throw new S3Error('MethodNotAllowed', 'force-delete is forbidden on Object Locking enabled buckets');
   }
+  for await (const uploads of uploadPages(call)) for (const upload of uploads) await authorizeAbort(call, upload);
   await removeVersions(call, ['']);
   await abortUploads(call);
+}
+
+function authorizeAbort(call: S3Call, { key }: ListedUpload): Promise<unknown> {
+  return call.require('s3:AbortMultipartUpload', `${call.bucket}/${key}`);
 }
 
 async function removeVersions(call: S3Call, prefixes: readonly string[]): Promise<void> {
@@ -100,15 +107,30 @@ async function removeVersions(call: S3Call, prefixes: readonly string[]): Promis
 
 async function abortUploads(call: S3Call): Promise<void> {
   const { bucket, objects } = call;
-  const request = { bucket, prefix: '', delimiter: '', afterKey: '', afterUploadId: '', limit: page };
   const until = call.now.getTime() + maxMs;
-  for (;;) {
-    const { uploads } = await objects.listMultipartUploads(request);
-    if (uploads.length === 0) return;
-    await mapLimit(uploads, concurrency, async ({ key, uploadId }) => {
+  for await (const uploads of uploadPages(call)) {
+    await mapLimit(uploads, concurrency, async (upload) => {
       checkProgress(call, until);
-      await objects.abortMultipartUpload(bucket, key, uploadId).catch(ignoreEnded);
+      // It may have begun after the first pass.
+      await authorizeAbort(call, upload);
+      await objects.abortMultipartUpload(bucket, upload.key, upload.uploadId).catch(ignoreEnded);
     });
+  }
+}
+
+async function* uploadPages({ bucket, objects }: S3Call): AsyncGenerator<readonly ListedUpload[]> {
+  let next: UploadListing['next'] = { key: '', uploadId: '' };
+  while (next !== undefined) {
+    const after = { afterKey: next.key, afterUploadId: next.uploadId };
+    const listing: UploadListing = await objects.listMultipartUploads({
+      bucket,
+      prefix: '',
+      delimiter: '',
+      ...after,
+      limit: page,
+    });
+    yield listing.uploads;
+    next = listing.next;
   }
 }
 
