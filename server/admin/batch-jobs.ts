@@ -55,7 +55,9 @@ async function checkRights(call: AdminCall, definition: string): Promise<void> {
 
 /** The condition keys of what an object brings along from the other server. */
 const ofFetched = [
-  ...['s3:requestobjecttag/', 's3:requestobjecttagkeys', 's3:x-amz-storage-class'],
+  's3:requestobjecttag/',
+  's3:requestobjecttagkeys',
+  's3:x-amz-storage-class',
   ...['mode', 'retain-until-date', 'remaining-retention-days', 'legal-hold'].map((what) => `s3:object-lock-${what}`),
   ...['', '-aws-kms-key-id'].map((of) => `s3:x-amz-server-side-encryption${of}`),
 ];
