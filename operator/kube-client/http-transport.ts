@@ -109,10 +109,15 @@ export class HttpTransport {
       },
     });
     limit.applyTo(request);
+    // For a call that waited for a connection, Node does not set `reusedSocket`.
+    let isKept = false;
+    request.once('socket', ({ bytesRead }) => {
+      isKept = bytesRead > 0;
+    });
     request.once('response', resolve);
     request.on('error', (error) => {
       const { code } = error as NodeJS.ErrnoException;
-      if (!request.reusedSocket || code !== 'ECONNRESET') return reject(error);
+      if (!isKept || code !== 'ECONNRESET') return reject(error);
       const options = { cause: error, causes: [staleConnection] };
       reject(new KubeError(undefined, 'Unreachable', 'the API server closed the connection', undefined, options));
     });

@@ -199,6 +199,21 @@ describe('KubeClient', () => {
     expect(calls).toBe(3);
   });
 
+  it('asks again also for a call that waited for a connection', async () => {
+    // The client has 16 connections.
+    const first: ServerResponse[] = [];
+    let calls = 0;
+    const { client } = await start((response) => {
+      calls++;
+      if (calls <= 16) first.push(response);
+      if (calls === 16) for (const one of first) json(one, pod('a'));
+      if (calls === 17) response.socket?.resetAndDestroy();
+      if (calls === 18) json(response, pod('a'));
+    });
+    await Promise.all(Array.from({ length: 17 }, () => client.get(resourceTypes.pod, 'red', 'a')));
+    expect(calls).toBe(18);
+  });
+
   it('evicts a pod by its subresource', async () => {
     const { client, seen } = await start((response) => json(response, { kind: 'Status', status: 'Success' }));
     await client.evict('red', 'a');
