@@ -1,4 +1,4 @@
-import { requireKnowledge } from './object/hide-absence.ts';
+import { requireKnowledge } from './object/read-object.ts';
 import { bucketNameError, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ByteRange, CopySource } from '../objects/object-layer.ts';

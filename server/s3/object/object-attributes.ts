@@ -7,7 +7,7 @@ import { formatHttpDate, readConditions } from '../object-headers.ts';
 import { type Operation, readActions, type S3Call } from '../operation.ts';
 import { checksumElement } from '../request-body.ts';
 import { header } from '../request.ts';
-import { hideAbsence } from './hide-absence.ts';
+import { hideAbsence } from './read-object.ts';
 
 /** The maximum number of parts of an answer. A client may ask for fewer. */
 const maxPage = 1_000;

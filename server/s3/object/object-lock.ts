@@ -11,7 +11,7 @@ import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
 import { bypassesGovernance, lockContext } from '../tag-and-lock-headers.ts';
 import type { Operation, S3Call, VersionActions } from '../operation.ts';
-import { hideAbsence } from './hide-absence.ts';
+import { hideAbsence } from './read-object.ts';
 
 /** S3 has one action for an object and for its versions. */
 function bothBy(action: string): VersionActions {

@@ -5,7 +5,7 @@ import { authorizedDocument } from '../authorized-document.ts';
 import { type Operation, readTagsActions, type S3Call } from '../operation.ts';
 import { putTagsActions } from '../tag-and-lock-headers.ts';
 import { readTagsElsewhere } from './read-elsewhere.ts';
-import { hideAbsence } from './hide-absence.ts';
+import { hideAbsence } from './read-object.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectTagging.html */
 export const getObjectTagging: Operation = {

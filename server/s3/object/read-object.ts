@@ -1,4 +1,3 @@
-import { hideAbsence } from './hide-absence.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { readActions, type S3Call, type Operation, readTagsActions } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
@@ -219,4 +218,33 @@ async function readPermitted(call: S3Call, { tags, lock }: ObjectInfo): Promise<
     headers['x-amz-object-lock-legal-hold'] = legalHoldStatus(lock.legalHold);
   }
   return headers;
+}
+
+/**
+ * Runs an operation on an object that is there. Only a caller who may list the bucket, or its versions, learns that a key or a version does not
+ * exist.
+ *
+ * @throws S3Error AccessDenied for any other caller
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ */
+export async function hideAbsence<T>(
+  call: Pick<S3Call, 'bucket' | 'require'>,
+  operation: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    if (error instanceof S3Error) await requireKnowledge(call, error, call.bucket);
+    throw error;
+  }
+}
+
+/** Requires the right to learn what an error says about a bucket: that a key or a version is absent. */
+export async function requireKnowledge(
+  call: Pick<S3Call, 'bucket' | 'require'>,
+  { code }: S3Error,
+  bucket: string,
+): Promise<void> {
+  if (code === 'NoSuchKey') await call.require('s3:ListBucket', bucket);
+  if (code === 'NoSuchVersion') await call.require('s3:ListBucketVersions', bucket);
 }

@@ -1,4 +1,4 @@
-import { hideAbsence } from './hide-absence.ts';
+import { hideAbsence } from './read-object.ts';
 import { checkObjectKey } from '../../../protocol/s3/names.ts';
 import { requestTagContext } from '../../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';

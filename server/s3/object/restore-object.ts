@@ -1,4 +1,4 @@
-import { hideAbsence } from './hide-absence.ts';
+import { hideAbsence } from './read-object.ts';
 import { maxRestoreDocument, parseRestoreRequest } from '../../../protocol/s3/lifecycle/restore-request.ts';
 import { emptyAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';

@@ -7,7 +7,7 @@ import { describingHeaders } from '../object-headers.ts';
 import type { S3Call } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import { readDocument } from '../request-body.ts';
-import { hideAbsence } from './hide-absence.ts';
+import { hideAbsence } from './read-object.ts';
 
 const queries = new QueryProcesses();
 
