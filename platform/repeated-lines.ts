@@ -1,4 +1,4 @@
-/** Lines of one kind that are written within an interval, and the kinds that are told apart. The rest is counted. */
+/** The maximum of lines of one kind within an interval, and of kinds. The rest is counted. */
 const linesPerInterval = 5;
 const intervalMs = 10_000;
 const maxKinds = 20;

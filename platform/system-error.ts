@@ -1,4 +1,4 @@
-/** What the system says of a file, by its code. */
+/** Messages of the system about a file, by code. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EEXIST: 'it exists already',

@@ -4,7 +4,7 @@ import { ResourceError } from '../api/resource-error.ts';
 import type { EnvironmentVariable } from '../runtime/contract/workload.ts';
 import type { AcceptedProvider } from './render-identity-provider.ts';
 
-/** Stands for the content of a Secret, in the form that the settings with a form need. */
+/** Replaces the content of a Secret, in the form that the settings with a form need. */
 const placeholder = 'postgres://secret';
 
 /**

@@ -86,7 +86,7 @@ export class MessageBody implements Body {
     });
     message.on('error', (error) => void stop(error));
     message.on('close', () => {
-      // Each message closes: an error that nobody needs took 4 % of a PUT of 4 KiB.
+      // Each message closes: an error without a reader took 4 % of a PUT of 4 KiB.
       if (!over) void stop(connectionEnded());
     });
     return promise;

@@ -52,7 +52,7 @@ export function key(...parts: readonly KeyPart[]): Key {
   return bytes;
 }
 
-/** Reports if a part stands in a key as it is. */
+/** Reports if a part needs no escapes in a key. */
 function isPlain(part: KeyPart): boolean {
   return typeof part === 'string' ? !part.includes('\0') && part.isWellFormed() : !part.includes(0);
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The reads that a page sends by itself: again and again while it is open, or with any page. They tell the state of the service and of the
+ * The reads that a page sends by itself: again and again while it is open, or with any page. They show the state of the service and of the
  * session. A caller that marks its own read as one of these hides no more than that from a search that leaves them out.
  */
 const refreshed: ReadonlySet<string> = new Set([

@@ -13,7 +13,7 @@ export interface ReplicaAttributes extends ByCaller {
   readonly may: ReplicaRights;
 }
 
-/** What the sender of a replica may change of a version that is there. */
+/** The changes that the sender of a replica may make to a version that exists. */
 export interface ReplicaRights {
   readonly tags: boolean;
   readonly retention: boolean;

@@ -93,7 +93,7 @@ export async function readPlace(
   };
 }
 
-/** Returns the keys of what a write looks at beside the current object. */
+/** Returns the keys that a write reads in addition to the current object. */
 function keysOf(history: History, bucket: string, key: string): readonly Key[] {
   if (history === 'none') return noKeys;
   const marker = recordKeys.marker(bucket, key);

@@ -5,9 +5,9 @@ import type { NewFile } from './file-system.ts';
 export const PAGE = 4096;
 /** A write has at most this many bytes. */
 const BUFFER_BYTES = 256 * 1024;
-/** The number of buffers of a thread: so many of its writes run at once. */
+/** The number of buffers of a thread, which limits its concurrent writes. */
 const BUFFERS = 8;
-/** So many chunks are joined. A client may send single bytes, whose buffers take more memory than the bytes. */
+/** The number of chunks that are joined. A client may send single bytes, whose buffers take more memory than the bytes. */
 const MAX_CHUNKS = 1024;
 
 /** Memory of a thread that begins at page boundaries. A buffer is taken only for bytes that are there, so that no slow body holds one. */

@@ -28,7 +28,7 @@ import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { displayName } from '../../../config/target.ts';
 import type { Semaphore } from '../../../../platform/concurrency.ts';
 
-/** What only `--preserve` takes to another server. */
+/** The attributes that only `--preserve` takes to another server. */
 export type LeftBehind = 'tags' | 'lock';
 
 export interface CopyOptions {
@@ -190,7 +190,7 @@ async function copyHeaders(
   };
 }
 
-/** What a copy keeps of its source besides headers and metadata. */
+/** The attributes that a copy keeps of its source in addition to headers and metadata. */
 interface Kept {
   readonly tags: boolean;
   readonly lock: boolean;

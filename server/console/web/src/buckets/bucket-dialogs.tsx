@@ -115,7 +115,7 @@ function CreateBucketForm({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** What S3 says of a taken name is meant for a client that repeats its request. */
+/** The message of S3 for a taken name is meant for a client that repeats its request. */
 function isTaken(error: Error): boolean {
   return error instanceof ResponseError && /^BucketAlready(?:Exists|OwnedByYou)$/.test(error.code);
 }

@@ -171,7 +171,7 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
 
 function Who({ row: { who, address } }: { readonly row: AuditRow }) {
   return (
-    // A long operation beside it leaves a short name its room.
+    // A long operation leaves room for a short name.
     <Stack gap={0} miw={84}>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {who}
