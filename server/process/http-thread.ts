@@ -28,7 +28,7 @@ import { createMetricsHandler } from '../observability/metrics/metrics-handler.t
 import type { Integrity, MetricSources } from '../observability/metrics/metric-sources.ts';
 import { BucketCounters, RequestMeasure, RequestCounters } from '../observability/metrics/request-counters.ts';
 import { TrafficMeter } from '../observability/metrics/traffic-meter.ts';
-import { operationNames } from '../s3/operation-names.ts';
+import { operationNames } from '../s3/routes.ts';
 import { CrossOrigin } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createHostStyleFinder } from '../s3/request.ts';

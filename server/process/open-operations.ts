@@ -17,7 +17,7 @@ import { UsageHistory } from '../observability/usage/usage-history.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationHealth } from '../replication/replication-health.ts';
 import { repeated } from '../replicas/repeated.ts';
-import { operationNames } from '../s3/operation-names.ts';
+import { operationNames } from '../s3/routes.ts';
 import { isReadOnly } from '../store/commits.ts';
 import { isStoreError, isStoreUnavailable } from '../store/store-error.ts';
 import type { ConsoleStart } from './open-console.ts';

@@ -1,4 +1,5 @@
 import type { Operation } from './operation.ts';
+import { preflightName } from './cross-origin.ts';
 import { abortMultipartUpload, completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
 import { deleteBucketCors, getBucketCors, putBucketCors } from './configuration/bucket-cors.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './configuration/bucket-encryption.ts';
@@ -247,3 +248,8 @@ function isUnknown(name: string): boolean {
 function unknown(name: string): string {
   return `The subresource "${name.slice(0, 100)}" is not implemented.`;
 }
+
+/** The operations that have counters. All threads use the same order. */
+export const operationNames: readonly string[] = [
+  ...new Set([...routes.map(([, , , { name }]) => name), preflightName]),
+];
