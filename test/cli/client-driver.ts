@@ -48,14 +48,16 @@ export class ClientDriver {
     return runCoffer(all, { env: { MC_UPLOAD_MULTIPART_SIZE: '5MiB' }, ...options });
   }
 
-  /** Runs a command that continues until it is interrupted, which happens after the steps. */
+  /** Runs a command that continues until it is interrupted, which happens after the steps, and after it has printed what is expected. */
   async follow(
     args: readonly string[],
     steps: readonly (() => Promise<unknown>)[],
+    isPrinted: (printed: string) => boolean = () => true,
   ): Promise<Pick<CofferResult, 'code' | 'stderr'> & { readonly stdout: string }> {
-    return followCoffer(['--config-dir', this.path('config'), ...args], async () => {
-      for (const step of steps) await step();
-      return true;
+    const left = [...steps];
+    return followCoffer(['--config-dir', this.path('config'), ...args], async (printed) => {
+      for (const step of left.splice(0)) await step();
+      return isPrinted(printed);
     });
   }
 
