@@ -1,7 +1,6 @@
 import { type KeyServiceErrorCode, codeOfAnswer } from '../../protocol/key-service/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type Agent } from 'node:https';
-import type { Socket } from 'node:net';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
 import type { Method } from '../../protocol/key-service/routes.ts';
 
@@ -86,12 +85,6 @@ export async function exchange(call: Exchange): Promise<string> {
   }
 }
 
-/**
- * The connections after their TLS handshake. When all connections of an agent are busy, a call waits for one of them, and Node does not set
- * `reusedSocket` for it.
- */
-const connectedSockets = new WeakSet<Socket>();
-
 function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const payload = body === undefined ? undefined : JSON.stringify(body);
@@ -101,7 +94,8 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
   let isKept = false;
   const request = httpsRequest(url, { method, agent, headers, signal: AbortSignal.timeout(timeoutMs) });
   request.on('socket', (socket) => {
-    isKept = request.reusedSocket || connectedSockets.has(socket);
+    // Node does not set `reusedSocket` for a call that waited for a busy connection.
+    isKept = socket.bytesRead > 0;
     connected = isKept;
     if (isKept) return;
     // The timeout of the call covers slower connections.
@@ -113,7 +107,6 @@ function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promis
       connectTimeoutMs,
     );
     socket.once('secureConnect', () => {
-      connectedSockets.add(socket);
       connected = true;
       clearTimeout(slow);
     });
