@@ -188,13 +188,13 @@ async function runTasks(
   const context = new Context({ ...io, signal }, options, { pager: pager?.input, quietable });
   let failed = 0;
   try {
-    for (const { work, doing, subject } of tasks) {
+    for (const task of tasks) {
       try {
-        await work(context);
+        await task.work(context);
       } catch (error) {
         // The user has seen enough.
         if (left.signal.aborted && !io.signal.aborted) return;
-        const explained = await explain(context, error, doing, subject);
+        const explained = await explain(context, error, task);
         if (tasks.length === 1 || context.signal.aborted) throw explained;
         failed += 1;
         if (!isReported(explained)) context.output.error(explained, 'error');
@@ -214,17 +214,16 @@ function isReported(error: unknown): boolean {
 }
 
 /** Names the failed action; the error of the server or the system becomes the cause. */
-async function explain(context: Context, error: unknown, doing: string, subject: string | undefined) {
-  const { suggestBucket, suggestPlace } = await import('./commands/suggest-name.ts');
-  const meant = (await suggestPlace(context, error, subject)) ?? (await suggestBucket(context, error, subject));
+async function explain(context: Context, error: unknown, { doing, subjects, joint }: Task) {
+  const { suggestName } = await import('./commands/suggest-name.ts');
+  const meant = await suggestName(context, error, subjects);
   const hint = meant === undefined ? '' : ` (did you mean \`${meant}\`?)`;
   if (error instanceof ProgramError) {
     if (meant === undefined) return error;
     return new ProgramError(error.code, `${error.message}${hint}`, { cause: error.cause, exitCode: error.exitCode });
   }
-  return new ProgramError('Failed', `Unable to ${doing}${subject === undefined ? '' : ` \`${subject}\``}${hint}`, {
-    cause: error,
-  });
+  const named = subjects.map((subject) => ` \`${subject}\``).join(` ${joint}`);
+  return new ProgramError('Failed', `Unable to ${doing}${named}${hint}`, { cause: error });
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

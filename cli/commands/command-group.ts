@@ -17,7 +17,10 @@ export const laterGroups = {
 /** One thing that a command does. `doing` completes "Unable to …". */
 export interface Task {
   readonly doing: string;
-  readonly subject: string | undefined;
+  /** The arguments that an error names. */
+  readonly subjects: readonly string[];
+  /** The word between two subjects. */
+  readonly joint: string;
   readonly work: (context: Context) => Promise<void>;
 }
 
@@ -66,6 +69,8 @@ interface CommandDefinition<Module, Options extends object> {
    * must not be a secret.
    */
   readonly subject?: number;
+  /** The word between the first two arguments, where an error names both because it may be about each of them. */
+  readonly joint?: string;
   /** Runs the function once for each argument. The command continues after a failure. */
   readonly each?: true;
   /** Its output may be longer than a screen, and is shown by a pager on a terminal. */
@@ -128,6 +133,7 @@ export class CommandGroup<Module = undefined> {
       examples,
       doing,
       subject = 1,
+      joint,
       each = false,
       paged = false,
       run,
@@ -149,7 +155,8 @@ export class CommandGroup<Module = undefined> {
       const lists = each ? args.map((one) => [one]) : [args];
       const tasks = lists.map((list) => ({
         doing,
-        subject: list.at(subject) ?? list[0],
+        subjects: joint === undefined ? [list.at(subject) ?? list[0] ?? []].flat() : list.slice(0, 2),
+        joint: joint ?? '',
         work: async (context: Context) => run(await this.#load())(context, list, command.opts<Options>()),
       }));
       await this.#runner(tasks, { paged, quietable: isQuietable(path) });

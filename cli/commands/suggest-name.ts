@@ -7,8 +7,21 @@ import { ResponseError } from '../../protocol/response-error.ts';
 /** Milliseconds. The error itself is known already. */
 const waitMs = 2_000;
 
+/** Returns the argument that was meant where one of `subjects` names nothing; undefined if none is close. */
+export async function suggestName(
+  context: Context,
+  error: unknown,
+  subjects: readonly string[],
+): Promise<string | undefined> {
+  for (const subject of subjects) {
+    const meant = (await suggestPlace(context, error, subject)) ?? (await suggestBucket(context, error, subject));
+    if (meant !== undefined) return meant;
+  }
+  return undefined;
+}
+
 /** Returns the place that was meant where a path does not exist, and begins with a name that is almost one of an alias. */
-export async function suggestPlace(context: Context, error: unknown, subject = ''): Promise<string | undefined> {
+async function suggestPlace(context: Context, error: unknown, subject: string): Promise<string | undefined> {
   const [first = '', ...rest] = subject.split('/');
   if (!(error instanceof ProgramError) || error.code !== 'NotFound' || rest.length === 0) return undefined;
   const closest = closestName(first, (await context.aliases()).keys());
@@ -19,7 +32,7 @@ export async function suggestPlace(context: Context, error: unknown, subject = '
  * Returns the bucket that was meant, as an argument, where a command failed because its bucket does not exist. It asks the server, and
  * returns undefined when that fails.
  */
-export async function suggestBucket(context: Context, error: unknown, subject = ''): Promise<string | undefined> {
+async function suggestBucket(context: Context, error: unknown, subject: string): Promise<string | undefined> {
   const [aliasName = '', bucket = ''] = subject.split('/');
   if (!(error instanceof ResponseError) || error.code !== 'NoSuchBucket' || bucket === '') return undefined;
   try {
@@ -28,6 +41,7 @@ export async function suggestBucket(context: Context, error: unknown, subject = 
     const client = await context.newClient(alias, AbortSignal.any([context.signal, AbortSignal.timeout(waitMs)]));
     const names = (await listBuckets(client)).map(({ name }) => name);
     client.close();
+    if (names.includes(bucket)) return undefined;
     const closest = closestName(bucket, names);
     return closest && `${aliasName}/${closest}`;
   } catch {

@@ -175,6 +175,21 @@ describe('the program', () => {
     expect((await inProcess('retention', 'mine/b')).stderr).toContain('see `coffer retention --help`');
   });
 
+  it.each([
+    ['mirror', '`from/photos` to `to/copies`'],
+    ['diff', '`from/photos` and `to/copies`'],
+  ])('names both places of %s, since each may be the one that fails', async (command, names) => {
+    const server = createServer((request, response) => {
+      const isRefused = request.url?.startsWith('/photos') === true;
+      response.statusCode = isRefused ? 403 : 200;
+      response.end(isRefused ? '<Error><Code>AccessDenied</Code></Error>' : '<ListBucketResult/>');
+    });
+    const host = `http://access:secret-key@127.0.0.1:${await listening(server)}`;
+    const args = ['--config-dir', folder, command, 'from/photos', 'to/copies'];
+    const { code, stderr } = await runCoffer(args, { env: { MC_HOST_from: host, MC_HOST_to: host } });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(names)]);
+  });
+
   it('suggests the bucket that was meant', async () => {
     const server = createServer((request, response) => {
       if (request.url !== '/') noSuchBucket(response);

@@ -98,8 +98,8 @@ function addMirror(commands: CommandGroup): void {
         ['-a --overwrite --remove mine/photos other/photos', 'a copy of the latest versions, with tags and locks'],
         ['--remove --dry-run ./photos mine/photos', 'shows what would be copied and removed'],
       ],
-      doing: 'mirror to',
-      subject: -1,
+      doing: 'mirror',
+      joint: 'to',
       run: (module) => module.mirror,
     });
 }

@@ -96,6 +96,7 @@ function addSums(commands: CommandGroup): void {
       description: 'compare names and sizes: `<` only in the first, `>` only in the second, `!` differs',
       examples: ['./photos mine/photos', 'mine/photos other/photos'],
       doing: 'compare',
+      joint: 'and',
       run: (module) => module.diff,
     });
 }
