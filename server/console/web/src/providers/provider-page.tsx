@@ -15,7 +15,8 @@ import { DetailPage, Fact, Facts, Loaded, LoadedPage, Section } from '../compone
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
 import { ProviderForm } from './provider-form.tsx';
-import { shownName, State } from './providers-page.tsx';
+import { State } from './provider-state.tsx';
+import { shownName } from './providers-page.tsx';
 import { ProviderTestSection } from './provider-test.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import { say } from '../texts/say.ts';

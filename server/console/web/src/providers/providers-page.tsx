@@ -1,13 +1,14 @@
 import { Badge, Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconFingerprint, IconPlus } from '@tabler/icons-react';
 import { Link } from 'react-router';
-import type { ProviderKind, ProviderRow, ProviderState } from '../../../contract/provider-answers.ts';
+import type { ProviderKind, ProviderRow } from '../../../contract/provider-answers.ts';
 import { useProviders } from '../api/providers.ts';
 import { CopyText } from '../components/copy-text.tsx';
 import { Empty } from '../components/feedback.tsx';
 import { type Column, RowName, RowTable } from '../components/row-table.tsx';
 import { providerUrl } from '../components/urls.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
+import { State } from './provider-state.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
@@ -73,32 +74,6 @@ function Rows({ kind }: { readonly kind: ProviderKind }) {
     { head: t.providers.from, width: 220, wideOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
   ];
   return <RowTable rows={kind.configurations} rowKey={({ name }) => name} columns={columns} stacked />;
-}
-
-export function State({ state }: { readonly state: ProviderState }) {
-  switch (state.kind) {
-    case 'ready':
-      return <Badge>{t.providers.ready}</Badge>;
-    case 'off':
-      return <Badge color="gray">{t.providers.switchedOff}</Badge>;
-    case 'unknown':
-      return (
-        <Text size="sm" c="dimmed">
-          {t.providers.notCheckedBeforeASignIn}
-        </Text>
-      );
-    case 'unavailable':
-      return (
-        <div>
-          <Badge color="red">{t.providers.cannotBeUsed}</Badge>
-          <Text size="sm" c="dimmed" mt={2} style={{ overflowWrap: 'anywhere' }}>
-            {state.reason}
-          </Text>
-        </div>
-      );
-    default:
-      return state satisfies never;
-  }
 }
 
 function Origin({ origin }: { readonly origin: ProviderRow['origin'] }) {

@@ -13,6 +13,7 @@ import { HealthSection } from '../operations/health-section.tsx';
 import { chartHeight, LineChart } from '../operations/line-chart.tsx';
 import { perSecond, useMetrics } from '../operations/traffic-page.tsx';
 import { Link } from 'react-router';
+import { State } from '../providers/provider-state.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
@@ -175,11 +176,7 @@ function Providers({ status: { providers, directory } }: { readonly status: Stat
     <Facts>
       {providers.map(({ name, displayName, reason }) => (
         <Fact key={name} name={displayName}>
-          {reason === undefined ? (
-            <Badge>{t.operations.ready}</Badge>
-          ) : (
-            <Text size="sm">{say(t.operations.cannotBeUsedNow, { reason })}</Text>
-          )}
+          <State state={reason === undefined ? { kind: 'ready' } : { kind: 'unavailable', reason }} />
         </Fact>
       ))}
       <Fact name={t.operations.directory}>{directory ? t.operations.ldapIsConfigured : undefined}</Fact>

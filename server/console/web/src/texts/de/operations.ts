@@ -112,8 +112,6 @@ export const operations: Translated<typeof source> = {
     'Er antwortet nicht oder hat den Standardschlüssel nicht. Verschlüsselte Objekte können jetzt weder gelesen noch geschrieben werden.',
   defaultKey: 'Standardschlüssel',
   nonePeopleSignInByAccessKeys: 'Keiner: Die Anmeldung geht über Zugriffsschlüssel.',
-  ready: 'bereit',
-  cannotBeUsedNow: 'Zurzeit nicht verfügbar: {reason}',
   directory: 'Verzeichnis',
   ldapIsConfigured: 'LDAP ist eingerichtet',
   storedWord: 'gespeichert',

@@ -109,8 +109,6 @@ export const operations = {
     'It does not answer, or does not have the default key. Encrypted objects cannot be read or written now.',
   defaultKey: 'Default key',
   nonePeopleSignInByAccessKeys: 'None: people sign in by access keys.',
-  ready: 'ready',
-  cannotBeUsedNow: 'Cannot be used now: {reason}',
   directory: 'Directory',
   ldapIsConfigured: 'LDAP is configured',
   storedWord: 'stored',

@@ -108,8 +108,6 @@ export const operations: Translated<typeof source> = {
   itDoesNotAnswerOrDoesNot: '它没有应答，或没有默认密钥。现在无法读取或写入加密对象。',
   defaultKey: '默认密钥',
   nonePeopleSignInByAccessKeys: '无：用访问密钥登录。',
-  ready: '就绪',
-  cannotBeUsedNow: '目前无法使用：{reason}',
   directory: '目录',
   ldapIsConfigured: '已配置 LDAP',
   storedWord: '已存储',
