@@ -21,6 +21,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runCoffer } from '../../support/server/run-coffer.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
 import { endVisit, newVisitor, openBrowser, type Visitor } from '../open-browser.ts';
@@ -375,6 +376,35 @@ describe('a bucket', () => {
     const Bucket = 'made-here';
     expect((await s3.send(new GetBucketVersioningCommand({ Bucket }))).Status).toBe('Enabled');
     expect((await s3.send(new GetBucketTaggingCommand({ Bucket }))).TagSet).toEqual([{ Key: 'team', Value: 'blue' }]);
+  });
+
+  it('keeps what its versioning excludes, and asks before it is forgotten', async () => {
+    const Bucket = 'excluding';
+    await s3.send(new CreateBucketCommand({ Bucket }));
+    const env = { COFFER_HOST_x: `http://${server.accessKey}:${server.secretKey}@${new URL(server.s3).host}` };
+    const version = async (...args: readonly string[]) =>
+      (await runCoffer(['version', ...args], { env })).stdout.toString('utf8');
+    const state = () => version('info', `x/${Bucket}`);
+    await version('enable', `x/${Bucket}`, '--excluded-prefixes', 'spark/_temporary/', '--exclude-folders');
+    await put(Bucket, 'a.txt', 'a');
+    await open(Bucket);
+    await chooseIn('a.txt', 'Delete…');
+    await page.getByRole('dialog').getByText('This cannot be undone.').waitFor();
+
+    await open(`${Bucket}/settings`);
+    await page.getByText('Keys that begin with “spark/_temporary/” keep no versions.').waitFor();
+    await page.getByText('Keys that end with “/” keep no versions.').waitFor();
+    await page.getByLabel('Keep versions').click();
+    await page.getByRole('dialog').getByText('They are forgotten').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(await state()).toContain('versioning is enabled, except for spark/_temporary/, folders');
+    await page.getByLabel('Keep versions').click();
+    await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+    await page.getByText('Versioning is suspended.').waitFor();
+    expect(await state()).toContain('versioning is suspended, except for folders');
+    await page.getByLabel('Keep versions').click();
+    await page.getByText('Versioning is on.').waitFor();
+    expect(await state()).toContain('versioning is enabled, except for folders');
   });
 
   it('has settings that are changed', async () => {

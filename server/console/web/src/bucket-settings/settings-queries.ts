@@ -1,14 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApiMutation } from '../api/queries.ts';
-import type { Versioning } from '../api/versions.ts';
+import type { BucketVersioning } from '../api/versions.ts';
 import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
 import { each, xml, xmlDocument } from '../text/xml.ts';
 import { lifecycleDocument, type Rule, type SimpleRule } from './lifecycle/lifecycle-rules.ts';
 
 export function useSetVersioning(bucket: string) {
   return useApiMutation(
-    async (status: Exclude<Versioning, 'Off'>) => {
-      const body = xmlDocument('VersioningConfiguration', each('Status', [status]));
+    async ({ status, excludedPrefixes, excludeFolders }: BucketVersioning) => {
+      const body = xmlDocument('VersioningConfiguration', [
+        xml('Status', status),
+        ...excludedPrefixes.map((prefix) => xml('ExcludedPrefixes', [xml('Prefix', prefix)])),
+        ...(excludeFolders ? [xml('ExcludeFolders', true)] : []),
+      ]);
       await s3('PUT', bucket, { query: { versioning: '' }, body });
     },
     ['versioning', 'rights'],

@@ -1,10 +1,11 @@
 import { Badge, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { useBucketLock, useSetBucketLock, type BucketLock } from '../api/object-properties.ts';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
-import { FormError } from '../components/form-dialog.tsx';
+import { FormError, RemoveDialog } from '../components/form-dialog.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
-import { useVersioning } from '../api/versions.ts';
+import { useVersioning, type BucketVersioning } from '../api/versions.ts';
 import { useSetVersioning } from './settings-queries.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
@@ -24,37 +25,77 @@ const words = {
 export function VersioningSection({ bucket, mayEdit }: SectionProps) {
   const versioning = useVersioning(bucket);
   const set = useSetVersioning(bucket);
+  const [suspended, setSuspended] = useState<BucketVersioning>();
 
-  function change(on: boolean): void {
-    set.mutate(on ? 'Enabled' : 'Suspended', {
-      onSuccess: () => notifyDone(on ? t.bucketSettings.versioningIsOn : t.bucketSettings.versioningIsSuspended),
-      onError: (error) => notifyFailure(t.bucketSettings.versioningStaysAsItIs, error),
-    });
+  /** A suspended versioning cannot have excluded prefixes. */
+  function change(now: BucketVersioning, on: boolean): void {
+    if (!on && now.excludedPrefixes.length > 0) {
+      setSuspended({ ...now, status: 'Suspended', excludedPrefixes: [] });
+      return;
+    }
+    set.mutate(
+      { ...now, status: on ? 'Enabled' : 'Suspended' },
+      {
+        onSuccess: () => notifyDone(on ? t.bucketSettings.versioningIsOn : t.bucketSettings.versioningIsSuspended),
+        onError: (error) => notifyFailure(t.bucketSettings.versioningStaysAsItIs, error),
+      },
+    );
   }
 
   return (
     <Section title={t.bucketSettings.versioning}>
       <Loaded what={t.bucketSettings.theVersioningCannotBeShown} query={versioning}>
-        {(status) =>
-          mayEdit ? (
-            <Switch
-              label={t.bucketSettings.keepVersions}
-              description={words[status]}
-              checked={status === 'Enabled'}
-              disabled={set.isPending}
-              onChange={(event) => change(event.currentTarget.checked)}
-            />
-          ) : (
-            <Group gap="xs">
-              <Badge color={status === 'Enabled' ? undefined : 'gray'}>
-                {status === 'Enabled' ? t.bucketSettings.on : t.bucketSettings.off}
-              </Badge>
-              <Text size="sm">{words[status]}</Text>
-            </Group>
-          )
-        }
+        {(now) => (
+          <Stack gap="xs">
+            {mayEdit ? (
+              <Switch
+                label={t.bucketSettings.keepVersions}
+                description={words[now.status]}
+                checked={now.status === 'Enabled'}
+                disabled={set.isPending}
+                onChange={(event) => change(now, event.currentTarget.checked)}
+              />
+            ) : (
+              <Group gap="xs">
+                <Badge color={now.status === 'Enabled' ? undefined : 'gray'}>
+                  {now.status === 'Enabled' ? t.bucketSettings.on : t.bucketSettings.off}
+                </Badge>
+                <Text size="sm">{words[now.status]}</Text>
+              </Group>
+            )}
+            {now.status === 'Enabled' && <Exclusions versioning={now} />}
+          </Stack>
+        )}
       </Loaded>
+      {suspended !== undefined && (
+        <RemoveDialog
+          title={t.bucketSettings.suspendVersioning}
+          submit={t.bucketSettings.suspend}
+          remove={set}
+          what={suspended}
+          done={t.bucketSettings.versioningIsSuspended}
+          onDone={() => setSuspended(undefined)}
+          onClose={() => setSuspended(undefined)}
+        >
+          {t.bucketSettings.theExcludedPrefixesAreForgotten}
+        </RemoveDialog>
+      )}
     </Section>
+  );
+}
+
+function Exclusions({ versioning: { excludedPrefixes, excludeFolders } }: { readonly versioning: BucketVersioning }) {
+  return (
+    <>
+      {excludedPrefixes.length > 0 && (
+        <Text size="sm">
+          {say(t.bucketSettings.keysThatKeepNoVersionsBegin, {
+            prefixes: excludedPrefixes.map((prefix) => `“${prefix}”`).join(', '),
+          })}
+        </Text>
+      )}
+      {excludeFolders && <Text size="sm">{t.bucketSettings.foldersKeepNoVersions}</Text>}
+    </>
   );
 }
 

@@ -25,6 +25,10 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
   const remove = useDelete(bucket, setDeleted);
   const mayAsk = useBucketRights(bucket).bucket('s3:GetBucketVersioning');
   const versioning = useVersioning(bucket, mayAsk);
+  const keepsVersions =
+    versioning.data?.status === 'Enabled' &&
+    versioning.data.excludedPrefixes.length === 0 &&
+    !versioning.data.excludeFolders;
   const names = [...deletion.folders, ...deletion.keys];
   const title =
     names.length === 1
@@ -56,8 +60,7 @@ export function DeleteDialog({ bucket, deletion, onClose, onDeleted }: DeleteDia
         </List>
         <Text size="sm">
           {deletion.folders.length > 0 && t.objects.foldersGoWithEverythingInThem}{' '}
-          {!versioning.isLoading &&
-            (versioning.data === 'Enabled' ? t.objects.theBucketKeepsVersions : t.objects.thisCannotBeUndone)}
+          {!versioning.isLoading && (keepsVersions ? t.objects.theBucketKeepsVersions : t.objects.thisCannotBeUndone)}
         </Text>
         {remove.isError && (
           <Alert color="red" role="alert">

@@ -152,6 +152,12 @@ export const bucketSettings: Translated<typeof source> = {
   versioningIsOn: 'Die Versionierung ist an.',
   versioningIsSuspended: 'Die Versionierung ist ausgesetzt.',
   versioningStaysAsItIs: 'Die Versionierung bleibt, wie sie ist',
+  suspendVersioning: 'Versionierung aussetzen',
+  suspend: 'Aussetzen',
+  theExcludedPrefixesAreForgotten:
+    'Bei ausgesetzter Versionierung behält S3 keine ausgenommenen Präfixe. Sie gehen verloren und müssen später neu eingegeben werden.',
+  keysThatKeepNoVersionsBegin: 'Schlüssel, die mit {prefixes} beginnen, behalten keine Versionen.',
+  foldersKeepNoVersions: 'Schlüssel, die mit „/“ enden, behalten keine Versionen.',
   versioning: 'Versionierung',
   theVersioningCannotBeShown: 'Die Versionierung kann nicht angezeigt werden',
   keepVersions: 'Versionen behalten',

@@ -143,6 +143,12 @@ export const bucketSettings = {
   versioningIsOn: 'Versioning is on.',
   versioningIsSuspended: 'Versioning is suspended.',
   versioningStaysAsItIs: 'Versioning stays as it is',
+  suspendVersioning: 'Suspend the versioning',
+  suspend: 'Suspend',
+  theExcludedPrefixesAreForgotten:
+    'With the versioning suspended, S3 keeps no excluded prefixes. They are forgotten and have to be entered again later.',
+  keysThatKeepNoVersionsBegin: 'Keys that begin with {prefixes} keep no versions.',
+  foldersKeepNoVersions: 'Keys that end with “/” keep no versions.',
   versioning: 'Versioning',
   theVersioningCannotBeShown: 'The versioning cannot be shown',
   keepVersions: 'Keep versions',
