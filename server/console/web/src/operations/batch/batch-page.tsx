@@ -11,7 +11,7 @@ import { formatBytes, formatTime } from '../../text/format.ts';
 import { type BatchJobRow, useBatchJobs, useCancelJob, useDefinition } from './batch-queries.ts';
 import { type JobState, jobStates } from './job-state.ts';
 import { StartJobDialog } from './start-job-dialog.tsx';
-import { rich, say } from '../../texts/say.ts';
+import { say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
 import { useDraft } from '../../components/use-draft.ts';
 
@@ -43,10 +43,8 @@ export function BatchPage() {
 
 function NoJobs({ mayStart }: { readonly mayStart: boolean }) {
   return (
-    <Empty icon={IconStack2} title={t.batch.noBatchJobs}>
-      {rich(t.batch.aJobRemovesTheObjectsOfA, {
-        note: !mayStart && t.batch.startingOneNeedsAdminStartbatchjobWhichAn,
-      })}
+    <Empty icon={IconStack2} title={t.batch.noBatchJobs} missing={mayStart ? undefined : 'admin:StartBatchJob'}>
+      {t.batch.aJobRemovesTheObjectsOfA}
     </Empty>
   );
 }

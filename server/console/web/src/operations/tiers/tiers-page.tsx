@@ -9,7 +9,7 @@ import { type Column, RowTable } from '../../components/row-table.tsx';
 import { formatBytes } from '../../text/format.ts';
 import { AddTierDialog, TierKeysDialog } from './tier-dialogs.tsx';
 import { type Tier, useCheckTier, useRemoveTier, useTiers } from './tier-queries.ts';
-import { rich, say } from '../../texts/say.ts';
+import { say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
 import { useDraft } from '../../components/use-draft.ts';
 
@@ -39,8 +39,8 @@ export function TiersPage() {
 
 function NoTiers({ mayAdd }: { readonly mayAdd: boolean }) {
   return (
-    <Empty icon={IconSnowflake} title={t.tiers.noTiers}>
-      {rich(t.tiers.aTierIsABucketOfAnother, { note: !mayAdd && t.tiers.addingOneNeedsAdminSettierWhichAn })}
+    <Empty icon={IconSnowflake} title={t.tiers.noTiers} missing={mayAdd ? undefined : 'admin:SetTier'}>
+      {t.tiers.aTierIsABucketOfAnother}
     </Empty>
   );
 }

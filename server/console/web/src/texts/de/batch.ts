@@ -9,10 +9,8 @@ export const batch: Translated<typeof source> = {
   startJob: 'Job starten',
   theBatchJobsCannotBeShown: 'Die Batch-Jobs können nicht angezeigt werden',
   noBatchJobs: 'Keine Batch-Jobs',
-  startingOneNeedsAdminStartbatchjobWhichAn:
-    'Zum Starten brauchen Sie admin:StartBatchJob; ein Administrator kann es erlauben.',
   aJobRemovesTheObjectsOfA:
-    'Ein Job entfernt die Objekte eines Buckets, auf die seine Bedingungen zutreffen, verschlüsselt sie mit einem anderen Schlüssel oder kopiert sie von oder zu einem anderen Server. {note}',
+    'Ein Job entfernt die Objekte eines Buckets, auf die seine Bedingungen zutreffen, verschlüsselt sie mit einem anderen Schlüssel oder kopiert sie von oder zu einem anderen Server.',
   job: 'Job',
   progress: 'Fortschritt',
   started: 'Gestartet',

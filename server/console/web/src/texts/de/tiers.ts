@@ -31,9 +31,8 @@ export const tiers: Translated<typeof source> = {
   tiers: 'Speicherstufen',
   theTiersCannotBeShown: 'Die Speicherstufen können nicht angezeigt werden',
   noTiers: 'Keine Speicherstufen',
-  addingOneNeedsAdminSettierWhichAn: 'Zum Hinzufügen brauchen Sie admin:SetTier; ein Administrator kann es erlauben.',
   aTierIsABucketOfAnother:
-    'Eine Speicherstufe ist ein Bucket eines anderen Servers. Lebenszyklusregeln verlagern die Inhalte von Objekten dorthin; gelesen werden die Objekte wie zuvor. {note}',
+    'Eine Speicherstufe ist ein Bucket eines anderen Servers. Lebenszyklusregeln verlagern die Inhalte von Objekten dorthin; gelesen werden die Objekte wie zuvor.',
   theTierTakesAllCalls: 'Die Stufe {name} nimmt alle Aufrufe an.',
   theTierCannotBeUsed: 'Die Stufe {name} ist nicht verwendbar',
   tier: 'Stufe',

@@ -6,10 +6,8 @@ export const batch = {
   startJob: 'Start job',
   theBatchJobsCannotBeShown: 'The batch jobs cannot be shown',
   noBatchJobs: 'No batch jobs',
-  startingOneNeedsAdminStartbatchjobWhichAn:
-    'Starting one needs admin:StartBatchJob, which an administrator can allow.',
   aJobRemovesTheObjectsOfA:
-    'A job removes the objects of a bucket that match its conditions, encrypts them with another key, or copies them from or to another server. {note}',
+    'A job removes the objects of a bucket that match its conditions, encrypts them with another key, or copies them from or to another server.',
   job: 'Job',
   progress: 'Progress',
   started: 'Started',

@@ -28,9 +28,8 @@ export const tiers = {
   tiers: 'Tiers',
   theTiersCannotBeShown: 'The tiers cannot be shown',
   noTiers: 'No tiers',
-  addingOneNeedsAdminSettierWhichAn: 'Adding one needs admin:SetTier, which an administrator can allow.',
   aTierIsABucketOfAnother:
-    'A tier is a bucket of another server. Lifecycle rules move the bodies of objects there; the objects are read as before. {note}',
+    'A tier is a bucket of another server. Lifecycle rules move the bodies of objects there; the objects are read as before.',
   theTierTakesAllCalls: 'The tier {name} takes all calls.',
   theTierCannotBeUsed: 'The tier {name} cannot be used',
   tier: 'Tier',

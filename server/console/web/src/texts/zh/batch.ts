@@ -9,9 +9,8 @@ export const batch: Translated<typeof source> = {
   startJob: '启动作业',
   theBatchJobsCannotBeShown: '无法显示批处理作业',
   noBatchJobs: '没有批处理作业',
-  startingOneNeedsAdminStartbatchjobWhichAn: '启动作业需要 admin:StartBatchJob，可由管理员授权。',
   aJobRemovesTheObjectsOfA:
-    '作业会删除存储桶中符合条件的对象，为它们更换加密密钥，或将它们复制到另一台服务器或从那里复制过来。{note}',
+    '作业会删除存储桶中符合条件的对象，为它们更换加密密钥，或将它们复制到另一台服务器或从那里复制过来。',
   job: '作业',
   progress: '进度',
   started: '开始时间',
