@@ -2,6 +2,7 @@ import { ActionIcon, Badge, Button, Group, PasswordInput, Stack, Text, TextInput
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useRights } from '../api/session.ts';
+import { Loaded } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormDialog, RemoveDialog } from '../components/form-dialog.tsx';
 import { formatBytes, formatTime } from '../text/format.ts';
@@ -26,7 +27,6 @@ export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) 
   const [adding, setAdding] = useDraft('target.adding', false);
   const [removed, setRemoved] = useState<RemoteTarget>();
   const remove = useRemoveTarget(bucket);
-  const shown = targets.data ?? [];
   const mayEdit = may('admin:SetBucketTarget');
   return (
     <>
@@ -45,25 +45,30 @@ export function RemoteTargets({ bucket, inUse, mayResync }: RemoteTargetsProps) 
           </Button>
         )}
       </Group>
-      {shown.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {targets.isError ? targets.error.message : t.labels.none}
-        </Text>
-      )}
-      {shown.map((target) => (
-        <Group key={target.arn} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
-          <TargetFacts bucket={bucket} target={target} mayResync={mayResync && inUse.includes(target.arn)} />
-          {mayEdit && !inUse.includes(target.arn) && (
-            <ActionIcon
-              size="sm"
-              aria-label={say(t.replication.removeTheTarget, { target: placeOf(target) })}
-              onClick={() => setRemoved(target)}
-            >
-              <IconTrash size={15} />
-            </ActionIcon>
-          )}
-        </Group>
-      ))}
+      <Loaded what={t.replication.theTargetsCannotBeShown} query={targets}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              {t.replication.noTargetsYet}
+            </Text>
+          ) : (
+            rows.map((target) => (
+              <Group key={target.arn} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
+                <TargetFacts bucket={bucket} target={target} mayResync={mayResync && inUse.includes(target.arn)} />
+                {mayEdit && !inUse.includes(target.arn) && (
+                  <ActionIcon
+                    size="sm"
+                    aria-label={say(t.replication.removeTheTarget, { target: placeOf(target) })}
+                    onClick={() => setRemoved(target)}
+                  >
+                    <IconTrash size={15} />
+                  </ActionIcon>
+                )}
+              </Group>
+            ))
+          )
+        }
+      </Loaded>
       {adding && <TargetDialog bucket={bucket} onClose={() => setAdding(false)} />}
       {removed !== undefined && (
         <RemoveDialog

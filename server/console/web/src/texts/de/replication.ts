@@ -3,6 +3,8 @@ import type { Translated } from '../translated.ts';
 
 export const replication: Translated<typeof source> = {
   targets: 'Ziele',
+  noTargetsYet: 'Noch keine Ziele. Ein Ziel ist ein Bucket eines anderen Servers, in den die Regeln kopieren.',
+  theTargetsCannotBeShown: 'Die Ziele können nicht angezeigt werden',
   addATarget: 'Ziel hinzufügen',
   removeTheTarget: 'Das Ziel {target} entfernen',
   removeTheTargetQuestion: 'Das Ziel {removed} entfernen?',

@@ -1,5 +1,7 @@
 export const replication = {
   targets: 'Targets',
+  noTargetsYet: 'No targets yet. A target is a bucket of another server, to which the rules copy.',
+  theTargetsCannotBeShown: 'The targets cannot be shown',
   addATarget: 'Add a target',
   removeTheTarget: 'Remove the target {target}',
   removeTheTargetQuestion: 'Remove the target {removed}?',

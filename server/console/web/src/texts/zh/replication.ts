@@ -3,6 +3,8 @@ import type { Translated } from '../translated.ts';
 
 export const replication: Translated<typeof source> = {
   targets: '目标',
+  noTargetsYet: '尚无目标。目标是另一台服务器上的存储桶，规则将对象复制到那里。',
+  theTargetsCannotBeShown: '无法显示目标',
   addATarget: '添加目标',
   removeTheTarget: '移除目标 {target}',
   removeTheTargetQuestion: '移除目标 {removed}？',
