@@ -55,7 +55,12 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
             </Button>
           )}
           {may('admin:DeletePolicy') && policy.kind !== 'built-in' && (
-            <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDeleting(true)}>
+            <Button
+              variant="default"
+              c="var(--coffer-danger)"
+              leftSection={<IconTrash size={16} />}
+              onClick={() => setDeleting(true)}
+            >
               {t.labels.delete}
             </Button>
           )}

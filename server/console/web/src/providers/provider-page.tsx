@@ -141,7 +141,12 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
       >
         {on ? t.labels.disable : t.labels.enable}
       </Button>
-      <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setRemoving(true)}>
+      <Button
+        variant="default"
+        c="var(--coffer-danger)"
+        leftSection={<IconTrash size={16} />}
+        onClick={() => setRemoving(true)}
+      >
         {t.providers.remove}
       </Button>
       {removing && (
