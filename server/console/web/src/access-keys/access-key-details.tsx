@@ -1,4 +1,4 @@
-import { Code, Drawer, Skeleton, Stack, Text } from '@mantine/core';
+import { Code, Drawer, Stack, Text } from '@mantine/core';
 import type { AccessKeyAnswer } from '../../../contract/identity-answers.ts';
 import { Statements } from '../policies/statements.tsx';
 import { useAccessKey } from '../api/access-keys.ts';
@@ -6,6 +6,7 @@ import { CopyText } from '../components/copy-text.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { Fact, Facts, Section } from '../components/detail-page.tsx';
 import { useRestoreFocus } from '../components/kept-focus.ts';
+import { LoadingRows } from '../components/list-page.tsx';
 import { StatusBadge } from '../components/row-table.tsx';
 import { formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';
@@ -21,7 +22,7 @@ export function AccessKeyDetails({ accessKey, onClose }: AccessKeyDetailsProps) 
   const key = useAccessKey(accessKey);
   return (
     <Drawer opened onClose={onClose} size={520} title={say(t.accessKeys.accessKey, { accessKey })}>
-      {key.isPending && <Skeleton h={200} />}
+      {key.isPending && <LoadingRows />}
       {key.isError && <Failure what={t.accessKeys.thisAccessKeyCannotBeShown} error={key.error} retry={key.refetch} />}
       {key.isSuccess && <Details accessKey={key.data} />}
     </Drawer>

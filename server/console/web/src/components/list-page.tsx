@@ -77,12 +77,16 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
 /** `height` is in pixels, of what will be here: what is below it then keeps its place. */
 export function LoadingRows({ height }: { readonly height?: number | undefined }) {
   return (
-    <Stack gap={10} aria-label={t.components.loading} role="status">
-      {height === undefined ? (
-        ['60%', '45%', '52%'].map((width) => <Skeleton key={width} h={20} w={width} />)
-      ) : (
-        <Skeleton h={height} radius="md" />
-      )}
+    <Stack
+      gap={10}
+      mih={height}
+      className={height === undefined ? undefined : 'loading-block'}
+      aria-label={t.components.loading}
+      role="status"
+    >
+      {['60%', '45%', '52%'].map((width) => (
+        <Skeleton key={width} h={20} w={width} />
+      ))}
     </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, CloseButton, Drawer, Group, Menu, Skeleton, Stack, Tabs, Text } from '@mantine/core';
+import { Badge, Button, CloseButton, Drawer, Group, Menu, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef } from 'react';
 import { IconChevronDown, IconDownload, IconLock, IconShare, IconTrash } from '@tabler/icons-react';
@@ -11,6 +11,7 @@ import { Fact, Facts } from '../components/detail-page.tsx';
 import { CopyText } from '../components/copy-text.tsx';
 import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { usePanelFocus } from '../components/kept-focus.ts';
+import { LoadingRows } from '../components/list-page.tsx';
 import { NameText } from '../components/name-text.tsx';
 import { formatBytes, formatExactTime } from '../text/format.ts';
 import { copyAs, curlOf } from './copy-as.ts';
@@ -94,7 +95,7 @@ function Inspected({ bucket, objectKey, onClose }: InspectedProps) {
   // A key whose newest version is a delete marker has no details, and has versions.
   const isDeleted = object.error instanceof ResponseError && object.error.status === 404;
   const [tab, setTab] = useDraft<string | null>('tab', 'details');
-  if (object.isPending) return <Skeleton h={220} />;
+  if (object.isPending) return <LoadingRows height={220} />;
   const versions = <VersionList bucket={bucket} objectKey={objectKey} rights={rights} />;
   if (object.isError) {
     return (
@@ -181,7 +182,12 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
         </Menu.Dropdown>
       </Menu>
       {rights.may('s3:DeleteObject') && (
-        <Button variant="default" leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
+        <Button
+          variant="default"
+          c="var(--coffer-danger)"
+          leftSection={<IconTrash size={16} />}
+          onClick={() => setDialog('delete')}
+        >
           {t.labels.delete}
         </Button>
       )}
