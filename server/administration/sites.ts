@@ -79,7 +79,7 @@ export interface ServerSpeeds {
   /** Undefined where this server is the only one. Rejects with the reason of the signal. */
   measure(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined>;
   /** Sends to all other servers. */
-  sendToOthers(durationMs: number, signal: AbortSignal): Promise<readonly SentTo[]>;
+  sendToOthers(durationMs: number): Promise<readonly SentTo[]>;
 }
 
 /** The replication of sites. `server/sites` does it. Errors are `RequestError`s and `S3Error`s. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type CallPeer, type UploadToPeer } from './peer-client.ts';
 import type { SentToSite } from './peer-messages.ts';
@@ -31,6 +32,11 @@ const steady: UploadToPeer = (_peer, _credentials, { durationMs }) =>
 const failing: UploadToPeer = (peer, ...rest) =>
   peer.name === 'b' ? Promise.reject(new ResponseError('away', 'the site b cannot be reached')) : steady(peer, ...rest);
 
+const slow: UploadToPeer = async (peer, credentials, { durationMs, signal }) => {
+  await sleep(5 * durationMs, undefined, { signal });
+  return steady(peer, credentials, { durationMs, signal });
+};
+
 describe('the connections between sites', () => {
   it('are measured by all of them at the same time, each to all others', async () => {
     const of = speeds(steady, (name) => [
@@ -51,9 +57,16 @@ describe('the connections between sites', () => {
   });
 
   it('have the reason of each that fails, and the speed of the others', async () => {
-    const found = await speeds(failing).speeds.sendToOthers(1_000, noSignal);
+    const found = await speeds(failing).speeds.sendToOthers(1_000);
     expect(found).toEqual([
       { deploymentId: 'id-of-b', bytesPerSecond: 0, error: 'the site b cannot be reached' },
+      { deploymentId: 'id-of-c', bytesPerSecond: 4_000_000 },
+    ]);
+  });
+
+  it('are measured although a busy site reads for longer than was sent', async () => {
+    expect(await speeds(slow).speeds.sendToOthers(20)).toEqual([
+      { deploymentId: 'id-of-b', bytesPerSecond: 4_000_000 },
       { deploymentId: 'id-of-c', bytesPerSecond: 4_000_000 },
     ]);
   });
@@ -76,7 +89,7 @@ describe('the connections between sites', () => {
       upload: steady,
       self: 'id-of-a',
     });
-    expect([await alone.measure(1, noSignal), await alone.sendToOthers(1, noSignal)]).toEqual([undefined, []]);
+    expect([await alone.measure(1, noSignal), await alone.sendToOthers(1)]).toEqual([undefined, []]);
   });
 });
 

@@ -62,10 +62,10 @@ export class SiteSpeeds {
     return speedsOf(state.sites, new Map(rows), durationMs);
   }
 
-  /** Sends to all other sites. */
-  async sendToOthers(durationMs: number, signal: AbortSignal): Promise<readonly SentToSite[]> {
+  /** Sends to all other sites. A busy one has half of the time in which the caller waits for this answer. */
+  async sendToOthers(durationMs: number): Promise<readonly SentToSite[]> {
     const state = await this.#options.group();
-    return state === undefined ? [] : this.#send(state, durationMs, signal);
+    return state === undefined ? [] : this.#send(state, durationMs, AbortSignal.timeout(durationMs + answerMs / 2));
   }
 
   async #send(state: SpeedGroup, durationMs: number, signal: AbortSignal): Promise<readonly SentToSite[]> {
