@@ -222,7 +222,7 @@ async function explain(context: Context, error: unknown, { doing, subjects, join
     if (meant === undefined) return error;
     return new ProgramError(error.code, `${error.message}${hint}`, { cause: error.cause, exitCode: error.exitCode });
   }
-  const named = subjects.map((subject) => ` \`${subject}\``).join(` ${joint}`);
+  const named = subjects.map((subject) => ` \`${subject}\``).join(` ${joint ?? ''}`);
   return new ProgramError('Failed', `Unable to ${doing}${named}${hint}`, { cause: error });
 }
 

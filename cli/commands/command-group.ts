@@ -20,8 +20,13 @@ export interface Task {
   /** The arguments that an error names. */
   readonly subjects: readonly string[];
   /** The word between two subjects. */
-  readonly joint: string;
+  readonly joint: string | undefined;
   readonly work: (context: Context) => Promise<void>;
+}
+
+function subjectsOf(args: readonly string[], subject: number, joint: string | undefined): readonly string[] {
+  if (joint !== undefined) return args.slice(0, 2);
+  return args.slice(args.at(subject) === undefined ? 0 : subject).slice(0, 1);
 }
 
 /** The way in which the output of a command is shown. */
@@ -155,8 +160,8 @@ export class CommandGroup<Module = undefined> {
       const lists = each ? args.map((one) => [one]) : [args];
       const tasks = lists.map((list) => ({
         doing,
-        subjects: joint === undefined ? [list.at(subject) ?? list[0] ?? []].flat() : list.slice(0, 2),
-        joint: joint ?? '',
+        subjects: subjectsOf(list, subject, joint),
+        joint,
         work: async (context: Context) => run(await this.#load())(context, list, command.opts<Options>()),
       }));
       await this.#runner(tasks, { paged, quietable: isQuietable(path) });

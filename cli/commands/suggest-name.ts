@@ -20,10 +20,14 @@ export async function suggestName(
   return undefined;
 }
 
-/** Returns the place that was meant where a path does not exist, and begins with a name that is almost one of an alias. */
+/**
+ * Returns the place that was meant where the error names a path that does not exist, and which begins with a name that is almost one of an
+ * alias.
+ */
 async function suggestPlace(context: Context, error: unknown, subject: string): Promise<string | undefined> {
   const [first = '', ...rest] = subject.split('/');
   if (!(error instanceof ProgramError) || error.code !== 'NotFound' || rest.length === 0) return undefined;
+  if (!error.message.includes(subject.replace(/\/+$/, ''))) return undefined;
   const closest = closestName(first, (await context.aliases()).keys());
   return closest === undefined || closest === first ? undefined : [closest, ...rest].join('/');
 }

@@ -190,6 +190,15 @@ describe('the program', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(names)]);
   });
 
+  it('suggests nothing for a folder when it is the other argument that names nothing', async () => {
+    const server = createServer((_request, response) => response.end('<ListBucketResult/>'));
+    const env = { MC_HOST_mine: `http://access:secret-key@127.0.0.1:${await listening(server)}` };
+    const args = ['--config-dir', folder, 'mirror', 'mine/photos/none', 'mnie/copies'];
+    const { code, stderr } = await runCoffer(args, { env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('does not exist')]);
+    expect(stderr).not.toContain('did you mean');
+  });
+
   it('suggests the bucket that was meant', async () => {
     const server = createServer((request, response) => {
       if (request.url !== '/') noSuchBucket(response);
