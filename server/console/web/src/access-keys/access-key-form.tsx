@@ -1,5 +1,6 @@
-import { Switch, TextInput, Button, Skeleton } from '@mantine/core';
+import { Switch, TextInput, Button } from '@mantine/core';
 import { exampleDocument, PolicyEditor } from '../policies/policy-editor.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -179,7 +180,7 @@ export function EditAccessKeyDialog({ accessKey, onClose }: EditAccessKeyDialogP
       onSubmit={() => undefined}
       onClose={onClose}
     >
-      <Skeleton h={180} />
+      <LoadingRows height={180} />
     </FormDialog>
   );
 }

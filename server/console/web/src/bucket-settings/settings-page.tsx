@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import { useBucket } from '../api/buckets.ts';
@@ -9,7 +9,7 @@ import { EncryptionBadge, EncryptionDialog } from '../buckets/bucket-encryption.
 import { DetailPage, Fact, Facts, Loaded, Section, sectionId } from '../components/detail-page.tsx';
 import { Failure } from '../components/feedback.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
-import { EditButton } from '../components/edit-buttons.tsx';
+import { DeleteButton, EditButton } from '../components/edit-buttons.tsx';
 import { TagSection } from '../objects/tag-section.tsx';
 import { folderUrl } from '../components/urls.ts';
 import { formatBytes, formatCount, formatExactTime } from '../text/format.ts';
@@ -41,9 +41,7 @@ export function BucketSettingsPage() {
       parent={{ name: bucket, to: folderUrl(bucket, '') }}
       actions={
         rights.bucket('s3:DeleteBucket') && (
-          <Button variant="default" c="var(--coffer-danger)" onClick={() => setDeleting(true)}>
-            {t.bucketSettings.deleteBucket}
-          </Button>
+          <DeleteButton label={t.bucketSettings.deleteBucket} onClick={() => setDeleting(true)} />
         )
       }
     >

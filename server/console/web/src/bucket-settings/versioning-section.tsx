@@ -4,10 +4,11 @@ import { useBucketLock, useSetBucketLock, type BucketLock } from '../api/object-
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormError, RemoveDialog } from '../components/form-dialog.tsx';
+import { NameText } from '../components/name-text.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { useVersioning, type BucketVersioning } from '../api/versions.ts';
 import { useSetVersioning } from './settings-queries.ts';
-import { say } from '../texts/say.ts';
+import { rich, say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -87,13 +88,11 @@ export function VersioningSection({ bucket, mayEdit }: SectionProps) {
 function Exclusions({ versioning: { excludedPrefixes, excludeFolders } }: { readonly versioning: BucketVersioning }) {
   return (
     <>
-      {excludedPrefixes.length > 0 && (
-        <Text size="sm">
-          {say(t.bucketSettings.keysThatKeepNoVersionsBegin, {
-            prefixes: excludedPrefixes.map((prefix) => `“${prefix}”`).join(', '),
-          })}
+      {excludedPrefixes.map((prefix) => (
+        <Text key={prefix} size="sm">
+          {rich(t.bucketSettings.keysThatBeginWithKeepNoVersions, { prefix: <NameText name={prefix} /> })}
         </Text>
-      )}
+      ))}
       {excludeFolders && <Text size="sm">{t.bucketSettings.foldersKeepNoVersions}</Text>}
     </>
   );

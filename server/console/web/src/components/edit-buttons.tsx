@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
 import { t } from '../texts/texts.ts';
 
 interface EditButtonProps {
@@ -11,6 +12,20 @@ export function EditButton({ label, disabled = false, onClick }: EditButtonProps
   return (
     <Button size="compact-sm" variant="default" aria-label={label} disabled={disabled} onClick={onClick}>
       {t.labels.edit}
+    </Button>
+  );
+}
+
+interface DeleteButtonProps {
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+/** Opens the question before something is deleted. */
+export function DeleteButton({ label, onClick }: DeleteButtonProps) {
+  return (
+    <Button variant="default" c="var(--coffer-danger)" leftSection={<IconTrash size={16} />} onClick={onClick}>
+      {label}
     </Button>
   );
 }

@@ -1,7 +1,8 @@
 import { Badge, Button, CloseButton, Drawer, Group, Menu, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef } from 'react';
-import { IconChevronDown, IconDownload, IconLock, IconShare, IconTrash } from '@tabler/icons-react';
+import { IconChevronDown, IconDownload, IconLock, IconShare } from '@tabler/icons-react';
+import { DeleteButton } from '../components/edit-buttons.tsx';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { download, shareLink, useObject } from '../api/objects.ts';
@@ -181,16 +182,7 @@ function Actions({ bucket, object, rights, onClose }: ActionsProps) {
           )}
         </Menu.Dropdown>
       </Menu>
-      {rights.may('s3:DeleteObject') && (
-        <Button
-          variant="default"
-          c="var(--coffer-danger)"
-          leftSection={<IconTrash size={16} />}
-          onClick={() => setDialog('delete')}
-        >
-          {t.labels.delete}
-        </Button>
-      )}
+      {rights.may('s3:DeleteObject') && <DeleteButton label={t.labels.delete} onClick={() => setDialog('delete')} />}
       {dialog === 'delete' && (
         <DeleteDialog
           bucket={bucket}

@@ -1,7 +1,8 @@
 import { Button, Code, Stack, Tabs, Text, Group, Accordion } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { IconPencil } from '@tabler/icons-react';
 import { useState, type SubmitEvent } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
+import { DeleteButton } from '../components/edit-buttons.tsx';
 import type { PolicyAnswer } from '../../../contract/identity-answers.ts';
 import { Statements } from './statements.tsx';
 import { useDeletePolicy, usePolicy, useSavePolicy } from '../api/policies.ts';
@@ -55,14 +56,7 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
             </Button>
           )}
           {may('admin:DeletePolicy') && policy.kind !== 'built-in' && (
-            <Button
-              variant="default"
-              c="var(--coffer-danger)"
-              leftSection={<IconTrash size={16} />}
-              onClick={() => setDeleting(true)}
-            >
-              {t.labels.delete}
-            </Button>
+            <DeleteButton label={t.labels.delete} onClick={() => setDeleting(true)} />
           )}
         </>
       }

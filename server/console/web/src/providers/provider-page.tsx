@@ -1,7 +1,8 @@
 import { Alert, Button } from '@mantine/core';
-import { IconLock, IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
+import { IconLock, IconPencil, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
+import { DeleteButton } from '../components/edit-buttons.tsx';
 import type { ProviderAnswer, ProviderKind } from '../../../contract/provider-answers.ts';
 import {
   useEnableProvider,
@@ -141,14 +142,7 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
       >
         {on ? t.labels.disable : t.labels.enable}
       </Button>
-      <Button
-        variant="default"
-        c="var(--coffer-danger)"
-        leftSection={<IconTrash size={16} />}
-        onClick={() => setRemoving(true)}
-      >
-        {t.providers.remove}
-      </Button>
+      <DeleteButton label={t.providers.remove} onClick={() => setRemoving(true)} />
       {removing && (
         <RemoveProviderDialog
           id={id}

@@ -156,7 +156,7 @@ export const bucketSettings: Translated<typeof source> = {
   suspend: 'Aussetzen',
   theExcludedPrefixesAreForgotten:
     'Bei ausgesetzter Versionierung behält S3 keine ausgenommenen Präfixe. Sie gehen verloren und müssen später neu eingegeben werden.',
-  keysThatKeepNoVersionsBegin: 'Schlüssel, die mit {prefixes} beginnen, behalten keine Versionen.',
+  keysThatBeginWithKeepNoVersions: 'Schlüssel, die mit „{prefix}“ beginnen, behalten keine Versionen.',
   foldersKeepNoVersions: 'Schlüssel, die mit „/“ enden, behalten keine Versionen.',
   versioning: 'Versionierung',
   theVersioningCannotBeShown: 'Die Versionierung kann nicht angezeigt werden',

@@ -147,7 +147,7 @@ export const bucketSettings = {
   suspend: 'Suspend',
   theExcludedPrefixesAreForgotten:
     'With the versioning suspended, S3 keeps no excluded prefixes. They are forgotten and have to be entered again later.',
-  keysThatKeepNoVersionsBegin: 'Keys that begin with {prefixes} keep no versions.',
+  keysThatBeginWithKeepNoVersions: 'Keys that begin with “{prefix}” keep no versions.',
   foldersKeepNoVersions: 'Keys that end with “/” keep no versions.',
   versioning: 'Versioning',
   theVersioningCannotBeShown: 'The versioning cannot be shown',

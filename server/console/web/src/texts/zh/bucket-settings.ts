@@ -145,7 +145,7 @@ export const bucketSettings: Translated<typeof source> = {
   suspendVersioning: '暂停版本控制',
   suspend: '暂停',
   theExcludedPrefixesAreForgotten: '暂停版本控制后，S3 不保留排除的前缀。它们会丢失，以后需要重新输入。',
-  keysThatKeepNoVersionsBegin: '以 {prefixes} 开头的键不保留版本。',
+  keysThatBeginWithKeepNoVersions: '以“{prefix}”开头的键不保留版本。',
   foldersKeepNoVersions: '以“/”结尾的键不保留版本。',
   versioning: '版本控制',
   theVersioningCannotBeShown: '无法显示版本控制',
