@@ -79,7 +79,16 @@ async function writeWith(fault: Fault): Promise<Outcome> {
     await sleep(1_500);
     await expect.poll(() => faults.hits, { timeout: PATIENCE }).toBeGreaterThan(0);
     // The server may still be trying whether there is room.
-    if (fault.times === 1) await expect.poll(() => server.ended(), { timeout: PATIENCE }).toBeDefined();
+    if (fault.times === 1) {
+      await expect
+        .poll(() => server.ended(), { timeout: PATIENCE })
+        .toBeDefined()
+        .catch((cause: unknown) => {
+          throw new Error(`the server goes on after ${faults.hits} failed calls: ${server.log.slice(-20).join('\n')}`, {
+            cause,
+          });
+        });
+    }
     faults.end();
     const then = expected.acknowledgements;
     await sleep(700);
