@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GuessLimits, isTooManyGuesses, networkOf } from './guess-limits.ts';
 
 let limits: GuessLimits;
@@ -124,6 +124,35 @@ describe('wrong secrets', () => {
 });
 
 describe('right secrets', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('that wait too long for others of the account are refused, and the next ones are taken', async () => {
+    vi.useFakeTimers();
+    const proven: number[] = [];
+    const sent = Array.from({ length: 40 }, (_, index) =>
+      attempt(
+        async () => {
+          proven.push(index);
+          await new Promise((done) => setTimeout(done, 10_000));
+        },
+        '192.0.2.1',
+        'ann',
+      ),
+    );
+    const settled = Promise.allSettled(sent);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const refused = (await settled).slice(4) as PromiseRejectedResult[];
+    expect(proven).toEqual([0, 1, 2, 3]);
+    expect(refused).toHaveLength(36);
+    for (const { reason } of refused) {
+      expect(isTooManyGuesses(reason) && reason.waitSeconds).toBe(5);
+      expect(String(reason)).toContain('waited longer than 5 s');
+    }
+    await succeed('192.0.2.1', 'ann');
+  });
+
   it('that are sent at the same time are all taken', async () => {
     const sent = Array.from({ length: 50 }, () =>
       attempt(() => new Promise((done) => setTimeout(done, 1)), 'a', 'ann'),

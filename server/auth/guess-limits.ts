@@ -66,6 +66,8 @@ const accountLimit = { max: 20, windowMs: 5_000 };
 const familiarForMs = 30 * 86_400_000;
 /** Attempts for one account that are checked at the same time, and the maximum with the waiting ones. */
 const concurrency = { max: 4, withWaiting: 100 };
+/** Milliseconds. An attempt that has waited longer is refused: the service that checks the secrets is slow or does not answer. */
+const longestWaitMs = 5_000;
 
 interface SecretAttempt {
   readonly from: Pick<RequestOrigin, 'remoteAddress' | 'sharedAddress'>;
@@ -96,7 +98,7 @@ export class GuessLimits {
   /**
    * Runs `prove`, which rejects if the secret is wrong; `isGuess` selects the errors that mean it. Rejects with `too-many-guesses` after too
    * many wrong secrets, even if this one is right. Attempts for one account run in a queue: otherwise concurrent ones would all run before
-   * the first is counted.
+   * the first is counted. An attempt that waited too long in the queue is rejected with the same code.
    */
   async attempt<T>(of: SecretAttempt, prove: () => Promise<T>, isGuess: (error: unknown) => boolean): Promise<T> {
     this.#refuse(of);
@@ -155,8 +157,12 @@ export class GuessLimits {
     if (queue.users >= concurrency.withWaiting) throw tooManyGuesses(1);
     this.#queues.set(name, queue);
     queue.users += 1;
+    const arrived = performance.now();
     try {
-      return await queue.run(work);
+      return await queue.run(async () => {
+        if (performance.now() - arrived > longestWaitMs) throw queueTooSlow();
+        return work();
+      });
     } finally {
       queue.users -= 1;
       if (queue.users === 0) this.#queues.delete(name);
@@ -189,6 +195,15 @@ function tooManyGuesses(waitSeconds: number): IdentityError {
   return new IdentityError('too-many-guesses', `Too many wrong attempts. Try again in ${waitSeconds} s.`, {
     waitSeconds,
   });
+}
+
+function queueTooSlow(): IdentityError {
+  const seconds = longestWaitMs / 1000;
+  return new IdentityError(
+    'too-many-guesses',
+    `${concurrency.max} sign-ins of this account are checked at a time, and this one waited longer than ${seconds} s. Try again in ${seconds} s.`,
+    { waitSeconds: seconds },
+  );
 }
 
 export function isTooManyGuesses(error: unknown): error is IdentityError {
