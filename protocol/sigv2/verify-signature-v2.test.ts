@@ -194,6 +194,16 @@ describe('a presigned URL', () => {
     expect(refusal({ ...given, bucket: 'b', headers: { 'x-minio-force-delete': 'true' } }).code).toBe('AccessDenied');
   });
 
+  // It would cover the ARN and not the keys of the tags that a caller removes.
+  it('is not for S3 Control, whose parameters it does not cover', () => {
+    const headers = { 'x-amz-account-id': '000000000000' };
+    const given = presigned('/v20180820/tags/arn', 'x-amz-account-id:000000000000\n/v20180820/tags/arn', {
+      method: 'DELETE',
+      more: '&tagKeys=a',
+    });
+    expect(refusal({ ...given, headers }).code).toBe('InvalidRequest');
+  });
+
   it('is told what it should have signed', () => {
     const { code, details } = refusal({ ...presigned('/b/k', '/b/other'), headers: { 'x-amz-meta-a': 'b ' } });
     expect(code).toBe('SignatureDoesNotMatch');

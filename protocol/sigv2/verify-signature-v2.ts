@@ -28,7 +28,7 @@ const allowedSkew = 15 * 60_000;
  *
  * @param bucket the bucket that the host names, for virtual-host style
  * @throws S3Error SignatureDoesNotMatch with the text that was expected to be signed, RequestTimeTooSkewed, AccessDenied (expired, headers
- * that the signature does not cover)
+ * that the signature does not cover), InvalidRequest (a request of S3 Control)
  */
 export function verifySignatureV2(
   request: SignedRequest,
@@ -72,8 +72,17 @@ function checkTime({ place, time }: SignatureV2Claim, now: Date): void {
   });
 }
 
-/** The signature covers `x-amz-` headers alone. Those of MinIO change what a request does. */
+/**
+ * The signature covers `x-amz-` headers alone. Those of MinIO change what a request does. The parameters of S3 Control, whose requests have
+ * `x-amz-account-id`, are not covered either, and AWS takes signatures of version 4 alone there.
+ */
 function refuseUncovered(headers: RequestHeaders): void {
+  if (headers['x-amz-account-id'] !== undefined) {
+    throw new S3Error(
+      'InvalidRequest',
+      'S3 Control does not accept signatures of version 2. Please use AWS4-HMAC-SHA256.',
+    );
+  }
   const names = Object.keys(headers).filter((name) => name.startsWith('x-minio-'));
   if (names.length === 0) return;
   throw new S3Error(
