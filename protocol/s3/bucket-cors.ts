@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { checkChildren, child, childrenOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, type Xml } from './xml-writer.ts';
 
 /** A rule of a bucket's CORS configuration: the pages of its origins may send requests of its methods. */
@@ -27,15 +27,6 @@ const maxSeconds = 2 ** 31 - 1;
 /** The methods that a rule can allow. */
 export const corsMethods: ReadonlySet<string> = new Set(['GET', 'PUT', 'HEAD', 'POST', 'DELETE']);
 
-const elements: ReadonlySet<string> = new Set([
-  'ID',
-  'AllowedOrigin',
-  'AllowedMethod',
-  'AllowedHeader',
-  'ExposeHeader',
-  'MaxAgeSeconds',
-]);
-
 /**
  * Reads a CORSConfiguration.
  *
@@ -44,8 +35,7 @@ const elements: ReadonlySet<string> = new Set([
  */
 export function parseCors(body: string | Buffer): readonly CorsRule[] {
   const root = readXml(body, { maxBytes: maxCorsDocument, maxElements, root: 'CORSConfiguration' });
-  const other = root.children.find(({ name }) => name !== 'CORSRule');
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "CORSConfiguration"`);
+  checkChildren(root, [], ['CORSRule']);
   if (root.children.length === 0) throw malformed('"CORSConfiguration" lacks "CORSRule"');
   if (root.children.length > maxRules) {
     throw invalid(`The number of CORS rules should not exceed allowed limit of ${maxRules} rules.`);
@@ -54,8 +44,8 @@ export function parseCors(body: string | Buffer): readonly CorsRule[] {
 }
 
 function parseRule(node: XmlNode): CorsRule {
-  const other = node.children.find(({ name, children }) => !elements.has(name) || children.length > 0);
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "CORSRule"`);
+  checkChildren(node, ['ID', 'MaxAgeSeconds'], ['AllowedOrigin', 'AllowedMethod', 'AllowedHeader', 'ExposeHeader']);
+  for (const one of node.children) checkChildren(one, []);
   const texts = (name: string) => childrenOf(node, name).map(({ text }) => text.trim());
   const [origins, methods] = [texts('AllowedOrigin'), texts('AllowedMethod')];
   if (origins.length === 0) throw malformed('"CORSRule" lacks "AllowedOrigin"');

@@ -1,5 +1,14 @@
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
+import {
+  checkChildren,
+  child,
+  childrenOf,
+  requiredText,
+  textOf,
+  malformed,
+  readXml,
+  type XmlNode,
+} from './xml-reader.ts';
 import { maxTaggingDocument, readTagSet, type Tags } from './tagging.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
@@ -34,8 +43,10 @@ export function keyNameOf(text: string): string {
  */
 export function parseBucketEncryption(body: string | Buffer): BucketEncryptionRule {
   const root = readXml(body, { maxBytes: 65_536, root: 'ServerSideEncryptionConfiguration' });
+  checkChildren(root, [], ['Rule']);
   const [rule, ...others] = childrenOf(root, 'Rule');
   if (rule === undefined || others.length > 0) throw malformed('there must be exactly one "Rule"');
+  checkChildren(rule, ['ApplyServerSideEncryptionByDefault', 'BlockedEncryptionTypes', 'BucketKeyEnabled']);
   const defaults = child(rule, 'ApplyServerSideEncryptionByDefault');
   const blocked = blockedOf(rule);
   const more = { ...bucketKeyOf(rule), ...(blocked && { blocked }) };
@@ -43,6 +54,7 @@ export function parseBucketEncryption(body: string | Buffer): BucketEncryptionRu
     if (blocked === undefined) throw malformed('"Rule" lacks "ApplyServerSideEncryptionByDefault"');
     return { ...more, scheme: 'none', blocked };
   }
+  checkChildren(defaults, ['SSEAlgorithm', 'KMSMasterKeyID']);
   const algorithm = requiredText(defaults, 'SSEAlgorithm').trim();
   const keyName = keyNameOf(textOf(defaults, 'KMSMasterKeyID') ?? '');
   if (algorithm === 'aws:kms') return { scheme: 'SSE-KMS', ...(keyName === '' ? {} : { keyName }), ...more };
@@ -62,6 +74,7 @@ export function parseBucketEncryption(body: string | Buffer): BucketEncryptionRu
 function blockedOf(rule: XmlNode): readonly BlockedEncryptionType[] | undefined {
   const types = child(rule, 'BlockedEncryptionTypes');
   if (types === undefined) return undefined;
+  checkChildren(types, [], ['EncryptionType']);
   return childrenOf(types, 'EncryptionType').map(({ text }) => {
     const type = text.trim();
     if (type === 'SSE-C' || type === 'NONE') return type;

@@ -1,6 +1,15 @@
 import { keyNameOf } from './bucket-encryption.ts';
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from './xml-reader.ts';
+import {
+  checkChildren,
+  child,
+  childrenOf,
+  malformed,
+  readXml,
+  requiredText,
+  textOf,
+  type XmlNode,
+} from './xml-reader.ts';
 import { element, xmlDocument, type Xml } from './xml-writer.ts';
 
 /** The columns of a report that a configuration asks for, in the order of the report. */
@@ -64,12 +73,20 @@ export function isInventoryId(id: string): boolean {
  */
 export function parseInventory(body: string | Buffer, id: string): InventoryConfiguration {
   const root = readXml(body, { maxBytes: maxInventoryDocument, maxElements: 1_000, root: 'InventoryConfiguration' });
-  allowOnly(root, 'Destination Filter Id IncludedObjectVersions IsEnabled OptionalFields Schedule');
+  checkChildren(root, [
+    'Destination',
+    'Filter',
+    'Id',
+    'IncludedObjectVersions',
+    'IsEnabled',
+    'OptionalFields',
+    'Schedule',
+  ]);
   const filter = child(root, 'Filter');
-  if (filter !== undefined) allowOnly(filter, 'Prefix');
+  if (filter !== undefined) checkChildren(filter, ['Prefix']);
   const prefix = prefixOf(filter);
   const schedule = requiredChild(root, 'Schedule');
-  allowOnly(schedule, 'Frequency');
+  checkChildren(schedule, ['Frequency']);
   const configuration: InventoryConfiguration = {
     id: requiredText(root, 'Id'),
     enabled: oneOf(requiredText(root, 'IsEnabled'), 'IsEnabled', ['true', 'false']) === 'true',
@@ -85,9 +102,9 @@ export function parseInventory(body: string | Buffer, id: string): InventoryConf
 
 function destinationOf(root: XmlNode): InventoryDestination {
   const outer = requiredChild(root, 'Destination');
-  allowOnly(outer, 'S3BucketDestination');
+  checkChildren(outer, ['S3BucketDestination']);
   const node = requiredChild(outer, 'S3BucketDestination');
-  allowOnly(node, 'AccountId Bucket Encryption Format Prefix');
+  checkChildren(node, ['AccountId', 'Bucket', 'Encryption', 'Format', 'Prefix']);
   const format = oneOf(requiredText(node, 'Format'), 'Format', ['CSV', 'ORC', 'Parquet']);
   if (format === 'ORC') throw new S3Error('NotImplemented', 'The format ORC is not implemented: use CSV or Parquet.');
   const arn = requiredText(node, 'Bucket');
@@ -109,11 +126,11 @@ function destinationOf(root: XmlNode): InventoryDestination {
 
 function encryptionOf(node: XmlNode | undefined): InventoryDestination['encryption'] {
   if (node === undefined) return undefined;
-  allowOnly(node, 'SSE-KMS SSE-S3');
+  checkChildren(node, ['SSE-KMS', 'SSE-S3']);
   const kms = child(node, 'SSE-KMS');
   if (node.children.length !== 1) throw malformed('"Encryption" has either "SSE-S3" or "SSE-KMS"');
   if (kms === undefined) return { scheme: 'SSE-S3' };
-  allowOnly(kms, 'KeyId');
+  checkChildren(kms, ['KeyId']);
   const keyName = keyNameOf(requiredText(kms, 'KeyId'));
   if (keyName === '') throw malformed('"KeyId" is empty');
   return { scheme: 'SSE-KMS', keyName };
@@ -149,13 +166,6 @@ function oneOf<Name extends string>(text: string, element: string, names: readon
   const found = names.find((name) => name === text);
   if (found === undefined) throw malformed(`"${text.slice(0, 64)}" cannot be a "${element}"`);
   return found;
-}
-
-function allowOnly(node: XmlNode, names: string): void {
-  for (const { name } of node.children) {
-    if (names.split(' ').includes(name) && childrenOf(node, name).length === 1) continue;
-    throw malformed(`"${node.name.slice(0, 64)}" cannot have "${name.slice(0, 64)}" there, or twice`);
-  }
 }
 
 /** Writes the document that GetBucketInventoryConfiguration answers. */

@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { checkChildren, child, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** The place of the access logs of a bucket. */
@@ -23,10 +23,10 @@ const maxPrefix = 800;
  */
 export function parseLogging(body: string | Buffer): BucketLogging | undefined {
   const root = readXml(body, { maxBytes: maxLoggingDocument, maxElements: 1_000, root: 'BucketLoggingStatus' });
-  allowOnly(root, ['LoggingEnabled']);
+  checkChildren(root, ['LoggingEnabled']);
   const enabled = child(root, 'LoggingEnabled');
   if (enabled === undefined) return undefined;
-  allowOnly(enabled, ['TargetBucket', 'TargetPrefix', 'TargetGrants', 'TargetObjectKeyFormat']);
+  checkChildren(enabled, ['TargetBucket', 'TargetPrefix', 'TargetGrants', 'TargetObjectKeyFormat']);
   if ((child(enabled, 'TargetGrants')?.children.length ?? 0) > 0) {
     throw new S3Error(
       'NotImplemented',
@@ -49,21 +49,14 @@ export function parseLogging(body: string | Buffer): BucketLogging | undefined {
 
 function partitionOf(format: XmlNode | undefined): BucketLogging['partitionBy'] {
   if (format === undefined) return undefined;
-  allowOnly(format, ['SimplePrefix', 'PartitionedPrefix']);
+  checkChildren(format, ['SimplePrefix', 'PartitionedPrefix']);
   const partitioned = child(format, 'PartitionedPrefix');
   if (format.children.length !== 1) throw malformed('"TargetObjectKeyFormat" must have one format');
   if (partitioned === undefined) return undefined;
-  allowOnly(partitioned, ['PartitionDateSource']);
+  checkChildren(partitioned, ['PartitionDateSource']);
   const source = child(partitioned, 'PartitionDateSource')?.text;
   if (source === 'EventTime' || source === 'DeliveryTime') return source;
   throw malformed('"PartitionDateSource" must be EventTime or DeliveryTime');
-}
-
-function allowOnly(node: XmlNode, names: readonly string[]): void {
-  for (const { name } of node.children) {
-    if (names.includes(name) && childrenOf(node, name).length === 1) continue;
-    throw malformed(`"${node.name.slice(0, 64)}" cannot have "${name.slice(0, 64)}" there, or twice`);
-  }
 }
 
 /** Writes the document that GetBucketLogging answers. */

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { covers, isEventName } from './event-names.ts';
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from './xml-reader.ts';
+import {
+  checkChildren,
+  child,
+  childrenOf,
+  malformed,
+  readXml,
+  requiredText,
+  textOf,
+  type XmlNode,
+} from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** One rule: the events of objects whose key begins and ends so go to a target. */
@@ -61,7 +70,7 @@ export function parseNotification(body: string | Buffer, known: NotificationTarg
 }
 
 function parseRule(node: XmlNode, known: NotificationTargets): NotificationRule {
-  checkChildren(node, ['Id', 'Queue', 'Event', 'Filter']);
+  checkChildren(node, ['Id', 'Queue', 'Filter'], ['Event']);
   const given = textOf(node, 'Id')?.trim() ?? '';
   if (given.length > maxId) throw invalid(`The ID is longer than ${maxId} characters.`, 'Id', given);
   const arn = requiredText(node, 'Queue').trim();
@@ -109,7 +118,7 @@ function filterOf(rule: XmlNode): Pick<NotificationRule, 'prefix' | 'suffix'> {
   checkChildren(filter, ['S3Key']);
   const key = child(filter, 'S3Key');
   if (key === undefined) return {};
-  checkChildren(key, ['FilterRule']);
+  checkChildren(key, [], ['FilterRule']);
   const found: { prefix?: string; suffix?: string } = {};
   for (const node of childrenOf(key, 'FilterRule')) {
     checkChildren(node, ['Name', 'Value']);
@@ -154,12 +163,6 @@ function overlap(one: NotificationRule, other: NotificationRule): boolean {
     (suffix.endsWith(otherSuffix) || otherSuffix.endsWith(suffix)) &&
     one.events.some((event) => other.events.some((second) => covers(event, second) || covers(second, event)))
   );
-}
-
-/** Refuses elements that the server would ignore. */
-function checkChildren(node: XmlNode, names: readonly string[]): void {
-  const other = node.children.find(({ name }) => !names.includes(name));
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "${node.name}"`);
 }
 
 function invalid(message: string, name: string, value = ''): S3Error {

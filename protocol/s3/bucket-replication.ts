@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from './xml-reader.ts';
+import {
+  checkChildren,
+  child,
+  childrenOf,
+  malformed,
+  readXml,
+  requiredText,
+  textOf,
+  type XmlNode,
+} from './xml-reader.ts';
 import { element, xmlDocument, type Xml } from './xml-writer.ts';
 
 /** The rules by which the versions of a bucket are replicated to remote targets. */
@@ -71,7 +80,7 @@ export function targetIdOf(arn: string): string | undefined {
  */
 export function parseReplication(body: string | Buffer): ReplicationConfiguration {
   const root = readXml(body, { maxBytes: maxReplicationDocument, root: 'ReplicationConfiguration' });
-  checkChildren(root, ['Role', 'Rule']);
+  checkChildren(root, ['Role'], ['Rule']);
   const nodes = childrenOf(root, 'Rule');
   if (nodes.length === 0) throw malformed('"ReplicationConfiguration" lacks "Rule"');
   if (nodes.length > maxRules) {
@@ -179,10 +188,10 @@ function filterOf(rule: XmlNode): ReplicationFilter {
   const prefix = textOf(rule, 'Prefix');
   if (filter === undefined) return prefixOf(prefix);
   if (prefix !== undefined) throw malformed('"Rule" has both "Filter" and "Prefix"');
-  checkChildren(filter, ['Prefix', 'Tag', 'And']);
+  checkChildren(filter, ['Prefix', 'And'], ['Tag']);
   const and = child(filter, 'And');
   if (and === undefined || and.children.length === 0) return conditionsOf(filter);
-  checkChildren(and, ['Prefix', 'Tag']);
+  checkChildren(and, ['Prefix'], ['Tag']);
   if (textOf(filter, 'Prefix') || filter.children.some(({ name, children }) => name === 'Tag' && children.length > 0)) {
     throw malformed('"Filter" has conditions beside "And"');
   }
@@ -214,12 +223,6 @@ function requiredChild(node: XmlNode, name: string): XmlNode {
   const found = child(node, name);
   if (found === undefined) throw malformed(`"${node.name}" lacks "${name}"`);
   return found;
-}
-
-/** Refuses elements that the server would ignore. */
-function checkChildren(node: XmlNode, names: readonly string[]): void {
-  const other = node.children.find(({ name }) => !names.includes(name));
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "${node.name}"`);
 }
 
 function invalidRequest(message: string): S3Error {

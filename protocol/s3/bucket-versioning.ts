@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { childrenOf, malformed, readXml, requiredText, type XmlNode } from './xml-reader.ts';
+import { checkChildren, childrenOf, malformed, readXml, requiredText, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** The versioning of a bucket. The excluded keys are an extension of MinIO. */
@@ -16,8 +16,6 @@ const maxExcludedPrefixes = 10;
 /** Bytes. A key is not longer. */
 const maxPrefix = 1_024;
 
-const known: ReadonlySet<string> = new Set(['Status', 'MfaDelete', 'MFADelete', 'ExcludedPrefixes', 'ExcludeFolders']);
-
 /**
  * Reads a VersioningConfiguration.
  *
@@ -27,8 +25,7 @@ const known: ReadonlySet<string> = new Set(['Status', 'MfaDelete', 'MFADelete', 
  */
 export function parseVersioning(body: string | Buffer): VersioningConfiguration {
   const root = readXml(body, { maxBytes: maxVersioningDocument, root: 'VersioningConfiguration' });
-  const other = root.children.find(({ name }) => !known.has(name));
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "VersioningConfiguration"`);
+  checkChildren(root, ['Status', 'MfaDelete', 'MFADelete', 'ExcludeFolders'], ['ExcludedPrefixes']);
   const status = oneText(root, 'Status') ?? '';
   if (status === '') throw illegal('The Versioning element must be specified');
   if (status !== 'Enabled' && status !== 'Suspended') throw malformed('"Status" is Enabled or Suspended');
@@ -52,7 +49,10 @@ function refuseMfaDelete(state: string): void {
 }
 
 function excludedPrefixesOf(root: XmlNode): readonly string[] {
-  const prefixes = childrenOf(root, 'ExcludedPrefixes').map((node) => requiredText(node, 'Prefix'));
+  const prefixes = childrenOf(root, 'ExcludedPrefixes').map((node) => {
+    checkChildren(node, ['Prefix']);
+    return requiredText(node, 'Prefix');
+  });
   if (prefixes.length > maxExcludedPrefixes) {
     throw illegal(`There are ${prefixes.length} excluded prefixes; at most ${maxExcludedPrefixes} are allowed`);
   }

@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { child, childrenOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { checkChildren, child, childrenOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 type RedirectProtocol = 'http' | 'https';
@@ -43,13 +43,13 @@ const maxText = 1_024;
  */
 export function parseWebsite(body: string | Buffer): Website {
   const root = readXml(body, { maxBytes: maxWebsiteDocument, maxElements: 2_000, root: 'WebsiteConfiguration' });
-  allowOnly(root, ['RedirectAllRequestsTo', 'IndexDocument', 'ErrorDocument', 'RoutingRules']);
+  checkChildren(root, ['RedirectAllRequestsTo', 'IndexDocument', 'ErrorDocument', 'RoutingRules']);
   const all = child(root, 'RedirectAllRequestsTo');
   if (all !== undefined) {
     if (root.children.length > 1) {
       throw invalid('RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.');
     }
-    allowOnly(all, ['HostName', 'Protocol']);
+    checkChildren(all, ['HostName', 'Protocol']);
     const hostName = textOf(all, 'HostName');
     if (hostName === undefined) throw malformed('"RedirectAllRequestsTo" lacks "HostName"');
     return { kind: 'redirect', hostName: checkedHost(hostName), ...protocolOf(all) };
@@ -71,7 +71,7 @@ function indexSuffixOf(root: XmlNode): string {
       ArgumentValue: 'null',
     });
   }
-  allowOnly(index, ['Suffix']);
+  checkChildren(index, ['Suffix']);
   const suffix = textOf(index, 'Suffix') ?? '';
   if (suffix.trim() !== '' && !suffix.includes('/')) return suffix;
   throw invalidArgument('The IndexDocument Suffix is not well formed', {
@@ -83,7 +83,7 @@ function indexSuffixOf(root: XmlNode): string {
 function errorKeyOf(root: XmlNode): string | undefined {
   const document = child(root, 'ErrorDocument');
   if (document === undefined) return undefined;
-  allowOnly(document, ['Key']);
+  checkChildren(document, ['Key']);
   const key = textOf(document, 'Key') ?? '';
   if (key !== '') return key;
   throw invalidArgument('The ErrorDocument Key is not well formed', {
@@ -94,18 +94,18 @@ function errorKeyOf(root: XmlNode): string | undefined {
 
 function rulesOf(node: XmlNode | undefined): readonly RoutingRule[] {
   if (node === undefined) return [];
-  allowOnly(node, ['RoutingRule']);
+  checkChildren(node, [], ['RoutingRule']);
   const rules = childrenOf(node, 'RoutingRule');
   if (rules.length > maxRules) throw invalid(`The number of routing rules must not exceed ${maxRules}.`);
   return rules.map(parseRule);
 }
 
 function parseRule(node: XmlNode): RoutingRule {
-  allowOnly(node, ['Condition', 'Redirect']);
+  checkChildren(node, ['Condition', 'Redirect']);
   const condition = child(node, 'Condition');
   const redirect = child(node, 'Redirect');
   if (redirect === undefined || redirect.children.length === 0) throw malformed('"RoutingRule" lacks "Redirect"');
-  allowOnly(redirect, ['HostName', 'HttpRedirectCode', 'Protocol', 'ReplaceKeyPrefixWith', 'ReplaceKeyWith']);
+  checkChildren(redirect, ['HostName', 'HttpRedirectCode', 'Protocol', 'ReplaceKeyPrefixWith', 'ReplaceKeyWith']);
   const hostName = textOf(redirect, 'HostName');
   const code = textOf(redirect, 'HttpRedirectCode');
   if (code !== undefined && !/^30[1-9]$|^3[1-9]\d$/.test(code)) {
@@ -124,7 +124,7 @@ function parseRule(node: XmlNode): RoutingRule {
 
 function conditionOf(node: XmlNode | undefined): Pick<RoutingRule, 'prefix' | 'errorCode'> {
   if (node === undefined) return { prefix: '' };
-  allowOnly(node, ['HttpErrorCodeReturnedEquals', 'KeyPrefixEquals']);
+  checkChildren(node, ['HttpErrorCodeReturnedEquals', 'KeyPrefixEquals']);
   const prefix = textOf(node, 'KeyPrefixEquals');
   const code = textOf(node, 'HttpErrorCodeReturnedEquals');
   if (prefix === undefined && code === undefined) {
@@ -166,15 +166,6 @@ function textOf(node: XmlNode, name: string): string | undefined {
   const text = child(node, name)?.text;
   if (text !== undefined && text.length > maxText) throw malformed(`"${name}" is longer than ${maxText} characters`);
   return text;
-}
-
-/** Each element may be there once, except those of a list. */
-function allowOnly(node: XmlNode, names: readonly string[]): void {
-  for (const { name } of node.children) {
-    const isList = name === 'RoutingRule';
-    if (names.includes(name) && (isList || childrenOf(node, name).length === 1)) continue;
-    throw malformed(`"${node.name.slice(0, 64)}" cannot have "${name.slice(0, 64)}" there, or twice`);
-  }
 }
 
 function invalid(message: string): S3Error {

@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { child, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { checkChildren, child, requiredText, textOf, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 export type RetentionMode = 'GOVERNANCE' | 'COMPLIANCE';
@@ -30,14 +30,14 @@ const maxRetentionMs = maxPeriod.Days * 86_400_000;
  */
 export function parseObjectLockConfiguration(body: string | Buffer): ObjectLockRule {
   const root = readXml(body, { maxBytes: maxLockDocument, maxElements: 100, root: 'ObjectLockConfiguration' });
-  checkChildren(root, ['ObjectLockEnabled', 'Rule']);
+  checkLockElements(root, ['ObjectLockEnabled', 'Rule']);
   if (requiredText(root, 'ObjectLockEnabled').trim() !== 'Enabled') throw malformed('"ObjectLockEnabled" is Enabled');
   const rule = child(root, 'Rule');
   if (rule === undefined) return {};
-  checkChildren(rule, ['DefaultRetention']);
+  checkLockElements(rule, ['DefaultRetention']);
   const retention = child(rule, 'DefaultRetention');
   if (retention === undefined) throw malformed('"Rule" lacks "DefaultRetention"');
-  checkChildren(retention, ['Mode', 'Days', 'Years']);
+  checkLockElements(retention, ['Mode', 'Days', 'Years']);
   const mode = modeOf(requiredText(retention, 'Mode'));
   const days = periodOf(retention, 'Days');
   const years = periodOf(retention, 'Years');
@@ -86,7 +86,7 @@ export function writeObjectLockConfiguration({ defaultRetention }: ObjectLockRul
  */
 export function parseRetention(body: string | Buffer): Retention | undefined {
   const root = readXml(body, { maxBytes: maxLockDocument, maxElements: 100, root: 'Retention' });
-  checkChildren(root, ['Mode', 'RetainUntilDate']);
+  checkLockElements(root, ['Mode', 'RetainUntilDate']);
   if (root.children.length === 0) return undefined;
   const mode = modeOf(requiredText(root, 'Mode'));
   const until = parseTimestamp(requiredText(root, 'RetainUntilDate').trim());
@@ -107,7 +107,7 @@ export function writeRetention({ mode, until }: Retention): string {
  */
 export function parseLegalHold(body: string | Buffer): boolean {
   const root = readXml(body, { maxBytes: maxLockDocument, maxElements: 100, root: 'LegalHold' });
-  checkChildren(root, ['Status']);
+  checkLockElements(root, ['Status']);
   const status = requiredText(root, 'Status').trim();
   if (status !== 'ON' && status !== 'OFF') throw malformed('"Status" is ON or OFF');
   return status === 'ON';
@@ -202,15 +202,10 @@ function modeOf(text: string): RetentionMode {
   throw malformed('"Mode" is GOVERNANCE or COMPLIANCE');
 }
 
-/** Refuses elements that the server would ignore. */
-function checkChildren(node: XmlNode, names: readonly string[]): void {
-  const other = node.children.find(({ name }) => !names.includes(name));
-  if (other === undefined) return;
-  if (other.name.includes('EventHold')) {
-    throw new S3Error(
-      'NotImplemented',
-      `"${other.name.slice(0, 64)}" is not implemented: objects have no event holds.`,
-    );
+function checkLockElements(node: XmlNode, names: readonly string[]): void {
+  const hold = node.children.find(({ name }) => name.includes('EventHold'));
+  if (hold !== undefined) {
+    throw new S3Error('NotImplemented', `"${hold.name.slice(0, 64)}" is not implemented: objects have no event holds.`);
   }
-  throw malformed(`"${node.name}" has an unknown element "${other.name.slice(0, 64)}"`);
+  checkChildren(node, names);
 }

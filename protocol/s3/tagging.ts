@@ -1,6 +1,6 @@
 import { S3Error } from './s3-error.ts';
 import { percentEncode } from '../sigv4/signature.ts';
-import { child, childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
+import { checkChildren, child, childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, type Xml } from './xml-writer.ts';
 
 /** Values by key. */
@@ -27,6 +27,7 @@ export const maxTaggingDocument = 128 * 1_024;
  */
 export function parseTagging(body: string | Buffer, of: Tagged = 'bucket'): Tags {
   const root = readXml(body, { maxBytes: maxTaggingDocument, maxElements: 1_000, root: 'Tagging' });
+  checkChildren(root, ['TagSet']);
   const set = child(root, 'TagSet');
   if (set === undefined) throw malformed('"Tagging" lacks "TagSet"');
   return readTagSet(set, of);
@@ -35,7 +36,9 @@ export function parseTagging(body: string | Buffer, of: Tagged = 'bucket'): Tags
 /** Reads the elements `Tag` of an element. The tags are in the order of their keys. */
 export function readTagSet(set: XmlNode, of: Tagged = 'bucket'): Tags {
   const tags = new Map<string, string>();
+  checkChildren(set, [], ['Tag']);
   for (const tag of childrenOf(set, 'Tag')) {
+    checkChildren(tag, ['Key', 'Value']);
     const key = requiredText(tag, 'Key');
     if (tags.has(key)) {
       throw invalidTag(`Cannot provide multiple Tags with the same key: ${shown(key)} is given more than once.`, key);
@@ -93,6 +96,7 @@ const controlNamespace = 'http://awss3control.amazonaws.com/doc/2018-08-20/';
  */
 export function parseTagResource(body: string | Buffer): Tags {
   const root = readXml(body, { maxBytes: maxTaggingDocument, maxElements: 1_000, root: 'TagResourceRequest' });
+  checkChildren(root, ['Tags']);
   const tags = child(root, 'Tags');
   if (tags === undefined) throw malformed('"TagResourceRequest" lacks "Tags"');
   return readTagSet(tags);

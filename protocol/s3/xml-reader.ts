@@ -262,6 +262,22 @@ export function malformed(why: string): S3Error {
   );
 }
 
+/**
+ * Refuses elements that the server would ignore: those with an unknown name, and the second one with a name of `once`. Those of `lists` may
+ * repeat.
+ *
+ * @throws S3Error MalformedXML
+ */
+export function checkChildren(node: XmlNode, once: readonly string[], lists: readonly string[] = []): void {
+  const seen = new Set<string>();
+  for (const { name } of node.children) {
+    if (lists.includes(name)) continue;
+    if (!once.includes(name)) throw malformed(`"${name.slice(0, 64)}" is no element of "${node.name}"`);
+    if (seen.has(name)) throw malformed(`"${node.name}" has "${name}" more than once`);
+    seen.add(name);
+  }
+}
+
 /** Finds the only child with a name. Returns undefined if there is none. */
 export function child(node: XmlNode, name: string): XmlNode | undefined {
   const [found, ...more] = node.children.filter((one) => one.name === name);

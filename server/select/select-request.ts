@@ -1,5 +1,5 @@
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
-import { child, malformed, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
+import { checkChildren, child, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
 import type { CsvInput } from './read/csv-reader.ts';
 import type { Compression } from './read/decompress.ts';
 
@@ -43,7 +43,14 @@ export const maxSelectDocument = 2 * 1_024 * 1_024;
 export function parseSelectRequest(document: Buffer): SelectRequest {
   if (document.length === 0) throw new S3Error('EmptyRequestBody');
   const root = readXml(document, { maxBytes: maxSelectDocument, maxElements: 100, root: 'SelectObjectContentRequest' });
-  knownOnly(root, 'Expression ExpressionType RequestProgress InputSerialization OutputSerialization ScanRange');
+  checkChildren(root, [
+    'Expression',
+    'ExpressionType',
+    'RequestProgress',
+    'InputSerialization',
+    'OutputSerialization',
+    'ScanRange',
+  ]);
   const expression = textOf(root, 'Expression');
   if (expression === undefined || expression.trim() === '') throw missing('Expression');
   const type = textOf(root, 'ExpressionType');
@@ -51,7 +58,7 @@ export function parseSelectRequest(document: Buffer): SelectRequest {
   if (type.toUpperCase() !== 'SQL') throw new S3Error('InvalidExpressionType');
   const input = parseInput(required(root, 'InputSerialization'));
   const progress = child(root, 'RequestProgress');
-  if (progress !== undefined) knownOnly(progress, 'Enabled');
+  if (progress !== undefined) checkChildren(progress, ['Enabled']);
   return {
     expression,
     input,
@@ -71,13 +78,6 @@ function required(node: XmlNode, name: string): XmlNode {
   return found;
 }
 
-function knownOnly(node: XmlNode, names: string): void {
-  const known = names.split(' ');
-  for (const { name } of node.children) {
-    if (!known.includes(name)) throw malformed(`"${node.name}" has the unknown element "${name.slice(0, 64)}"`);
-  }
-}
-
 function flag(node: XmlNode, name: string): boolean {
   return choice(node, name, ['FALSE', 'TRUE'], 'InvalidRequestParameter') === 'TRUE';
 }
@@ -92,17 +92,17 @@ function choice<T extends string>(node: XmlNode, name: string, choices: readonly
 }
 
 function parseInput(node: XmlNode): SelectInput {
-  knownOnly(node, 'CompressionType CSV JSON Parquet');
+  checkChildren(node, ['CompressionType', 'CSV', 'JSON', 'Parquet']);
   const compression = choice(node, 'CompressionType', ['NONE', 'GZIP', 'BZIP2', 'ZSTD'], 'InvalidCompressionFormat');
   const [format, ...more] = node.children.filter(({ name }) => name !== 'CompressionType');
   if (format === undefined || more.length > 0) throw new S3Error('ObjectSerializationConflict');
   if (format.name === 'CSV') return { kind: 'csv', csv: parseCsv(format), compression };
   if (format.name === 'JSON') {
-    knownOnly(format, 'Type');
+    checkChildren(format, ['Type']);
     if (textOf(format, 'Type') === undefined) throw missing('Type');
     return { kind: 'json', type: choice(format, 'Type', ['LINES', 'DOCUMENT'], 'InvalidJsonType'), compression };
   }
-  knownOnly(format, '');
+  checkChildren(format, []);
   if (compression !== 'NONE') {
     throw new S3Error(
       'InvalidCompressionFormat',
@@ -113,10 +113,15 @@ function parseInput(node: XmlNode): SelectInput {
 }
 
 function parseCsv(node: XmlNode): CsvInput {
-  knownOnly(
-    node,
-    'FileHeaderInfo Comments QuoteEscapeCharacter RecordDelimiter FieldDelimiter QuoteCharacter AllowQuotedRecordDelimiter',
-  );
+  checkChildren(node, [
+    'FileHeaderInfo',
+    'Comments',
+    'QuoteEscapeCharacter',
+    'RecordDelimiter',
+    'FieldDelimiter',
+    'QuoteCharacter',
+    'AllowQuotedRecordDelimiter',
+  ]);
   return {
     header: choice(node, 'FileHeaderInfo', ['NONE', 'USE', 'IGNORE'], 'InvalidFileHeaderInfo'),
     ...parseDelimiters(node),
@@ -150,21 +155,21 @@ function characters(node: XmlNode, name: string, standard: string, min: number, 
 }
 
 function parseOutput(node: XmlNode): SelectOutput {
-  knownOnly(node, 'CSV JSON');
+  checkChildren(node, ['CSV', 'JSON']);
   const [format, ...more] = node.children;
   if (format === undefined || more.length > 0) throw new S3Error('ObjectSerializationConflict');
   if (format.name === 'JSON') {
-    knownOnly(format, 'RecordDelimiter');
+    checkChildren(format, ['RecordDelimiter']);
     return { kind: 'json', recordDelimiter: characters(format, 'RecordDelimiter', '\n', 0, 2) };
   }
-  knownOnly(format, 'QuoteFields QuoteEscapeCharacter RecordDelimiter FieldDelimiter QuoteCharacter');
+  checkChildren(format, ['QuoteFields', 'QuoteEscapeCharacter', 'RecordDelimiter', 'FieldDelimiter', 'QuoteCharacter']);
   const alwaysQuotes = choice(format, 'QuoteFields', ['ASNEEDED', 'ALWAYS'], 'InvalidQuoteFields') === 'ALWAYS';
   return { kind: 'csv', alwaysQuotes, ...parseDelimiters(format) };
 }
 
 function parseRange(node: XmlNode | undefined, input: SelectInput): SelectRequest['range'] {
   if (node === undefined) return undefined;
-  knownOnly(node, 'Start End');
+  checkChildren(node, ['Start', 'End']);
   const start = position(node, 'Start');
   const end = position(node, 'End');
   if ((start === undefined && end === undefined) || (start !== undefined && end !== undefined && end < start)) {

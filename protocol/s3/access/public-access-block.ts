@@ -1,4 +1,4 @@
-import { malformed, child, readXml, textOf } from '../xml-reader.ts';
+import { checkChildren, malformed, child, readXml, textOf } from '../xml-reader.ts';
 import { element, xmlDocument } from '../xml-writer.ts';
 
 /**
@@ -36,8 +36,10 @@ export const maxPublicAccessBlock = 4 * 1_024;
 export function parsePublicAccessBlock(body: string | Buffer): PublicAccessBlock {
   const root = 'PublicAccessBlockConfiguration';
   const document = readXml(body, { maxBytes: maxPublicAccessBlock, maxElements: 20, root });
-  const other = document.children.find(({ name }) => !names.some(([known]) => known === name));
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "${root}"`);
+  checkChildren(
+    document,
+    names.map(([name]) => name),
+  );
   const flags = names.map(([name, field]) => {
     const flag = textOf(document, name)?.trim().toLowerCase() ?? 'false';
     if ((flag !== 'true' && flag !== 'false') || child(document, name)?.children.length) {

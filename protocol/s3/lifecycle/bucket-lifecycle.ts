@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { S3Error } from '../s3-error.ts';
-import { child, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from '../xml-reader.ts';
-import { checkChildren, daysOf, flagOf, invalidArgument, keptOf, midnightOf, optional } from './lifecycle-elements.ts';
+import {
+  checkChildren,
+  child,
+  childrenOf,
+  malformed,
+  readXml,
+  requiredText,
+  textOf,
+  type XmlNode,
+} from '../xml-reader.ts';
+import { daysOf, flagOf, invalidArgument, keptOf, midnightOf, optional } from './lifecycle-elements.ts';
 import {
   type NoncurrentTransition,
   type Transition,
@@ -63,7 +72,7 @@ const maxId = 255;
 export function parseLifecycle(body: string | Buffer): readonly LifecycleRule[] {
   const root = readXml(body, { maxBytes: maxLifecycleDocument, root: 'LifecycleConfiguration' });
   // MinIO writes the time of the last change.
-  checkChildren(root, ['Rule', 'ExpiryUpdatedAt']);
+  checkChildren(root, ['ExpiryUpdatedAt'], ['Rule']);
   const nodes = childrenOf(root, 'Rule');
   if (nodes.length === 0) throw malformed('"LifecycleConfiguration" lacks "Rule"');
   if (nodes.length > maxRules) throw malformed(`there are ${nodes.length} rules; at most ${maxRules} are allowed`);
@@ -79,12 +88,12 @@ export function parseLifecycle(body: string | Buffer): readonly LifecycleRule[] 
 }
 
 const elementsOfRule =
-  'ID Status Filter Prefix Expiration NoncurrentVersionExpiration AbortIncompleteMultipartUpload DelMarkerExpiration Transition NoncurrentVersionTransition'.split(
+  'ID Status Filter Prefix Expiration NoncurrentVersionExpiration AbortIncompleteMultipartUpload DelMarkerExpiration'.split(
     ' ',
   );
 
 function parseRule(node: XmlNode): LifecycleRule {
-  checkChildren(node, elementsOfRule);
+  checkChildren(node, elementsOfRule, ['Transition', 'NoncurrentVersionTransition']);
   const given = textOf(node, 'ID')?.trim() ?? '';
   if (given.length > maxId) throw invalidArgument(`ID length should not exceed allowed limit of ${maxId}`, 'ID', given);
   const id = given === '' ? randomBytes(16).toString('hex') : given;
@@ -141,14 +150,14 @@ function filterOf(rule: XmlNode): LifecycleFilter {
     return { deprecated: true, prefix: checkedPrefix(prefix) };
   }
   if (prefix !== undefined) throw malformed('"Rule" has both "Filter" and "Prefix"');
-  checkChildren(filter, ['Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan', 'And']);
+  checkChildren(filter, ['Prefix', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan', 'And'], ['Tag']);
   const and = child(filter, 'And');
   if (and === undefined) {
     if (filter.children.length > 1) throw malformed('"Filter" has more than one condition without "And"');
     return conditionsOf(filter);
   }
   if (filter.children.length > 1) throw malformed('"Filter" has conditions beside "And"');
-  checkChildren(and, ['Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan']);
+  checkChildren(and, ['Prefix', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan'], ['Tag']);
   if (and.children.length === 0) throw malformed('"And" has no condition');
   return conditionsOf(and);
 }
@@ -178,6 +187,7 @@ function tagsOf(nodes: readonly XmlNode[]): LifecycleFilter['tags'] {
   if (nodes.length === 0) return undefined;
   const tags = new Map<string, string>();
   for (const node of nodes) {
+    checkChildren(node, ['Key', 'Value']);
     const [key, value] = [requiredText(node, 'Key'), requiredText(node, 'Value')];
     if (key === '' || key.length > 128) {
       throw new S3Error('InvalidTag', 'The TagKey you have provided is invalid: it has 1 to 128 characters.');

@@ -47,12 +47,6 @@ export function midnightOf(text: string): number {
   throw invalidArgument("'Date' must be at midnight GMT", 'Date', text);
 }
 
-/** Refuses elements that the server would ignore. */
-export function checkChildren(node: XmlNode, names: readonly string[]): void {
-  const other = node.children.find(({ name }) => !names.includes(name));
-  if (other !== undefined) throw malformed(`"${other.name.slice(0, 64)}" is no element of "${node.name}"`);
-}
-
 export function invalidArgument(message: string, name: string, value: string): S3Error {
   return new S3Error('InvalidArgument', message, {
     details: { ArgumentName: name, ArgumentValue: value.slice(0, 100) },

@@ -1,5 +1,5 @@
-import { checkChildren, daysOf, keptOf, midnightOf, optional } from './lifecycle-elements.ts';
-import { childrenOf, malformed, requiredText, textOf, type XmlNode } from '../xml-reader.ts';
+import { daysOf, keptOf, midnightOf, optional } from './lifecycle-elements.ts';
+import { checkChildren, childrenOf, malformed, requiredText, textOf, type XmlNode } from '../xml-reader.ts';
 import { element, type Xml } from '../xml-writer.ts';
 
 /** When current versions move to the tier of this name. */

@@ -1,6 +1,6 @@
 import { S3Error } from '../s3-error.ts';
-import { checkChildren, daysOf } from './lifecycle-elements.ts';
-import { child, malformed, readXml, textOf } from '../xml-reader.ts';
+import { daysOf } from './lifecycle-elements.ts';
+import { checkChildren, child, malformed, readXml, textOf } from '../xml-reader.ts';
 
 /** Bytes of the document. */
 export const maxRestoreDocument = 64 * 1_024;
@@ -20,7 +20,9 @@ export function parseRestoreRequest(body: string | Buffer): number {
     if (child(root, name) === undefined) continue;
     throw new S3Error('NotImplemented', `"${name}" of a restore request is not implemented.`);
   }
-  const speed = textOf(child(root, 'GlacierJobParameters') ?? root, 'Tier')?.trim();
+  const parameters = child(root, 'GlacierJobParameters');
+  if (parameters !== undefined) checkChildren(parameters, ['Tier']);
+  const speed = textOf(parameters ?? root, 'Tier')?.trim();
   if (speed !== undefined && !['Standard', 'Bulk', 'Expedited'].includes(speed)) {
     throw malformed('"Tier" is Standard, Bulk or Expedited');
   }

@@ -1,6 +1,6 @@
 import { type ChecksumAlgorithm, checksumAlgorithms } from '../checksum-algorithms.ts';
 import { S3Error } from '../s3-error.ts';
-import { childrenOf, requiredText, malformed, readXml, type XmlNode } from '../xml-reader.ts';
+import { checkChildren, childrenOf, requiredText, malformed, readXml, type XmlNode } from '../xml-reader.ts';
 import { element, xmlDocument } from '../xml-writer.ts';
 
 export interface CompletedPart {
@@ -25,10 +25,9 @@ const maxElements = 10 * maxParts;
 export function parseCompleteMultipartUpload(body: string | Buffer, uploadId = ''): readonly CompletedPart[] {
   // Here an empty body has another code than in other operations.
   if (body.length === 0) throw malformed('the document is empty');
-  const parts = childrenOf(
-    readXml(body, { maxBytes: maxCompleteDocument, maxElements, root: 'CompleteMultipartUpload' }),
-    'Part',
-  );
+  const root = readXml(body, { maxBytes: maxCompleteDocument, maxElements, root: 'CompleteMultipartUpload' });
+  checkChildren(root, [], ['Part']);
+  const parts = childrenOf(root, 'Part');
   if (parts.length === 0) throw malformed('"CompleteMultipartUpload" names no "Part"');
   if (parts.length > maxParts) throw malformed(`there are ${parts.length} parts; at most ${maxParts} are allowed`);
   const completed = parts.map(parsePart);
@@ -57,6 +56,7 @@ function parsePart(part: XmlNode): CompletedPart {
   }
   const etag = requiredText(part, 'ETag').trim().replaceAll('"', '');
   const checksum = parseChecksum(part, partNumber);
+  checkChildren(part, ['PartNumber', 'ETag', ...(checksum === undefined ? [] : [`Checksum${checksum.algorithm}`])]);
   return { partNumber, etag, ...(checksum && { checksum }) };
 }
 

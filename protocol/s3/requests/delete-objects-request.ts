@@ -1,4 +1,4 @@
-import { childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from '../xml-reader.ts';
+import { checkChildren, childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from '../xml-reader.ts';
 import { element, xmlDocument } from '../xml-writer.ts';
 
 export interface DeleteObjectsRequest {
@@ -26,10 +26,17 @@ export const maxDeleteDocument = 2 * 1_024 * 1_024;
 /** An object has at most Key, VersionId, ETag, LastModifiedTime and Size. */
 const maxElements = 8 * maxDeletedObjects;
 
-/** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
+/**
+ * Reads the objects to delete. An unknown element is refused: a client that misspells `VersionId` or `ETag` would delete what it did not name.
+ *
+ * @throws S3Error MalformedXML
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
+ */
 export function parseDeleteObjects(body: string | Buffer): DeleteObjectsRequest {
   const root = readXml(body, { maxBytes: maxDeleteDocument, maxElements, root: 'Delete' });
+  checkChildren(root, ['Quiet'], ['Object']);
   const objects = childrenOf(root, 'Object').map((object) => {
+    checkChildren(object, ['Key', 'VersionId', 'ETag', 'LastModifiedTime', 'Size']);
     const versionId = textOf(object, 'VersionId');
     const conditions = parseConditions(object);
     return {
@@ -42,7 +49,9 @@ export function parseDeleteObjects(body: string | Buffer): DeleteObjectsRequest 
   if (objects.length > maxDeletedObjects) {
     throw malformed(`"Delete" names ${objects.length} objects; at most ${maxDeletedObjects} are allowed`);
   }
-  return { quiet: textOf(root, 'Quiet')?.trim().toLowerCase() === 'true', objects };
+  const quiet = textOf(root, 'Quiet')?.trim().toLowerCase() ?? 'false';
+  if (quiet !== 'true' && quiet !== 'false') throw malformed('"Quiet" is true or false');
+  return { quiet: quiet === 'true', objects };
 }
 
 function parseConditions(object: XmlNode): ObjectToDelete['conditions'] {
