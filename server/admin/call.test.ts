@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { adminTest } from '../../test/support/admin/admin.ts';
 import { isSecondGeneration, listsNamesAlone } from './call.ts';
 
 describe('the age of a client', () => {
@@ -12,5 +13,32 @@ describe('the age of a client', () => {
     [undefined, false, false],
   ])('of %s is told by its user agent', (userAgent, second, names) => {
     expect([isSecondGeneration(userAgent), listsNamesAlone(userAgent)]).toEqual([second, names]);
+  });
+});
+
+// A client would believe that it holds: with `expires` for `expiration`, an access key would never expire.
+describe('a field that is not known', () => {
+  it.each([
+    ['PUT', 'add-user?accessKey=carl', 'sealed'],
+    ['PUT', 'update-group-members', 'plain'],
+    ['PUT', 'add-service-account', 'sealed'],
+    ['POST', 'update-service-account?accessKey=carls-key', 'sealed'],
+    ['POST', 'idp/builtin/policy/attach', 'sealed'],
+    ['PUT', 'set-remote-target?bucket=b', 'sealed'],
+    ['PUT', 'tier', 'sealed'],
+    ['POST', 'tier/COLD', 'sealed'],
+    ['PUT', 'site-replication/remove', 'plain'],
+    ['POST', '/minio/admin/coffer/v1/explain', 'plain'],
+  ])('is refused by %s %s', async (method, path, how) => {
+    const test = await adminTest();
+    const body = { misspelt: 1 };
+    const { status, value } = await test.call(
+      'root',
+      method,
+      path,
+      how === 'sealed' ? { sealed: body } : { plain: JSON.stringify(body) },
+    );
+    expect(JSON.stringify(value)).toContain('Unrecognized key');
+    expect(status).toBe(400);
   });
 });

@@ -11,10 +11,12 @@ export const groupRoutes: readonly Route[] = [
   { method: 'PUT', path: adminPath('set-group-status'), action: 'admin:EnableGroup', serve: setGroupStatus },
 ];
 
-const memberChange = z.object({
+const memberChange = z.strictObject({
   group: z.string(),
   members: z.array(z.string()).nullish(),
   isRemove: z.boolean().optional(),
+  /** A new group is enabled. `set-group-status` changes that. */
+  groupStatus: z.enum(['', 'enabled']).optional(),
 });
 
 /** An addition creates the group if needed. A removal without names removes the group. */

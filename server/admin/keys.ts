@@ -103,7 +103,7 @@ async function remove(call: AdminCall) {
   }
 }
 
-const rotation = z.object({
+const rotation = z.strictObject({
   'key-id': z.string(),
   to: z.string().optional(),
   /** Without `to`: `new` creates a version, `newest` uses one that exists at the key service. */
@@ -248,7 +248,7 @@ async function createOrImport(
   return nothing;
 }
 
-const importBody = z.union([z.object({ bytes: z.base64() }), z.object({ key: z.base64() })]);
+const importBody = z.union([z.strictObject({ bytes: z.base64() }), z.strictObject({ key: z.base64() })]);
 
 async function importedBytes(call: AdminCall): Promise<Buffer> {
   const body = await jsonBody(call, importBody);

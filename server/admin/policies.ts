@@ -101,7 +101,7 @@ export const explainRoutes: readonly Route[] = [
 
 const values = z.union([z.string().transform((value) => [value]), z.array(z.string())]);
 
-const question = z.object({
+const question = z.strictObject({
   /** A user name or any access key. */
   user: z.string().min(1),
   action: z.string().min(1),

@@ -20,10 +20,12 @@ import { adminError } from '../administration/admin-error.ts';
 const policyList = z.array(z.string()).min(1);
 
 /** The body of `policy/attach` and `policy/detach`. */
-export const association = z.object({
+export const association = z.strictObject({
   policies: policyList,
   user: z.string().optional(),
   group: z.string().optional(),
+  /** There is one directory. */
+  configName: z.enum(['', '_']).optional(),
 });
 
 /** Returns the user or the group of the body, which must have exactly one of both. */
@@ -122,7 +124,7 @@ export const claimRoutes: readonly Route[] = [
 const text = z.string().min(1).max(128);
 const value = z.string().min(1).max(256);
 
-const attachment = z.object({
+const attachment = z.strictObject({
   /** The name of the provider's configuration, or `_`. */
   provider: text,
   /** The claim's name, or a path with `/` to a nested claim. */

@@ -62,7 +62,7 @@ async function described({ identities }: AdminServices, { accessKey, status, upd
   };
 }
 
-const newUser = z.object({
+const newUser = z.strictObject({
   secretKey: z.string().optional(),
   status: z.string().optional(),
   /** Names separated by commas. They replace the attached policies. */

@@ -44,7 +44,7 @@ export function expirationText(expiration: number): string {
 const text = z.string().nullish();
 const policy = z.unknown().optional();
 
-export const newServiceAccountBody = z.object({
+export const newServiceAccountBody = z.strictObject({
   policy,
   targetUser: text,
   accessKey: text,
@@ -56,7 +56,7 @@ export const newServiceAccountBody = z.object({
   expiration: text,
 });
 
-export const serviceAccountChangeBody = z.object({
+export const serviceAccountChangeBody = z.strictObject({
   newPolicy: policy,
   newSecretKey: text,
   newStatus: text,

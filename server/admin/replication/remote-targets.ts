@@ -20,10 +20,26 @@ export const remoteTargetRoutes: readonly Route[] = [
 
 const text = z.string().max(2_048).optional();
 
-/** An update may contain the fields that MinIO adds when it shows a target. They change nothing. */
-const targetSchema = z.object({
+/** The fields that a server adds when it shows a target. An update of `mc` sends them back, and they change nothing. */
+const shownFields = [
+  'sourcebucket',
+  'deploymentID',
+  'resetBeforeDate',
+  'resetID',
+  'totalDowntime',
+  'lastOnline',
+  'isOnline',
+  'latency',
+  'offlineCount',
+] as const;
+
+const targetSchema = z.strictObject({
+  ...Object.fromEntries(shownFields.map((name) => [name, z.unknown().optional()])),
   endpoint: z.string().min(1).max(512),
-  credentials: z.object({ accessKey: text, secretKey: text, sessionToken: text }).optional().nullable(),
+  credentials: z
+    .strictObject({ accessKey: text, secretKey: text, sessionToken: text, expiration: z.unknown().optional() })
+    .optional()
+    .nullable(),
   targetbucket: z.string(),
   secure: z.boolean().default(false),
   path: z.enum(['auto', 'on', 'off', '']).default('auto'),

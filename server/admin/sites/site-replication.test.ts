@@ -144,6 +144,8 @@ describe('the admin API of sites', () => {
     expect(await edit({ deploymentID: 'id-of-b', sync: 'enable' })).toMatchObject({ status: 501 });
     const slow = { deploymentID: 'id-of-b', defaultbandwidth: { bandwidthLimitPerBucket: 5, set: true } };
     expect(await edit(slow)).toMatchObject({ status: 400 });
+    expect(await edit({ deploymentID: 'id-of-b', endpoints: 'http://d:9000' })).toMatchObject({ status: 400 });
+    expect(done).toHaveLength(2);
   });
 
   it('says which sites a removal did not reach', async () => {

@@ -125,7 +125,7 @@ export const siteReplicationRoutes: readonly Route[] = [...administratorRoutes, 
 
 const newSites = z
   .array(
-    z.object({
+    z.strictObject({
       name: z.string().min(1).max(128),
       endpoints: z.string().max(512),
       accessKey: z.string().min(1).max(128),
@@ -170,11 +170,22 @@ async function status(call: AdminCall): Promise<AdminAnswer> {
   return json(contents === undefined ? { Enabled: false, Sites: null } : siteStatus(contents, statusQuery(call.query)));
 }
 
-const changeOfSite = z.object({
+const changeOfSite = z.strictObject({
+  /** `mc` sends all that it was shown of a site. The name stays, and a parameter of the request says whether expiry is replicated. */
+  name: z.string().max(128).optional(),
+  'replicate-ilm-expiry': z.boolean().optional(),
+  objectNamingMode: z.string().max(16).optional(),
+  apiVersion: z.string().max(16).optional(),
   endpoint: z.string().max(512).default(''),
   deploymentID: z.string().max(128).default(''),
   sync: z.string().max(16).default(''),
-  defaultbandwidth: z.object({ bandwidthLimitPerBucket: z.int().nonnegative(), set: z.boolean() }).optional(),
+  defaultbandwidth: z
+    .strictObject({
+      bandwidthLimitPerBucket: z.int().nonnegative(),
+      set: z.boolean(),
+      updatedAt: z.string().max(64).optional(),
+    })
+    .optional(),
 });
 
 const minBandwidth = 100_000_000;
@@ -197,7 +208,7 @@ async function edit(call: AdminCall): Promise<AdminAnswer> {
   return json({ success: true, status: 'Requested site was updated successfully.' });
 }
 
-const removal = z.object({
+const removal = z.strictObject({
   requestingDepID: z.string().optional(),
   sites: z.array(z.string().max(128)).max(32).nullish(),
   all: z.boolean().default(false),

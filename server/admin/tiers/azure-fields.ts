@@ -5,7 +5,7 @@ import { endpointOf, invalid } from './endpoint.ts';
 const text = z.string().max(2_048).optional();
 
 /** The fields of a tier of Azure, as `mc ilm tier add azure` sends them. */
-export const azureSchema = z.object({
+export const azureSchema = z.strictObject({
   Endpoint: text,
   AccountName: text,
   AccountKey: text,
@@ -13,7 +13,7 @@ export const azureSchema = z.object({
   Prefix: text,
   Region: text,
   StorageClass: text,
-  SPAuth: z.object({ TenantID: text, ClientID: text, ClientSecret: text }).optional(),
+  SPAuth: z.strictObject({ TenantID: text, ClientID: text, ClientSecret: text }).optional(),
 });
 
 /** The access tiers of Azure from which a blob can be read at once. */

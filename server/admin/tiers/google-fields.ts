@@ -5,7 +5,7 @@ import { endpointOf, invalid } from './endpoint.ts';
 const text = z.string().max(2_048).optional();
 
 /** The fields of a tier of Google Cloud Storage, as `mc ilm tier add gcs` sends them. `Creds` is the file of a key in Base64. */
-export const googleSchema = z.object({
+export const googleSchema = z.strictObject({
   Endpoint: text,
   Creds: z.string().max(65_536).optional(),
   Bucket: text,

@@ -20,7 +20,7 @@ export const tierRoutes: readonly Route[] = [
 
 const text = z.string().max(2_048).optional();
 
-const placeSchema = z.object({
+const placeSchema = z.strictObject({
   Endpoint: text,
   AccessKey: text,
   SecretKey: text,
@@ -31,7 +31,7 @@ const placeSchema = z.object({
   AWSRole: z.boolean().optional(),
 });
 
-const tierSchema = z.object({
+const tierSchema = z.strictObject({
   Version: z.string().max(16).optional(),
   Type: z.string().max(16),
   Name: z.string().max(255),
@@ -42,7 +42,7 @@ const tierSchema = z.object({
 });
 
 /** `mc ilm tier update` sends the keys of any kind of tier. */
-const keysSchema = z.object({
+const keysSchema = z.strictObject({
   access: text,
   secret: text,
   creds: z.string().max(65_536).optional().nullable(),

@@ -24,7 +24,7 @@ const maxObjects = 10_000;
 const maxArchives = 4;
 
 const texts = z.union([z.string(), z.array(z.string())]).default([]);
-const archiveForm = z.object({
+const archiveForm = z.strictObject({
   /** The folder of the page, which names in the archive leave out. */
   prefix: z.string().max(1024).default(''),
   key: texts,

@@ -28,7 +28,7 @@ const text = z
   .transform((value) => value.trim() || undefined)
   .optional();
 
-const auditQuery = z.object({
+const auditQuery = z.strictObject({
   who: text,
   bucket: text,
   operation: text,
@@ -38,7 +38,7 @@ const auditQuery = z.object({
   before: z.coerce.number().int().min(0).optional(),
 });
 
-const pauseForm = z.object({
+const pauseForm = z.strictObject({
   task: z.string().max(40),
   /** 0 ends the pause. */
   minutes: z.number().int().min(0).max(1_440),

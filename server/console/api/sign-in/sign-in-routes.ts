@@ -17,7 +17,7 @@ import { timingSafeEqual } from '../../../../protocol/timing-safe-equal.ts';
 import { isStsError } from '../../../sts/sts-error.ts';
 import type { RequestError } from '../../../../protocol/request-error.ts';
 
-const keysForm = z.object({
+const keysForm = z.strictObject({
   accessKey: z.string().trim().min(1).max(256),
   secretKey: z.string().min(1).max(256),
   sessionToken: z.string().trim().max(16_384).optional(),
@@ -80,7 +80,7 @@ function keysRefusal(sessionToken: string | undefined): string {
     : 'Access key, secret key and session token do not match, or the credentials have expired.';
 }
 
-const directoryForm = z.object({
+const directoryForm = z.strictObject({
   name: z.string().trim().min(1).max(256),
   password: z.string().min(1).max(1024),
 });
