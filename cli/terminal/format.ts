@@ -1,3 +1,5 @@
+import { counted } from '../../platform/counted.ts';
+
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
 /** `0B`, `12B`, `1.0KiB`, `4.9GiB`. */
@@ -56,11 +58,6 @@ export function formatDuration(seconds: number): string {
     if (count > 0) parts.push(counted(count, name));
   }
   return parts.slice(0, 2).join(' ') || '0 seconds';
-}
-
-/** `0 objects`, `1 object`, `2 objects`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Escapes control characters, so that a key cannot control the terminal. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ProgramError } from '../../platform/program-error.ts';
 import { describeError } from './output.ts';
-import { counted, formatDuration, formatSize, formatTime, printable } from './format.ts';
+import { formatDuration, formatSize, formatTime, printable } from './format.ts';
 import { renderProgress } from './progress.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
@@ -22,14 +22,6 @@ describe('formats', () => {
     [90_061, '1 day 1 hour'],
   ])('%d s as %s', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
-  });
-
-  it.each([
-    [0, '0 objects'],
-    [1, '1 object'],
-    [2, '2 objects'],
-  ])('a count of %i as %s', (count, text) => {
-    expect(counted(count, 'object')).toBe(text);
   });
 
   it('times with their zone', () => {

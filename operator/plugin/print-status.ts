@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.ts';
 import type { NamespaceStatus, ResourceState, TenantStatus } from './status-model.ts';
 
 interface Tree {
@@ -74,7 +75,7 @@ function resourceTree(state: ResourceState, now: Date): Tree {
         'pods',
         state.pods.map(({ name, state, restarts, node = '', startedAt, message }) => {
           const age = startedAt === undefined ? '' : `since ${since(startedAt, now)}`;
-          return [name, state, `${restarts} restarts`, age, node, message ?? ''];
+          return [name, state, counted(restarts, 'restart'), age, node, message ?? ''];
         }),
       ),
       ...group(

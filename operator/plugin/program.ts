@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.ts';
 import { errorText } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { KubeError, type KubeObject } from '../kube-client/kube-api.ts';
@@ -133,7 +134,9 @@ export function commands(io: PluginIo, exit: (code: number) => void): Command {
       const path = flags.file ?? `${name}.tar.gz`;
       const inFolder = new Map([...files].map(([file, content]) => [`${name}/${file}`, content]));
       writeFileSync(path, tarGz(inFolder, now), { mode: 0o600 });
-      io.out(`${path}: ${files.size} files. Look it over before you send it; problems.txt tells what is missing.\n`);
+      io.out(
+        `${path}: ${counted(files.size, 'file')}. Look it over before you send it; problems.txt tells what is missing.\n`,
+      );
     });
   return program;
 }

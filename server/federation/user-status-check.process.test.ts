@@ -260,7 +260,7 @@ describe('a round', () => {
     double.fail('admin', { kind: 'status', status: 500 });
     const report = await check.run();
     expect(report).toMatchObject({ checked: 1, active: 0, cutOff: [], unreachable: [{ provider: 'P', people: 1 }] });
-    expect(lines.at(-1)).toMatch(/user status check of 1 users of P failed: .*500/);
+    expect(lines.at(-1)).toMatch(/user status check of 1 user of P failed: .*500/);
     expect(await temporary.find(ann.accessKey)).toBeDefined();
   });
 

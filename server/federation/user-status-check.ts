@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.ts';
 import { OpenIdError, TokenError } from '../../platform/openid/errors.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
@@ -198,7 +199,10 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
       const failures = [...unreachable.values()];
       for (const { provider, people, reason } of failures) {
         counter.add({ unreachable: people });
-        log.warn({ provider, people }, `user status check of ${people} users of ${provider} failed: ${reason}`);
+        log.warn(
+          { provider, people },
+          `user status check of ${counted(people, 'user')} of ${provider} failed: ${reason}`,
+        );
       }
       counter.add({ checked: report.checked, ...(who === undefined ? { round: true } : {}) });
       return { ...report, unreachable: failures };

@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.ts';
 import type { Issue } from '../maintenance/verify/issue.ts';
 
 /** The streams, the environment and the interrupt signal of a command. */
@@ -72,7 +73,8 @@ export class Report {
 /** Formats the progress and the remaining time as one line. */
 function progressLine({ what, objects, bytes, total }: Progress, seconds: number): string {
   const speed = seconds > 0 ? bytes / seconds : 0;
-  const counts = `${what}: ${objects}${total ? ` / ${total.objects}` : ''} objects, ${size(bytes)}${total ? ` / ${size(total.bytes)}` : ''}`;
+  const looked = total ? `${objects} / ${counted(total.objects, 'object')}` : counted(objects, 'object');
+  const counts = `${what}: ${looked}, ${size(bytes)}${total ? ` / ${size(total.bytes)}` : ''}`;
   const left = total && speed > 0 ? `, ${clock(Math.max(0, total.bytes - bytes) / speed)} left` : '';
   return `${counts}, ${size(speed)}/s${left}`;
 }

@@ -1,7 +1,8 @@
+import { counted } from '../../../platform/counted.ts';
 import { adminOf } from '../admin-client.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
-import { printable, counted } from '../../terminal/format.ts';
+import { printable } from '../../terminal/format.ts';
 import { secret } from '../../terminal/prompt.ts';
 import { singleAttempt } from '../../s3/retry.ts';
 

@@ -1,5 +1,6 @@
+import { counted } from '../../../platform/counted.ts';
 import type { Context } from '../context.ts';
-import { counted, formatDuration, formatSize, printable, formatTime } from '../../terminal/format.ts';
+import { formatDuration, formatSize, printable, formatTime } from '../../terminal/format.ts';
 import { parseRemote } from '../../config/target.ts';
 import { adminOf } from '../admin-client.ts';
 

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminOf, type AdminClient } from '../admin-client.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
@@ -84,7 +85,7 @@ async function untilBack(context: Context, admin: AdminClient, alias: string, se
     if (elapsed >= seconds) {
       throw new ProgramError(
         'NotReady',
-        `The server \`${alias}\` does not serve ${seconds} seconds after its restart; look at its log, or wait on: ` +
+        `The server \`${alias}\` does not serve ${counted(seconds, 'second')} after its restart; look at its log, or wait on: ` +
           `coffer ready ${alias} --wait 300`,
       );
     }

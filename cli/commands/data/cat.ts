@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -82,7 +83,7 @@ function startOf({ offset, tail }: ReadOptions, size: number): number {
   }
   const start = offset === undefined ? 0 : count('--offset', offset);
   if (start <= size) return start;
-  throw new ProgramError('BadArgument', `Invalid --offset \`${offset}\`: there are ${size} bytes`);
+  throw new ProgramError('BadArgument', `Invalid --offset \`${offset}\`: its size is ${counted(size, 'byte')}`);
 }
 
 function count(option: string, text: string): number {

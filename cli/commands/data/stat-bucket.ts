@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
 import type { ObjectLockRule } from '../../../protocol/s3/object-lock.ts';
 import type { RemoteTarget } from '../../config/target.ts';
@@ -5,7 +6,7 @@ import { getBucketEncryption, headBucket, listBuckets } from '../../s3/buckets.t
 import { getBucketPolicy, getObjectLock, getVersioning } from '../../s3/bucket-settings.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { getTags } from '../../s3/object-settings.ts';
-import { counted, formatSize, formatTime } from '../../terminal/format.ts';
+import { formatSize, formatTime } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
 import { bucketRules, ruleFields, type BucketRules } from './stat-bucket-more.ts';
 import { accessTo, nameOf, readAnonymousAccess } from './settings/anonymous-policy.ts';

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { basename, resolve } from 'node:path';
 import { ProgramError } from '../../../platform/program-error.ts';
@@ -170,7 +171,7 @@ async function statObject(
   const lines = {
     Name: printable(name),
     Date: formatTime(lastModified),
-    Size: `${formatSize(size)} (${size} bytes)`,
+    Size: `${formatSize(size)} (${counted(size, 'byte')})`,
     ETag: etag,
     ...(versionID !== undefined && { VersionID: versionID }),
     Type: 'file',
@@ -205,7 +206,7 @@ async function statFile(context: Context, path: string, shown?: string): Promise
   const lines = {
     Name: printable(path),
     Date: formatTime(lastModified),
-    ...(!isFolder && { Size: `${formatSize(size)} (${size} bytes)` }),
+    ...(!isFolder && { Size: `${formatSize(size)} (${counted(size, 'byte')})` }),
     Type: type,
   };
   await context.output.line(`${block(lines)}\n`, { name, lastModified, size, etag: '', type, metadata });

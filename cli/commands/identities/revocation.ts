@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { adminOf } from '../admin-client.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
@@ -78,10 +79,10 @@ export async function checkUsers(context: Context, [alias = '', user]: readonly 
   );
   context.output.message(
     [
-      `Checked ${checked} users: ${active} active, ${revoked.length} lost their access.`,
+      `Checked ${counted(checked, 'user')}: ${active} active, ${revoked.length} lost access.`,
       ...(revoked.length === 0 ? [] : [table]),
       ...unreachable.map(
-        ({ provider, people, reason }) => `${people} users of ${provider} could not be checked: ${reason}`,
+        ({ provider, people, reason }) => `${counted(people, 'user')} of ${provider} could not be checked: ${reason}`,
       ),
     ].join('\n'),
     { ...report },

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
 import { readFile } from 'node:fs/promises';
@@ -118,7 +119,7 @@ async function byDevice(context: Context, ask: (body: object) => Promise<Answer>
     // RFC 8628 (3.5) demands this.
     if (answer.pending.slower) interval += 5;
   }
-  throw new ProgramError('Failed', `The code was not entered within ${expiresIn} seconds; start again`);
+  throw new ProgramError('Failed', `The code was not entered within ${counted(expiresIn, 'second')}; start again`);
 }
 
 /** Makes the server try a sign-in at the LDAP directory without a password, and shows each step. Exits with 1 when one fails. */

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
@@ -43,7 +44,9 @@ export async function restore(
     refs.push(ref);
   }
   for (const ref of refs) await untilRestored(context, client, ref, rules.forKey(displayName(target, ref.key)));
-  context.output.message(`Restored ${refs.length} of ${argument} for ${days} days.`, { restored: refs.length });
+  context.output.message(`Restored ${refs.length} of ${argument} for ${counted(days, 'day')}.`, {
+    restored: refs.length,
+  });
 }
 
 async function requestRestore(client: S3Client, { bucket, key, versionId }: ObjectRef, days: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { formatForTerminal } from '../../../platform/terminal-log-format.ts';
 import { followLines } from '../../../platform/line-ring.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
@@ -83,7 +84,7 @@ function log({ services, query }: AdminCall): AdminAnswer {
     level: 'WARN',
     errKind: 'APPLICATION',
     time: nowOf(services).toISOString(),
-    ConsoleMsg: `${count} lines are not shown: this client reads more slowly than they come`,
+    ConsoleMsg: `${counted(count, 'line is', 'lines are')} not shown: this client reads more slowly than lines come`,
     node: server.endpoint,
   });
   const ring = process.log;

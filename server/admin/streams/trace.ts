@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
 import { type TraceLine, traceTypes } from './trace-line.ts';
 import { adminError } from '../../administration/admin-error.ts';
@@ -50,7 +51,7 @@ function trace({ services, query }: AdminCall): AdminAnswer {
     time: nowOf(services).toISOString(),
     path: '',
     dur: 0,
-    msg: `${count} requests are not shown: this client reads more slowly than they come`,
+    msg: `${counted(count, 'request is', 'requests are')} not shown: this client reads more slowly than requests come`,
   });
   return {
     kind: 'lines',

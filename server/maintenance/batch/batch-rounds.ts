@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { randomBytes } from 'node:crypto';
 import type { KeySource } from '../../encryption/key-source.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -90,7 +91,7 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
       const { type, bucket, objects: done, deleteMarkers, failed, failure } = running.job;
       const fields = { event: 'batch-ended', job: id, type, bucket, objects: done, deleteMarkers, failed, failure };
       if (failed === 0) log.info(fields, `the batch job ${id} has ended`);
-      else log.warn(fields, `the batch job ${id} has ended, and ${failed} versions failed`);
+      else log.warn(fields, `the batch job ${id} has ended, and ${counted(failed, 'version')} failed`);
     }
   };
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { backendKeyRecord, keyOfBackend } from '../../encryption/backend-key.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';
@@ -191,10 +192,6 @@ function sentence(keyName: string, { objects, uploads, buckets }: KeyUsage): str
       : `the default of ${buckets.slice(0, 5).join(', ')}${buckets.length > 5 ? ' and others' : ''}`,
   ].flat();
   return `${keyName} is used by ${parts.join(', ')}: rotate them to another key first; what is encrypted with a key that is removed is lost`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** The usage of named keys in the store, their removal, and their rotation. */

@@ -61,6 +61,12 @@ describe('the health of the service', () => {
     ['audit', 'bad', { audit: { targets: [{ target: 'file', waiting: 0, dropped: 2 }] } }],
   ])('of %s is %s with %j', (part, state, facts) => expect(stateOf(part, facts)).toBe(state));
 
+  it('names one event that waits in the singular', () => {
+    const target = { target: 'Q:webhook', events: 1, dropped: 0, failure: { since: 1, error: 'refused' } };
+    const words = checkHealth({ ...well, notifications: [target] }).map((check) => check.words);
+    expect(words).toContain('Q:webhook takes no events (1 waits): refused.');
+  });
+
   it('has no line about certificates, replication and audit targets where there are none', () => {
     const parts = checkHealth({ ...well, certificates: [], replication: [], audit: { targets: [] } }).map(
       ({ part }) => part,

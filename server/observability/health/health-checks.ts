@@ -1,3 +1,5 @@
+import { counted } from '../../../platform/counted.ts';
+
 /** The input of the checks. Times are milliseconds since 1970. */
 export interface HealthFacts {
   readonly now: number;
@@ -142,7 +144,8 @@ function targets({ notifications: all }: HealthFacts): HealthCheck {
   }
   if (failing.length > 0) {
     const words = failing.map(
-      ({ target, events, failure }) => `${target} takes no events (${events} wait): ${failure?.error ?? ''}.`,
+      ({ target, events, failure }) =>
+        `${target} takes no events (${counted(events, 'waits', 'wait')}): ${failure?.error ?? ''}.`,
     );
     return { part: 'targets', state: 'warning', words: words.join(' ') };
   }
@@ -202,8 +205,4 @@ function audit({ audit: { targets: all } }: HealthFacts): readonly HealthCheck[]
 
 function namesOf<Name extends string>(all: readonly Readonly<Record<Name, string>>[], field: Name): string {
   return all.map((one) => one[field]).join(', ');
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { randomBytes } from 'node:crypto';
 import { isEmptyStore } from '../../store/blob-store.ts';
@@ -79,7 +80,7 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
   if (differences > 0) {
     throw new ProgramError(
       'failed',
-      `${differences} records differ: the source was changed while it was copied. Stop its servers or make it read-only, empty the target, and copy again`,
+      `${counted(differences, 'record differs', 'records differ')}: the source was changed while it was copied. Stop its servers or make it read-only, empty the target, and copy again`,
     );
   }
   // Objects that were damaged before are damaged in the copy too. That does not prevent a move.

@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { resolve } from 'node:path';
 import { restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
@@ -53,7 +54,8 @@ export async function snapshotCommand(paths: readonly string[], options: Snapsho
 
 function taken(report: Report, path: string, summary: SnapshotSummary): number {
   const { blobs, missing } = summary;
-  const text = `${path}: a snapshot of the records and ${blobs} blobs${missing === 0 ? '' : `; ${missing} blobs are missing: run coffer-store verify`}`;
+  const missed = `; ${counted(missing, 'blob is', 'blobs are')} missing: run coffer-store verify`;
+  const text = `${path}: a snapshot of the records and ${counted(blobs, 'blob')}${missing === 0 ? '' : missed}`;
   report.line(text, { type: 'snapshot', path, ...summary });
   return missing === 0 ? 0 : 1;
 }

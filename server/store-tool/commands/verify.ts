@@ -1,3 +1,4 @@
+import { counted } from '../../../platform/counted.ts';
 import { isLoss, type Issue } from '../../maintenance/verify/issue.ts';
 import { verifyStores, type VerifySummary } from '../../maintenance/verify/verify-stores.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
@@ -70,12 +71,21 @@ async function verifyServer(options: VerifyArguments & ServerOptions, io: Io, re
 
 export function conclude(report: Report, where: string, summary: VerifySummary, losses: number): number {
   const { objects, versions, uploads, blobs, bytes, findings: issues } = summary;
-  const ofVersions = versions > 0 ? `, ${versions} noncurrent versions and delete markers` : '';
-  const looked = `${objects} objects${ofVersions}, ${uploads} uploads, ${blobs} blobs, ${size(bytes)} read`;
+  const noncurrent = counted(versions, 'noncurrent version or delete marker', 'noncurrent versions and delete markers');
+  const looked = [
+    counted(objects, 'object'),
+    ...(versions > 0 ? [noncurrent] : []),
+    counted(uploads, 'upload'),
+    counted(blobs, 'blob'),
+    `${size(bytes)} read`,
+  ].join(', ');
+  const lost = counted(
+    losses,
+    'of them means that data is lost: restore that object from a backup, or delete it',
+    'of them mean that data is lost: restore those objects from a backup, or delete them',
+  );
   const verdict =
-    issues === 0
-      ? 'nothing is wrong'
-      : `${issues} findings, ${losses === 0 ? 'no data is lost' : `${losses} of them mean that data is lost: restore those objects from a backup, or delete them`}`;
+    issues === 0 ? 'nothing is wrong' : `${counted(issues, 'finding')}, ${losses === 0 ? 'no data is lost' : lost}`;
   report.line(`${where}: ${looked}: ${verdict}`, { type: 'summary', ...summary, losses });
   return issues === 0 ? 0 : 1;
 }

@@ -1,9 +1,10 @@
+import { counted } from '../../../../platform/counted.ts';
 import { resolve } from 'node:path';
 import { semaphore } from '../../../../platform/concurrency.ts';
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { descriptorOf } from '../../../config/descriptor-path.ts';
-import { counted, formatSize, printable } from '../../../terminal/format.ts';
+import { formatSize, printable } from '../../../terminal/format.ts';
 import { Progress } from '../../../terminal/progress.ts';
 import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';

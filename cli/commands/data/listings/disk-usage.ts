@@ -1,6 +1,7 @@
+import { counted } from '../../../../platform/counted.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
-import { counted, formatSize, printable } from '../../../terminal/format.ts';
+import { formatSize, printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { entryPages, requirePlace, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable } from '../entries/entry.ts';

@@ -1,3 +1,4 @@
+import { counted } from '../../../../platform/counted.ts';
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
 import type { NotificationRule } from '../../../../protocol/s3/bucket-notification.ts';
 import type { Tags } from '../../../../protocol/s3/tagging.ts';
@@ -102,7 +103,7 @@ export function diffBucket(wanted: BucketState, found: BucketState | undefined):
 }
 
 function countOf(rules: number): string {
-  return rules === 0 ? 'no rule' : `${rules} rule${rules === 1 ? '' : 's'}`;
+  return rules === 0 ? 'no rule' : counted(rules, 'rule');
 }
 
 function isAre(rules: number): string {
