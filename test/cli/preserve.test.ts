@@ -77,3 +77,36 @@ describe('--preserve between two servers', { timeout: 120_000 }, () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/object ?lock/i)]);
   });
 });
+
+describe('a copy within one server', { timeout: 120_000 }, () => {
+  const leftBehind = 'coffer: <WARNING> The locks of 1 object are left behind: --preserve keeps them.\n';
+
+  beforeAll(async () => {
+    await client.run('mb', '--with-lock', 's/archive');
+    await client.run('mb', 's/open');
+    await client.run('cp', await client.file('unlocked', 'unlocked'), 's/archive/');
+  });
+
+  it('has the tags, and not the lock, which the command says', async () => {
+    const { code, stderr } = await client.attempt('cp', 's/records/small', 's/open/');
+    expect([code, stderr]).toEqual([0, leftBehind]);
+    expect(await tagsOf('s/open/small')).toEqual({ team: 'red', what: 'a b' });
+    expect(await headersOf('s/open/small')).not.toHaveProperty('X-Amz-Object-Lock-Mode');
+  });
+
+  it('has no lock by a mirror and a move either', async () => {
+    const mirrored = await client.attempt('mirror', '--exclude', 'large', 's/records', 's/archive');
+    // The bucket has versions, of which a mirror copies the latest alone.
+    expect([mirrored.code, mirrored.stderr]).toEqual([0, expect.stringContaining(leftBehind)]);
+    const moved = await client.attempt('mv', 's/archive/unlocked', 's/open/moved');
+    expect([moved.code, moved.stderr]).toEqual([0, '']);
+  });
+
+  it('has the lock with --preserve, or the one that the flags give', async () => {
+    const kept = await client.attempt('cp', '-a', 's/records/small', 's/archive/kept');
+    expect([kept.code, kept.stderr]).toEqual([0, '']);
+    expect(await headersOf('s/archive/kept')).toMatchObject(locked);
+    const given = await client.attempt('cp', '--legal-hold', 'on', 's/records/small', 's/archive/given');
+    expect([given.code, given.stderr]).toEqual([0, '']);
+  });
+});

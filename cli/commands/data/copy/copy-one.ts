@@ -12,6 +12,7 @@ import type { FoundSource } from './find-sources.ts';
 import { type Multipart, copyLimit, copyWithin, upload } from './upload.ts';
 import type { Destination } from './upload-parts.ts';
 import { uploadStream } from './upload-stream.ts';
+import type { LockedBuckets } from './locked-buckets.ts';
 import type { Downloads } from './download.ts';
 import type { WantedDigests } from './digests.ts';
 import type { UploadSessions } from '../../../s3/upload-sessions.ts';
@@ -28,7 +29,7 @@ import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { displayName } from '../../../config/target.ts';
 import type { Semaphore } from '../../../../platform/concurrency.ts';
 
-/** The attributes that only `--preserve` takes to another server. */
+/** The attributes that a copy has only with `--preserve`: the lock, and on another server the tags. */
 export type LeftBehind = 'tags' | 'lock';
 
 export interface CopyOptions {
@@ -51,6 +52,7 @@ export interface CopyOptions {
   readonly parallel: number;
   readonly downloads: Downloads;
   readonly sessions: UploadSessions;
+  readonly lockedBuckets: LockedBuckets;
   readonly count: (bytes: number) => void;
   /** Called for an object whose copy does not get its tags or its lock. */
   readonly onLeft: (what: LeftBehind) => void;
@@ -154,7 +156,9 @@ async function toServer(
     const headers = whole
       ? await copyHeaders(context, source, location, options)
       : await allHeaders(context, source, options, { tags: true, lock: options.preserve });
+    const leavesLock = await leavesLockBehind(context, source, options);
     await copyWithin(from, { ...to, headers: { ...headers, ...encryption.forNew(location.display) } });
+    if (leavesLock) options.onLeft('lock');
     return;
   }
   const given = await allHeaders(context, source, options, { tags: options.preserve, lock: options.preserve });
@@ -167,6 +171,17 @@ async function toServer(
   const needsDigest = hasLock(given) && options.digests.checksum === undefined;
   const digests = needsDigest ? { md5: true } : options.digests;
   await upload(await bytesOf(context, source, options, 'server'), { ...to, headers, digests }, options.multipart);
+}
+
+/**
+ * Reports whether the server makes a copy without the lock of its source. CopyObject never copies a lock, and its answer does not tell of
+ * one, so the client asks.
+ */
+async function leavesLockBehind(context: Context, source: ObjectSource, options: CopyOptions): Promise<boolean> {
+  if (options.preserve || hasLock(options.given.more)) return false;
+  const { alias, bucket } = source.target;
+  if (!(await options.lockedBuckets.mayHaveLocks(await context.client(alias), alias, bucket))) return false;
+  return hasLock(lockHeadersOf(await headOf(context, source, options.encryption), new Date()));
 }
 
 /** Without attributes the server keeps the headers of the source, and without tags its tags. With attributes it replaces all headers. */

@@ -8,6 +8,7 @@ import { copyOne } from './copy-one.ts';
 import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './transfer-options.ts';
 import { multipartOf } from './upload.ts';
 import { Downloads } from './download.ts';
+import { LockedBuckets } from './locked-buckets.ts';
 import { UploadSessions } from '../../../s3/upload-sessions.ts';
 import { semaphore } from '../../../../platform/concurrency.ts';
 
@@ -85,6 +86,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       parallel: workers,
       downloads: new Downloads(context.io),
       sessions: new UploadSessions(context.folder),
+      lockedBuckets: new LockedBuckets(),
       count: (bytes) => {
         size += bytes;
       },

@@ -15,6 +15,7 @@ import type { FoundSource, WalkedSource } from './find-sources.ts';
 import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './transfer-options.ts';
 import { multipartOf } from './upload.ts';
 import { Downloads } from './download.ts';
+import { LockedBuckets } from './locked-buckets.ts';
 import { UploadSessions } from '../../../s3/upload-sessions.ts';
 
 /** Copies the sources of one command, shows the progress and adds up the result. */
@@ -60,6 +61,7 @@ export class Transfer {
       parallel: large,
       downloads: new Downloads(context.io),
       sessions: new UploadSessions(context.folder),
+      lockedBuckets: new LockedBuckets(),
       onLeft: (what) => (this.#left[what] += 1),
     };
     this.#progress = new Progress(io, output, io.stdout.isTTY === true && !quiet && !output.json && !this.#dryRun);
