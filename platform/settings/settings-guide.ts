@@ -39,12 +39,18 @@ function section(row: Setting): string {
     describe(row.type),
     row.default === undefined ? [] : `default \`${row.default}\``,
     row.secret ? '**secret**' : [],
-    row.configKeys === undefined || row.configKeys.length === 0
-      ? []
-      : `in \`admin idp openid\`: ${row.configKeys.map(code).join(', ')}`,
+    configKeyFacts(row),
     row.aliases.length === 0 ? [] : `also ${row.aliases.map(code).join(', ')}`,
   ];
   return `**\`${shownName(row)}\`**: ${row.help}\n${facts.flat().join('; ')}.`;
+}
+
+/** Client certificates and the plugin are set up by the environment alone: their keys are those of MinIO. */
+function configKeyFacts({ name, configKeys = [] }: Setting): string[] {
+  const command = /^SVC_IDENTITY_(OPENID|LDAP)_/.exec(name)?.[1]?.toLowerCase();
+  return command === undefined || configKeys.length === 0
+    ? []
+    : [`in \`admin idp ${command}\`: ${configKeys.map(code).join(', ')}`];
 }
 
 const code = (text: string) => `\`${text}\``;
