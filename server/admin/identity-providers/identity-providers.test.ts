@@ -58,6 +58,15 @@ describe('idp-config/openid', () => {
     expect(JSON.parse(answer.text)).toMatchObject({ Code: code });
   });
 
+  it.each([
+    ['GET', 'There is no default openid configuration.'],
+    ['POST', 'There is no default configuration: make it by "add".'],
+    ['DELETE', 'There is no default configuration: make it by "add".'],
+  ])('%s of the one without a name, which is absent, says so', async (method, message) => {
+    const { text } = await call(method, 'idp-config/openid/_', method === 'POST' ? 'enable=off' : undefined);
+    expect(JSON.parse(text)).toMatchObject({ Message: message });
+  });
+
   it('refuses to add one that is there', async () => {
     await call('PUT', okta, values);
     const { text } = await call('PUT', okta, values);

@@ -27,7 +27,8 @@ export const idpConfigRoutes: readonly Route[] = [
       const [type = '', name = ''] = call.parts;
       const found = await kindOf(call).get(name);
       if (found === undefined) {
-        throw adminError('XMinioAdminNoSuchConfigTarget', `There is no ${type} configuration ${name}.`);
+        const which = name === '_' ? `default ${type} configuration` : `${type} configuration ${name}`;
+        throw adminError('XMinioAdminNoSuchConfigTarget', `There is no ${which}.`);
       }
       const isEnv = found.origin === 'environment';
       const info = found.values.map(({ key, value }) => ({ key, value, isCfg: !isEnv, isEnv }));

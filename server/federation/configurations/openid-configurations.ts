@@ -215,16 +215,17 @@ function lineOf(name: string, values: ReadonlyMap<string, string>): string {
   return `${subsystem}${name === '_' ? '' : `:${name}`} ${formatKeyValues(values)}`;
 }
 
+function configurationNamed(name: string): string {
+  return name === '_' ? 'default configuration' : `configuration ${JSON.stringify(name.slice(0, 64))}`;
+}
+
 function exists(name: string): IdentityError {
   return new IdentityError(
     'configuration-exists',
-    `There is a configuration ${name} already: change it by "update", or remove it first.`,
+    `There is a ${configurationNamed(name)} already: change it by "update", or remove it first.`,
   );
 }
 
 function noSuchName(name: string): IdentityError {
-  return new IdentityError(
-    'no-such-configuration',
-    `There is no configuration ${JSON.stringify(name.slice(0, 64))}: make it by "add".`,
-  );
+  return new IdentityError('no-such-configuration', `There is no ${configurationNamed(name)}: make it by "add".`);
 }
