@@ -45,7 +45,7 @@ function readWebhook(reader: SettingReader, suffix: string): AuditWebhookSetting
   if (!read.onOff('ENABLE')) return undefined;
   const endpoint = read.text('ENDPOINT');
   if (endpoint === undefined) {
-    reader.problems.push(`${prefix}ENDPOINT${suffix} is missing: audit entries of ${id} have nowhere to go`);
+    read.require('ENDPOINT', `${prefix}ENDPOINT${suffix} is missing: audit entries of ${id} have nowhere to go`);
     return undefined;
   }
   const [certFile, keyFile] = [read.text('CLIENT_CERT'), read.text('CLIENT_KEY')];

@@ -66,6 +66,7 @@ describe('a directory', () => {
       'LOOKUP_BIND_PASSWORD is missing',
     ],
     ['a filter without the name', { SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=ann)' }, '%s for the name'],
+    ['bases that name nothing', { SVC_IDENTITY_LDAP_USER_DN_SEARCH_BASE_DN: ' ; ' }, 'are needed'],
     ['an address with ldap://', { SVC_IDENTITY_LDAP_SERVER_ADDR: 'ldap://host' }, 'without ldap://'],
   ])('is refused with %s', (_, more, expected) => {
     expect(problems({ ...directory, ...more }).join('\n')).toContain(expected);

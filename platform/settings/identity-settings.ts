@@ -69,15 +69,12 @@ function readLdap(reader: SettingReader): LdapSettings | undefined {
   const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(address) ?? [];
   const users = readSearch(reader, prefix, 'USER_DN');
   const groups = readSearch(reader, prefix, 'GROUP');
-  if (users === undefined) {
-    reader.problems.push(
-      `${prefix}USER_DN_SEARCH_BASE_DN and ${prefix}USER_DN_SEARCH_FILTER are needed: nobody can be found without them`,
-    );
-  }
+  if (users === undefined) requireUserSearch(reader, prefix);
   const [dn, password] = [read.text('LOOKUP_BIND_DN'), read.text('LOOKUP_BIND_PASSWORD')];
   // Directories accept a bind without a password as anonymous, and report success.
-  if (dn !== undefined && password === undefined) {
-    reader.problems.push(`${prefix}LOOKUP_BIND_PASSWORD is missing: ${prefix}LOOKUP_BIND_DN needs its password`);
+  if (dn !== undefined) {
+    const problem = `${prefix}LOOKUP_BIND_PASSWORD is missing: ${prefix}LOOKUP_BIND_DN needs its password`;
+    read.require('LOOKUP_BIND_PASSWORD', problem);
   }
   if (users === undefined) return undefined;
   return {
@@ -90,6 +87,15 @@ function readLdap(reader: SettingReader): LdapSettings | undefined {
     users,
     ...(groups === undefined ? {} : { groups }),
   };
+}
+
+function requireUserSearch(reader: SettingReader, prefix: string): void {
+  const read = group(reader, prefix);
+  const problem = `${prefix}USER_DN_SEARCH_BASE_DN and ${prefix}USER_DN_SEARCH_FILTER are needed: nobody can be found without them`;
+  const absent = ['USER_DN_SEARCH_BASE_DN', 'USER_DN_SEARCH_FILTER'].find((part) => read.text(part) === undefined);
+  // A base of separators alone is given, and names nothing.
+  if (absent === undefined) reader.problems.push(problem);
+  else read.require(absent, problem);
 }
 
 function readSearch(reader: SettingReader, prefix: string, what: string): LdapSearch | undefined {

@@ -36,6 +36,13 @@ const provider = (suffix: string, clientId: string) => ({
   [`SVC_IDENTITY_OPENID_CLIENT_ID${suffix}`]: clientId,
 });
 
+const directory = {
+  ...root,
+  SVC_IDENTITY_LDAP_SERVER_ADDR: 'directory',
+  SVC_IDENTITY_LDAP_USER_DN_SEARCH_BASE_DN: 'dc=example',
+  SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=%s)',
+};
+
 const origins = (value: string) => load({ ...root, MINIO_API_CORS_ALLOW_ORIGIN: value }).corsOrigins;
 
 describe('loadSettings', () => {
@@ -50,6 +57,20 @@ describe('loadSettings', () => {
       openid: [],
       warnings: [],
     });
+  });
+
+  it.each([
+    ['SVC_IDENTITY_OPENID_CONFIG_URL', { SVC_IDENTITY_OPENID_CONFIG_URL: 'idp', SVC_IDENTITY_OPENID_CLIENT_ID: 'a' }],
+    ['SVC_AUDIT_WEBHOOK_ENDPOINT', { SVC_AUDIT_WEBHOOK_ENDPOINT: 'siem', SVC_AUDIT_WEBHOOK_ENABLE: 'on' }],
+    ['SVC_NOTIFY_WEBHOOK_ENDPOINT_B', { SVC_NOTIFY_WEBHOOK_ENDPOINT_B: 'build' }],
+    ['SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER', { ...directory, SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: 'uid' }],
+    [
+      'SVC_IDENTITY_LDAP_LOOKUP_BIND_PASSWORD_FILE',
+      { ...directory, SVC_IDENTITY_LDAP_LOOKUP_BIND_DN: 'cn=x', SVC_IDENTITY_LDAP_LOOKUP_BIND_PASSWORD_FILE: '/none' },
+    ],
+  ])('does not report a wrong value of %s as missing, too', (name, env) => {
+    expect(problems({ ...root, ...env }).filter((line) => /is missing|are needed/.test(line))).toEqual([]);
+    expect(problems({ ...root, ...env }).join('\n')).toContain(name);
   });
 
   it('reports a problem once, whoever reads the setting', () => {
@@ -251,13 +272,6 @@ describe('loadSettings', () => {
 });
 
 describe('settings that would have no effect', () => {
-  const directory = {
-    ...root,
-    SVC_IDENTITY_LDAP_SERVER_ADDR: 'directory',
-    SVC_IDENTITY_LDAP_USER_DN_SEARCH_BASE_DN: 'dc=example',
-    SVC_IDENTITY_LDAP_USER_DN_SEARCH_FILTER: '(uid=%s)',
-  };
-
   it.each([
     [
       { SVC_KMS_KEYSVC_KEY_NAME: 'k', MINIO_KMS_KES_CERT_FILE: '/c' },

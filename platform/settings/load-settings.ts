@@ -302,7 +302,7 @@ function readKeyService(reader: SettingReader): KeyServiceSettings | undefined {
   }
   const defaultKey = read.text('KEY_NAME');
   if (defaultKey === undefined)
-    reader.problems.push('SVC_KMS_KEYSVC_KEY_NAME is missing: name the key that encrypts by default');
+    read.require('KEY_NAME', 'SVC_KMS_KEYSVC_KEY_NAME is missing: name the key that encrypts by default');
   if (endpoints.some((endpoint) => !/^https:\/\/[^/?#@]+\/?$/.test(endpoint))) {
     reader.problems.push(
       'SVC_KMS_KEYSVC_ENDPOINT: the key service is reached by https://HOST:PORT only, without a path',

@@ -48,7 +48,7 @@ function readTarget(reader: SettingReader, type: string, suffix: string): Notify
   const read = group(reader, prefix, suffix);
   if (!read.onOff('ENABLE')) return undefined;
   const missing = (requiredOfTarget[type] ?? []).filter((part) => read.read(part) === undefined);
-  for (const part of missing) reader.problems.push(`${prefix}${part}${suffix} is missing`);
+  for (const part of missing) read.require(part, `${prefix}${part}${suffix} is missing`);
   for (const [one, other] of togetherOfTarget[type] ?? []) {
     if ((read.read(one) === undefined) === (read.read(other) === undefined)) continue;
     reader.problems.push(

@@ -34,10 +34,8 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
   const enabled = read.onOff('ENABLE');
   if (!enabled && (configUrl === undefined || clientId === undefined)) return undefined;
   for (const [part, value] of [['CONFIG_URL', configUrl] as const, ['CLIENT_ID', clientId] as const]) {
-    if (value === undefined)
-      reader.problems.push(
-        `SVC_IDENTITY_OPENID_${part}${suffix} is missing: the provider ${id} cannot be used without it`,
-      );
+    const problem = `SVC_IDENTITY_OPENID_${part}${suffix} is missing: the provider ${id} cannot be used without it`;
+    if (value === undefined) read.require(part, problem);
   }
   if (configUrl === undefined || clientId === undefined) return undefined;
   return {

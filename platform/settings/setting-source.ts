@@ -93,6 +93,17 @@ export class SettingReader {
     return this.#find(setting, suffix) !== undefined;
   }
 
+  /** Collects `problem` if the environment does not name the setting. A value or a file that cannot be read has its own problem already. */
+  require(setting: Setting, suffix: string, problem: string): void {
+    const bases = [setting.name, ...setting.aliases];
+    const isNamed = bases.some(
+      (base) =>
+        (this.#source.variables.get(base + suffix) ?? '') !== '' ||
+        (setting.secret && this.#fileVariable(base, suffix) !== undefined),
+    );
+    if (!isNamed) this.problems.push(problem);
+  }
+
   /** Returns the setting as the environment gives it, without the values of secrets. */
   given(setting: Setting, suffix = ''): GivenSetting | undefined {
     const found = this.#find(setting, suffix);
@@ -142,6 +153,7 @@ export function group(reader: SettingReader, prefix: string, suffix = '') {
   return {
     read,
     text,
+    require: (part: string, problem: string) => reader.require(setting(prefix + part), suffix, problem),
     onOff: (part: string): boolean => read(part) === true,
     number: (part: string): number | undefined => {
       const value = read(part);
