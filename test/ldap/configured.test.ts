@@ -33,14 +33,20 @@ describe('a directory that is configured while the server runs', () => {
     const stored = storedConfigurations(records, () => new Date());
     const ldap = ldapConfigurations({ stored, rights: ldapUserPolicies(identities) });
     const directory = configuredDirectory({ stored: storedDirectory(stored) });
-    const wrongKeys: Record<string, string>[] = [
-      { lookup_bind_password: 'wrong' },
-      { user_dn_search_base_dn: 'ou=nowhere,dc=example,dc=net' },
-      { server_addr: '127.0.0.1:1' },
+    const groups = { group_search_base_dn: 'ou=gropus,dc=example,dc=org', group_search_filter: '(member=%d)' };
+    const wrongKeys: readonly (readonly [Record<string, string>, string])[] = [
+      [{ lookup_bind_password: 'wrong' }, `refuses the lookup account ${reader.dn}: wrong DN or password (LDAP 49).`],
+      [{ user_dn_search_base_dn: 'ou=nowhere,dc=example,dc=org' }, 'ou=nowhere,dc=example,dc=org: no such entry'],
+      [groups, 'ou=gropus,dc=example,dc=org: no such entry'],
+      [{ server_addr: '127.0.0.1:1' }, 'ECONNREFUSED'],
+      [{ ca_file: '' }, 'name its authority in ca_file'],
+      [{ server_addr: slapd.plain }, 'server_starttls'],
+      [{ server_insecure: 'on' }, 'server_insecure'],
     ];
-    for (const wrong of wrongKeys) {
+    for (const [wrong, said] of wrongKeys) {
       await expect(ldap.save('_', given(wrong), 'add'), JSON.stringify(wrong)).rejects.toMatchObject({
         code: 'unusable-provider',
+        message: expect.stringContaining(said),
       });
     }
     await expect(directory.find('ann')).rejects.toMatchObject({ code: 'no-directory' });

@@ -1,7 +1,7 @@
 import { IdentityError, isDirectoryError } from '../../auth/identity-error.ts';
 import { type LdapSettings, ldapFromKeys, ldapKeys, ldapKeysOf } from '../../../platform/settings/identity-settings.ts';
 import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
-import { openLdapDirectory, type StoredDirectory } from '../ldap/configured-directory.ts';
+import type { StoredDirectory } from '../ldap/configured-directory.ts';
 import { type LdapUserPolicies } from '../ldap/ldap-user.ts';
 import {
   redacted,
@@ -149,9 +149,17 @@ async function usable(directory: LdapSettings, probe: (directory: LdapSettings) 
   }
 }
 
-/** Searches for an unknown user, which tests the connection, the lookup account, the filter and the search base. */
+/** Tests the connection, the lookup account, and a search below each base of users and of groups. */
 async function probeDirectory(settings: LdapSettings): Promise<void> {
-  await (await openLdapDirectory(settings)).find('nobody-whom-coffer-knows');
+  const { testLdapSignIn } = await import('../ldap/test-sign-in.ts');
+  const { steps } = await testLdapSignIn(settings, undefined);
+  const failed = steps.find(({ outcome }) => outcome === 'failed');
+  if (failed === undefined) return;
+  const address = `${settings.host}:${settings.port}`;
+  throw new IdentityError(
+    'directory-unavailable',
+    `The directory ${address} cannot be used (${failed.step}): ${failed.message}`,
+  );
 }
 
 const configurationKeys: readonly ConfigurationKey[] = ldapKeys.map(({ key, row }) => ({

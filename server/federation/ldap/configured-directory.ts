@@ -60,7 +60,7 @@ export function configuredDirectory(options: ConfiguredDirectoryOptions): Config
 }
 
 /** Loads the LDAP library on first use, because each thread would keep some MiB of it. */
-export async function openLdapDirectory(settings: LdapSettings): Promise<LdapDirectory> {
+async function openLdapDirectory(settings: LdapSettings): Promise<LdapDirectory> {
   const { createLdapDirectory } = await import('./ldap-directory.ts');
   return createLdapDirectory(settings);
 }

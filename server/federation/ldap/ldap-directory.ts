@@ -1,8 +1,9 @@
-import type { Client } from 'ldapts';
+import { type Client, ResultCodeError } from 'ldapts';
 import { semaphore } from '../../../platform/concurrency.ts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
+import { ldapErrorText, lookupRefused } from './ldap-error-text.ts';
 import {
   fillFilter,
   isDisabled,
@@ -53,7 +54,7 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
       return await inTurn(() => {
         ended.throwIfAborted();
         return connected(settings, ended, async (client) => {
-          if (settings.lookup !== undefined) await client.bind(settings.lookup.dn, settings.lookup.password);
+          if (settings.lookup !== undefined) await bindLookup(client, settings.lookup);
           return work(client, ended);
         });
       });
@@ -110,6 +111,14 @@ function unknownUserDn({ users }: LdapSettings): string {
   return `cn=nobody-whom-coffer-knows,${users.bases[0] ?? ''}`;
 }
 
+async function bindLookup(client: Client, { dn, password }: NonNullable<LdapSettings['lookup']>): Promise<void> {
+  try {
+    await client.bind(dn, password);
+  } catch (error) {
+    throw error instanceof ResultCodeError ? lookupRefused(dn, error) : error;
+  }
+}
+
 async function bindAs(client: Client, dn: string, password: string): Promise<void> {
   try {
     await client.bind(dn, password);
@@ -129,9 +138,8 @@ function wrongCredentials(cause?: unknown): IdentityError {
 
 function asDirectoryError(error: unknown, { host, port }: LdapSettings, overMs: number | undefined): unknown {
   if (isDirectoryError(error)) return error;
-  const why =
-    overMs === undefined ? (error instanceof Error ? error.message : String(error)) : `no answer in ${overMs} ms`;
-  return new IdentityError('directory-unavailable', `The directory ${host}:${port} cannot be asked now: ${why}`, {
+  const why = overMs === undefined ? ldapErrorText(error) : `no answer in ${overMs} ms`;
+  return new IdentityError('directory-unavailable', `The directory ${host}:${port} cannot be asked now: ${why}.`, {
     cause: error,
   });
 }

@@ -4,13 +4,13 @@ import type { SignInStep } from '../sign-in-test.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
 import type { LdapUser } from './ldap-user.ts';
-import { IdentityError } from '../../auth/identity-error.ts';
-import { isDisabled, codeOf, entryAt, findEntry, groupsOf, normalized } from './ldap-searches.ts';
+import { ldapErrorText, lookupRefused } from './ldap-error-text.ts';
+import { IdentityError, isDirectoryError } from '../../auth/identity-error.ts';
+import { isDisabled, entryAt, findEntry, groupsOf, normalized } from './ldap-searches.ts';
 
 /** The name to search if the caller names no user. The search must work and find nothing. */
 const unknownName = 'nobody-whom-coffer-knows';
 const namesShown = 20;
-const noSuchObject = 32;
 
 export interface LdapSignInTest {
   readonly steps: readonly SignInStep[];
@@ -76,9 +76,7 @@ async function bindLookupAccount(client: Client, { lookup }: LdapSettings): Prom
     await client.bind(lookup.dn, lookup.password);
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
-    throw new IdentityError('sign-in-refused', `The directory refuses ${lookup.dn}: ${error.message}`, {
-      cause: error,
-    });
+    throw lookupRefused(lookup.dn, error);
   }
   return [['ok', `The directory lets ${lookup.dn} in.`], undefined];
 }
@@ -135,8 +133,7 @@ async function searchBelow(base: string, search: () => Promise<unknown>): Promis
     await search();
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
-    const hint = codeOf(error) === noSuchObject ? ' It is not there, or the lookup account may not see it.' : '';
-    throw new IdentityError('directory-unavailable', `${base}: ${error.message}${hint}`, { cause: error });
+    throw new IdentityError('directory-unavailable', `${base}: ${ldapErrorText(error)}.`, { cause: error });
   }
 }
 
@@ -145,5 +142,5 @@ function describeSearch({ bases, filter }: LdapSearch): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return isDirectoryError(error) ? error.message : `${ldapErrorText(error)}.`;
 }
