@@ -12,6 +12,7 @@ import { useRemoteTargets, useReplication, useSetReplication } from './replicati
 import { RuleCard } from './rule-card.tsx';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
+import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -96,6 +97,7 @@ interface ReplicationDialogProps extends EditorProps<ReplicationRule> {
 }
 
 function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDialogProps) {
+  const { may } = useRights();
   const [edited, setEdited] = useDraft('replication.rule', rule);
   const issue = replicationIssue(edited, others);
   const isKnown = edited.target === '' || targets.some(({ value }) => value === edited.target);
@@ -117,7 +119,7 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
     >
       <Select
         label={t.replication.target}
-        description={t.replication.addTargetsBelowTheRulesThatNeeds}
+        description={targetWords(may('admin:SetBucketTarget'))}
         placeholder={t.replication.chooseATarget}
         allowDeselect={false}
         data-autofocus
@@ -156,4 +158,10 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
       />
     </RuleDialog>
   );
+}
+
+/** Says where targets are added, or which right that needs. */
+function targetWords(mayAdd: boolean): string {
+  if (mayAdd) return t.replication.targetsAreAddedBelowTheRules;
+  return say(t.components.toCreateOneYouNeedTheRight, { right: 'admin:SetBucketTarget' });
 }

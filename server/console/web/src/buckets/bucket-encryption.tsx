@@ -31,7 +31,7 @@ export function EncryptionBadge({ encryption, alone = false }: EncryptionBadgePr
   }
   if (encryption.scheme === 'unknown') {
     return (
-      <Tooltip label={t.buckets.yourPoliciesDoNotAllowS3Getencryptionconfiguration}>
+      <Tooltip label={t.buckets.toSeeTheEncryptionYouNeedThe}>
         <Text size="sm" c="dimmed" span>
           {t.buckets.notShownToYou}
         </Text>

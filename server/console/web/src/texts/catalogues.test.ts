@@ -41,6 +41,17 @@ it('the forms of an English text have the same values in braces', () => {
   expect(different).toEqual([]);
 });
 
+it('English texts name a missing right as `the right` and its action', () => {
+  const different = [...source.values()]
+    .flat()
+    .filter(
+      (text) =>
+        /(?:need|allow)s? .*\b(?:s3|admin):/.test(text) &&
+        !/need (?:the right|rights such as) (?:s3|admin):/.test(text),
+    );
+  expect(different).toEqual([]);
+});
+
 describe.each(Object.entries(translations))('the texts in %s', (language, texts) => {
   const translated = flat(texts);
 

@@ -19,8 +19,8 @@ export const buckets: Translated<typeof source> = {
   deleteTheBucket: 'Den Bucket {bucket} löschen?',
   onlyAnEmptyBucketCanBeDeleted: 'Nur ein leerer Bucket lässt sich löschen. Sein Name ist danach frei.',
   deleteBucket: 'Bucket löschen',
-  yourPoliciesDoNotAllowS3Getencryptionconfiguration:
-    'Ihre Richtlinien erlauben s3:GetEncryptionConfiguration auf diesem Bucket nicht.',
+  toSeeTheEncryptionYouNeedThe:
+    'Für die Verschlüsselung brauchen Sie das Recht s3:GetEncryptionConfiguration. Ein Administrator kann es Ihnen geben.',
   notShownToYou: 'für Sie nicht sichtbar',
   newObjectsAreEncryptedUnderTheDefault:
     'Neue Objekte werden mit dem Standardschlüssel des Schlüsseldienstes verschlüsselt.',

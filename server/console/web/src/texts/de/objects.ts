@@ -62,7 +62,7 @@ export const objects: Translated<typeof source> = {
   dropFilesOrFoldersAnywhereOnThis:
     'Legen Sie Dateien oder Ordner irgendwo auf dieser Seite ab, oder verwenden Sie „Hochladen“.',
   toAddObjectsHereYouNeedThe:
-    'Um hier Objekte anzulegen, brauchen Sie das Recht s3:PutObject; ein Administrator kann es Ihnen geben.',
+    'Um hier Objekte anzulegen, brauchen Sie das Recht s3:PutObject. Ein Administrator kann es Ihnen geben.',
   thisFolderCannotBeListed: 'Dieser Ordner kann nicht aufgelistet werden',
   openAnObjectByItsKey: 'Ein Objekt über seinen Schlüssel öffnen',
   youMayBeAllowedToReadObjects: 'Vielleicht dürfen Sie Objekte lesen, deren Namen Sie kennen.',
@@ -75,7 +75,7 @@ export const objects: Translated<typeof source> = {
   current: 'aktuell',
   encryptedAtRest: 'Verschlüsselt gespeichert',
   toChangeObjectsHereYouNeedS3:
-    'Um hier Objekte zu ändern, brauchen Sie s3:PutObject oder s3:DeleteObject. Ein Administrator kann sie Ihnen geben.',
+    'Um hier Objekte zu ändern, brauchen Sie das Recht s3:PutObject oder s3:DeleteObject. Ein Administrator kann es Ihnen geben.',
   lookOnly: 'nur ansehen',
   cannotBeShown: '{bucket} kann nicht angezeigt werden',
   folderDialog: 'Ordner…',

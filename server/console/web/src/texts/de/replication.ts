@@ -55,7 +55,7 @@ export const replication: Translated<typeof source> = {
   aReplication: 'Eine Replikation',
   saveReplication: 'Replikation speichern',
   target: 'Ziel',
-  addTargetsBelowTheRulesThatNeeds: 'Fügen Sie Ziele unter den Regeln hinzu; dafür brauchen Sie admin:SetBucketTarget.',
+  targetsAreAddedBelowTheRules: 'Ziele werden unter den Regeln hinzugefügt.',
   chooseATarget: 'Ein Ziel wählen',
   emptyAllKeysOfTheBucket: 'Leer: alle Schlüssel des Buckets.',
   itsFilterByTagsStaysAsIt: 'Ihr Filter nach Tags bleibt, wie er ist; ändern Sie ihn mit einem S3-Client.',

@@ -16,8 +16,8 @@ export const buckets = {
   deleteTheBucket: 'Delete the bucket {bucket}?',
   onlyAnEmptyBucketCanBeDeleted: 'Only an empty bucket can be deleted. Its name is free afterwards.',
   deleteBucket: 'Delete bucket',
-  yourPoliciesDoNotAllowS3Getencryptionconfiguration:
-    'Your policies do not allow s3:GetEncryptionConfiguration on this bucket.',
+  toSeeTheEncryptionYouNeedThe:
+    'To see the encryption you need the right s3:GetEncryptionConfiguration. An administrator can give it to you.',
   notShownToYou: 'not shown to you',
   newObjectsAreEncryptedUnderTheDefault: 'New objects are encrypted under the default key of the key service.',
   newObjectsAreEncryptedUnderTheKey: 'New objects are encrypted under the key {key} of the key service.',

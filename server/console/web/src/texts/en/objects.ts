@@ -57,7 +57,7 @@ export const objects = {
   nothingInHere: 'Nothing in here',
   dropFilesOrFoldersAnywhereOnThis: 'Drop files or folders anywhere on this page, or use Upload.',
   toAddObjectsHereYouNeedThe:
-    'To add objects here you need the right s3:PutObject, which an administrator can give you.',
+    'To add objects here you need the right s3:PutObject. An administrator can give it to you.',
   thisFolderCannotBeListed: 'This folder cannot be listed',
   openAnObjectByItsKey: 'Open an object by its key',
   youMayBeAllowedToReadObjects: 'You may be allowed to read objects whose names you know.',
@@ -70,7 +70,7 @@ export const objects = {
   current: 'current',
   encryptedAtRest: 'Encrypted at rest',
   toChangeObjectsHereYouNeedS3:
-    'To change objects here you need s3:PutObject or s3:DeleteObject. An administrator can give them to you.',
+    'To change objects here you need the right s3:PutObject or s3:DeleteObject. An administrator can give it to you.',
   lookOnly: 'look only',
   cannotBeShown: '{bucket} cannot be shown',
   folderDialog: 'Folder…',

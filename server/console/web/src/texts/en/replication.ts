@@ -50,7 +50,7 @@ export const replication = {
   aReplication: 'A replication',
   saveReplication: 'Save replication',
   target: 'Target',
-  addTargetsBelowTheRulesThatNeeds: 'Add targets below the rules; that needs admin:SetBucketTarget.',
+  targetsAreAddedBelowTheRules: 'Targets are added below the rules.',
   chooseATarget: 'Choose a target',
   emptyAllKeysOfTheBucket: 'Empty: all keys of the bucket.',
   itsFilterByTagsStaysAsIt: 'Its filter by tags stays as it is; change it with an S3 client.',

@@ -18,7 +18,7 @@ export const buckets: Translated<typeof source> = {
   deleteTheBucket: '删除存储桶 {bucket}？',
   onlyAnEmptyBucketCanBeDeleted: '只能删除空的存储桶。之后其名称可再次使用。',
   deleteBucket: '删除存储桶',
-  yourPoliciesDoNotAllowS3Getencryptionconfiguration: '您的策略不允许在此存储桶上执行 s3:GetEncryptionConfiguration。',
+  toSeeTheEncryptionYouNeedThe: '要查看加密，您需要权限 s3:GetEncryptionConfiguration，可由管理员授予。',
   notShownToYou: '对您不可见',
   newObjectsAreEncryptedUnderTheDefault: '新对象用密钥服务的默认密钥加密。',
   newObjectsAreEncryptedUnderTheKey: '新对象用密钥服务的密钥 {key} 加密。',

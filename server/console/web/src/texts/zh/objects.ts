@@ -70,7 +70,7 @@ export const objects: Translated<typeof source> = {
   deleteMarker: '删除标记',
   current: '当前',
   encryptedAtRest: '静态加密',
-  toChangeObjectsHereYouNeedS3: '要在此更改对象，您需要 s3:PutObject 或 s3:DeleteObject，可由管理员授予。',
+  toChangeObjectsHereYouNeedS3: '要在此更改对象，您需要权限 s3:PutObject 或 s3:DeleteObject，可由管理员授予。',
   lookOnly: '只读',
   cannotBeShown: '无法显示 {bucket}',
   folderDialog: '文件夹…',

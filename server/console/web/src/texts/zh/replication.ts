@@ -51,7 +51,7 @@ export const replication: Translated<typeof source> = {
   aReplication: '复制',
   saveReplication: '保存复制',
   target: '目标',
-  addTargetsBelowTheRulesThatNeeds: '请在规则下方添加目标；这需要 admin:SetBucketTarget。',
+  targetsAreAddedBelowTheRules: '目标在规则下方添加。',
   chooseATarget: '选择目标',
   emptyAllKeysOfTheBucket: '留空：存储桶的所有键。',
   itsFilterByTagsStaysAsIt: '其标签筛选条件保持不变；请用 S3 客户端修改。',
