@@ -1,5 +1,7 @@
 /** The answers of the calls about operations. Times are ISO 8601, if no unit is given. */
 
+import type { SessionAnswer } from './answers.ts';
+
 export interface HealthAnswer {
   readonly checks: readonly {
     readonly part:
@@ -141,7 +143,7 @@ export interface SessionRow {
   readonly id: string;
   readonly name: string;
   readonly accessKey: string;
-  readonly signedInBy: string;
+  readonly signedInBy: SessionAnswer['signedInBy'];
   readonly signedInAt: string;
   readonly expires: string;
   /** The session of the caller. */

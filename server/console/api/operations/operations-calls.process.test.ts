@@ -234,7 +234,7 @@ describe('sessions', () => {
   it('are listed with their person, and end by an administrator', async () => {
     const ann = await userWith('admin:GetUser');
     const [found] = await list('?contains=ANN');
-    expect(found).toMatchObject({ name: 'ann', accessKey: 'ann', signedInBy: 'keys', own: false });
+    expect(found).toMatchObject({ name: 'ann', accessKey: 'ann', signedInBy: { kind: 'keys' }, own: false });
     expect((await root.send('DELETE', `/api/sessions?id=${found?.id}`)).status).toBe(204);
     expect((await ann.send('GET', '/api/session')).status).toBe(401);
     expect((await list()).map(({ name, own }) => [name, own])).toEqual([['root', true]]);

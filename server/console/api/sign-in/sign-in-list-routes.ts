@@ -52,7 +52,7 @@ function rowOf({ id, accessKey, name, signedInBy, signedInAt, expires }: ListedS
     id,
     name: name ?? accessKey,
     accessKey,
-    signedInBy: signedInBy.kind === 'provider' ? signedInBy.displayName : signedInBy.kind,
+    signedInBy,
     signedInAt: signedInAt.toISOString(),
     expires: expires.toISOString(),
     own: id === own,

@@ -30,6 +30,20 @@ export function DeleteButton({ label, onClick }: DeleteButtonProps) {
   );
 }
 
+interface EndButtonProps extends DeleteButtonProps {
+  /** What the button shows; its label names the row too. */
+  readonly children: string;
+}
+
+/** Opens the question before what a row shows is ended. */
+export function EndButton({ label, children, onClick }: EndButtonProps) {
+  return (
+    <Button size="compact-sm" variant="default" c="var(--coffer-danger)" aria-label={label} onClick={onClick}>
+      {children}
+    </Button>
+  );
+}
+
 interface SaveButtonsProps {
   readonly pending: boolean;
   readonly onSave: () => void;

@@ -1,14 +1,16 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import { IconDeviceLaptop } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { SessionList, SessionRow } from '../../../contract/operations-answers.ts';
 import { call } from '../api/call.ts';
 import { useApiMutation, useList } from '../api/queries.ts';
 import { useRights } from '../api/session.ts';
+import { EndButton } from '../components/edit-buttons.tsx';
 import { Empty } from '../components/feedback.tsx';
 import { RemoveDialog } from '../components/form-dialog.tsx';
 import { ListPage, useSearch } from '../components/list-page.tsx';
 import { type Column, RowTable, TimeText } from '../components/row-table.tsx';
+import { signedInBy } from '../text/signed-in-by.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
@@ -74,7 +76,7 @@ function columnsOf(end: ((session: SessionRow) => void) | undefined): readonly C
         </Group>
       ),
     },
-    { head: t.users.signedInBy, width: 170, wideOnly: true, cell: ({ signedInBy }) => signedInBy },
+    { head: t.users.signedInBy, width: 170, wideOnly: true, cell: signedInBy },
     { head: t.users.since, width: 156, wideOnly: true, cell: ({ signedInAt }) => <TimeText at={signedInAt} /> },
     { head: t.users.ends, width: 156, cell: ({ expires }) => <TimeText at={expires} /> },
     ...(end === undefined
@@ -85,14 +87,9 @@ function columnsOf(end: ((session: SessionRow) => void) | undefined): readonly C
             width: 84,
             align: 'right' as const,
             cell: (session: SessionRow) => (
-              <Button
-                variant="default"
-                size="compact-sm"
-                aria-label={say(t.users.endTheSessionOf, { name: session.name })}
-                onClick={() => end(session)}
-              >
+              <EndButton label={say(t.users.endTheSessionOf, { name: session.name })} onClick={() => end(session)}>
                 {t.users.end}
-              </Button>
+              </EndButton>
             ),
           },
         ]),
