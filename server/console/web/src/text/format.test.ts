@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { formatBytes, formatDay, formatDuration, formatMillisecond, formatSecond, formatUntil } from './format.ts';
+import {
+  formatBytes,
+  formatDay,
+  formatDuration,
+  formatMillisecond,
+  formatSecond,
+  formatUntil,
+  millisecondFormat,
+} from './format.ts';
 import { loadFirstTexts } from '../texts/texts.ts';
 
 beforeAll(loadFirstTexts);
@@ -29,6 +37,14 @@ describe('times', () => {
 
   it('writes the millisecond of a line of a log', () => {
     expect(formatMillisecond(at)).toMatch(/^Nov 27, 2026, 6:05:04\.030\sAM$/);
+  });
+
+  it.each([
+    ['en-GB', '27 Nov 2026, 06:05:04.030'],
+    ['de', '27. Nov. 2026, 06:05:04,030'],
+    ['zh', '2026年11月27日 06:05:04.030'],
+  ])('writes the hour of a line of a log with two digits, as other times of %s', (language, text) => {
+    expect(millisecondFormat(language).format(new Date(at))).toBe(text);
   });
 
   it('writes a day of the server, which is one in UTC', () => {

@@ -35,16 +35,7 @@ export function formatCount(count: number): string {
 
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const toSecond = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
-/** The styles of dates have no fractions of seconds. */
-const toMillisecond = new Intl.DateTimeFormat(locale, {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  second: '2-digit',
-  fractionalSecondDigits: 3,
-});
+const toMillisecond = millisecondFormat(locale);
 const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
 /** Days of the server are days in UTC. */
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
@@ -61,6 +52,21 @@ export function formatSecond(iso: string): string {
 /** Formats a time with milliseconds, for lines of a log that follow each other within a second. */
 export function formatMillisecond(iso: string): string {
   return toMillisecond.format(new Date(iso));
+}
+
+/** The styles of dates have no fractions of seconds. The hour has as many digits as in the styles of the language. */
+export function millisecondFormat(language: string): Intl.DateTimeFormat {
+  const styled = new Intl.DateTimeFormat(language, { timeStyle: 'short' }).formatToParts(new Date(2026, 0, 1, 3));
+  const hour = styled.find(({ type }) => type === 'hour')?.value ?? '';
+  return new Intl.DateTimeFormat(language, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: hour.length === 1 ? 'numeric' : '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  });
 }
 
 /** Formats the day of a time in milliseconds since 1970. */
