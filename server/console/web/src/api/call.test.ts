@@ -31,3 +31,15 @@ describe('a call without a session', () => {
     expect(fetched).toHaveBeenCalledTimes(2);
   });
 });
+
+describe('the message of an error', () => {
+  it.each([
+    ['The specified bucket does not exist', 'The specified bucket does not exist.'],
+    ['There is no user "nobody"', 'There is no user "nobody".'],
+    ['Sign in.', 'Sign in.'],
+    ['Try it at https://s3.example.com/', 'Try it at https://s3.example.com/'],
+  ])('%s ends as a sentence: %s', async (message, shown) => {
+    answers(Response.json({ code: 'NoSuchBucket', message }, { status: 404 }));
+    await expect(call('GET', '/buckets')).rejects.toMatchObject({ message: shown });
+  });
+});

@@ -97,10 +97,16 @@ export function errorOf(status: number, text: string): ResponseError {
   try {
     const { code, message, field, Code, Message } = JSON.parse(text) as Partial<ErrorAnswer & AdminFailure>;
     if (typeof code === 'string' && typeof message === 'string')
-      return new ResponseError(code, message, { status, fields: field === undefined ? {} : { field } });
-    if (typeof Code === 'string' && typeof Message === 'string') return new ResponseError(Code, Message, { status });
+      return new ResponseError(code, sentence(message), { status, fields: field === undefined ? {} : { field } });
+    if (typeof Code === 'string' && typeof Message === 'string')
+      return new ResponseError(Code, sentence(Message), { status });
   } catch {
     // A proxy may answer in another format.
   }
   return new ResponseError('Unexpected', say(t.shell.somethingBetweenHereAndTheServerAnswered, { status }), { status });
+}
+
+/** Ends the message of an error as the texts of the console end: S3 defines some messages without a full stop. */
+function sentence(message: string): string {
+  return /[\p{Letter}\p{Number}"”')]$/u.test(message) ? `${message}.` : message;
 }

@@ -41,7 +41,7 @@ export function ObjectsPage() {
     <Stack gap="md">
       <Group justify="space-between" align="flex-start" mih={36}>
         <Group gap="sm" mih={36} miw={0} flex="1 1 260px">
-          <PathBar key={`${bucket}/${prefix}`} bucket={bucket} prefix={prefix} />
+          <PathBar key={`${bucket}/${prefix}`} bucket={bucket} prefix={prefix} editable={!isAbsent} />
           {details.data?.encryption !== undefined && details.data.encryption.scheme !== 'unknown' && (
             <EncryptionBadge encryption={details.data.encryption} />
           )}

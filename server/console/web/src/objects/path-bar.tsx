@@ -8,13 +8,18 @@ import { folderUrl } from '../components/urls.ts';
 import { t } from '../texts/texts.ts';
 import { parsePath, pathUrl, resolvePath } from './typed-path.ts';
 
-interface PathBarProps {
+interface PathProps {
   readonly bucket: string;
   readonly prefix: string;
 }
 
+interface PathBarProps extends PathProps {
+  /** The page shows the folder, so that another path can be typed. */
+  readonly editable: boolean;
+}
+
 /** The path of the folder with a link to each parent. The last part is the title of the page. The path can also be typed. */
-export function PathBar({ bucket, prefix }: PathBarProps) {
+export function PathBar({ bucket, prefix, editable }: PathBarProps) {
   const [state, setState] = useState<'shown' | 'typing' | 'left'>('shown');
   const [search] = useSearchParams();
   if (state === 'typing') {
@@ -46,22 +51,24 @@ export function PathBar({ bucket, prefix }: PathBarProps) {
           )}
         </Fragment>
       ))}
-      <Tooltip label={t.objects.typeAPathOrKey}>
-        {/* Escape in the field brings the focus back to this button. */}
-        <ActionIcon
-          size="sm"
-          autoFocus={state === 'left'}
-          aria-label={t.objects.typeAPathOrKey}
-          onClick={() => setState('typing')}
-        >
-          <IconPencil size={14} />
-        </ActionIcon>
-      </Tooltip>
+      {editable && (
+        <Tooltip label={t.objects.typeAPathOrKey}>
+          {/* Escape in the field brings the focus back to this button. */}
+          <ActionIcon
+            size="sm"
+            autoFocus={state === 'left'}
+            aria-label={t.objects.typeAPathOrKey}
+            onClick={() => setState('typing')}
+          >
+            <IconPencil size={14} />
+          </ActionIcon>
+        </Tooltip>
+      )}
     </nav>
   );
 }
 
-interface PathFieldProps extends PathBarProps {
+interface PathFieldProps extends PathProps {
   readonly onClose: () => void;
   /** Called instead of `onClose` after Escape. */
   readonly onLeave: () => void;
