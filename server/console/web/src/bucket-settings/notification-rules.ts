@@ -1,5 +1,6 @@
+import type { ReactNode } from 'react';
 import { each, xml, xmlDocument } from '../text/xml.ts';
-import { listed, say } from '../texts/say.ts';
+import { listed, say, type Say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 /** A rule of the notifications of a bucket. */
@@ -30,16 +31,19 @@ export const eventWords = (): Readonly<Record<string, string>> => ({
   's3:Replication:*': t.bucketSettings.replicatedOrNotReplicated,
 });
 
-/** Describes a rule in one sentence. */
-export function describeNotification({ events, prefix, suffix, arn }: NotificationRule): string {
+/** Describes a rule in one sentence; `put` puts its prefix and its suffix into it. */
+export function describeNotification(
+  { events, prefix, suffix, arn }: NotificationRule,
+  put: Say<ReactNode> = say,
+): ReactNode {
   const words = eventWords();
   const happened = events.map((event) => words[event] ?? event);
   const what = listed(happened, 'or');
   const target = targetName(arn);
-  if (prefix === '' && suffix === '') return say(t.bucketSettings.whenAnObjectIsIsTold, { what, target });
-  if (suffix === '') return say(t.bucketSettings.whenAnObjectWhoseKeyBeginsWith, { prefix, what, target });
-  if (prefix === '') return say(t.bucketSettings.whenAnObjectWhoseKeyEndsWith, { suffix, what, target });
-  return say(t.bucketSettings.whenAnObjectWhoseKeyBeginsWithPrefixSuffixWhatTarget, { prefix, suffix, what, target });
+  if (prefix === '' && suffix === '') return put(t.bucketSettings.whenAnObjectIsIsTold, { what, target });
+  if (suffix === '') return put(t.bucketSettings.whenAnObjectWhoseKeyBeginsWith, { prefix, what, target });
+  if (prefix === '') return put(t.bucketSettings.whenAnObjectWhoseKeyEndsWith, { suffix, what, target });
+  return put(t.bucketSettings.whenAnObjectWhoseKeyBeginsWithPrefixSuffixWhatTarget, { prefix, suffix, what, target });
 }
 
 /** Returns `ID:TYPE` of an ARN; another text as it is. */

@@ -17,6 +17,7 @@ import {
 import { RuleDialog, RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { say } from '../texts/say.ts';
+import { sayNames } from '../components/name-text.tsx';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 import { isRefresh } from '../api/call.ts';
@@ -110,7 +111,7 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
           onEdit={onEdit}
           onRemove={onRemove}
         >
-          <Text size="sm">{describeNotification(rule)}</Text>
+          <Text size="sm">{describeNotification(rule, sayNames)}</Text>
           <TargetState target={targets.find(({ arn }) => targetName(arn) === targetName(rule.arn))} />
         </RuleCard>
       )}
@@ -208,7 +209,7 @@ function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProp
       />
       {issue === undefined && (
         <Text size="sm" c="dimmed" aria-live="polite">
-          {describeNotification(edited)}
+          {describeNotification(edited, sayNames)}
         </Text>
       )}
     </RuleDialog>

@@ -1,5 +1,6 @@
+import type { ReactNode } from 'react';
 import { xml, xmlDocument } from '../text/xml.ts';
-import { say } from '../texts/say.ts';
+import { say, type Say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 /** A rule of the replication of a bucket as the editor has it. */
@@ -31,16 +32,20 @@ export const emptyReplication: ReplicationRule = {
   kept: [],
 };
 
-/** Describes a rule in sentences; `place` names a target. */
-export function describeReplication(rule: ReplicationRule, place: (arn: string) => string): readonly string[] {
+/** Describes a rule in sentences; `place` names a target, and `put` puts its prefix into them. */
+export function describeReplication(
+  rule: ReplicationRule,
+  place: (arn: string) => string,
+  put: Say<ReactNode> = say,
+): readonly ReactNode[] {
   const { prefix, target, deleteMarkers, deletes, existingObjects, otherFilter } = rule;
   const to = place(target);
   const sent =
     otherFilter !== undefined
-      ? say(t.replication.newVersionsOfTheObjectsOfIts, { to })
+      ? put(t.replication.newVersionsOfTheObjectsOfIts, { to })
       : prefix === ''
-        ? say(t.replication.newVersionsOfAllObjectsAreSent, { to })
-        : say(t.replication.newVersionsOfObjectsWhoseKeyBegins, { prefix, to });
+        ? put(t.replication.newVersionsOfAllObjectsAreSent, { to })
+        : put(t.replication.newVersionsOfObjectsWhoseKeyBegins, { prefix, to });
   const also = [
     ...(deleteMarkers ? [t.replication.deleteMarkers] : []),
     ...(deletes ? [t.replication.removalsOfVersions] : []),

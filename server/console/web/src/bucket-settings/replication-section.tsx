@@ -12,6 +12,7 @@ import { useRemoteTargets, useReplication, useSetReplication } from './replicati
 import { RuleCard } from './rule-card.tsx';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
+import { sayNames } from '../components/name-text.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -60,8 +61,8 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
               <Badge color="gray">{t.replication.off}</Badge>
             </Group>
           )}
-          {describeReplication(rule, placeOf).map((sentence) => (
-            <Text size="sm" key={sentence}>
+          {describeReplication(rule, placeOf, sayNames).map((sentence, at) => (
+            <Text size="sm" key={at}>
               {sentence}
             </Text>
           ))}

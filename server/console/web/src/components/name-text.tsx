@@ -1,6 +1,7 @@
 import { Tooltip } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { hasHidden, nameEnds, nameParts, shorten } from '../text/names.ts';
-import { say } from '../texts/say.ts';
+import { rich, say, type Say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 /** The name of an object or a file: long ones are shortened in the middle, and hidden characters are marked. */
@@ -16,6 +17,15 @@ export function NameText({ name, max = 80 }: { readonly name: string; readonly m
     </bdi>
   );
 }
+
+/** As `say`, with each text among the values as a name that is not shortened: a prefix can have hidden characters too. */
+export const sayNames: Say<ReactNode> = (message, values) => {
+  const entries = Object.entries<string | number>(values).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? <NameText name={value} max={Infinity} /> : value,
+  ]);
+  return rich<typeof message>(message, Object.fromEntries(entries));
+};
 
 /**
  * A name in one line. Where the line is too short, it shows the end of the name, the beginning as far as it fits, and an ellipsis between

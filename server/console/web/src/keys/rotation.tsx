@@ -7,6 +7,7 @@ import { Failure, notifyDone } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { formatTime } from '../text/format.ts';
 import { say } from '../texts/say.ts';
+import { NameText } from '../components/name-text.tsx';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 import { isRefresh } from '../api/call.ts';
@@ -65,7 +66,7 @@ export function RotationProgress() {
         </Text>
         {failure !== undefined && (
           <Text size="sm" c="red" style={{ overflowWrap: 'anywhere' }}>
-            {failure.bucket}/{failure.key}: {failure.message}
+            <NameText name={`${failure.bucket}/${failure.key}`} max={120} />: {failure.message}
           </Text>
         )}
       </Stack>

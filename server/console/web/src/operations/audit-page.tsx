@@ -13,6 +13,7 @@ import { formatMillisecond, formatSecond } from '../text/format.ts';
 import { DocumentDialog } from './document-dialog.tsx';
 import { StatusCode } from './requests-page.tsx';
 import { say } from '../texts/say.ts';
+import { NameText } from '../components/name-text.tsx';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -145,8 +146,10 @@ function Rows({ rows, open }: { readonly rows: readonly AuditRow[]; readonly ope
                 </Text>
                 {row.bucket !== undefined && row.bucket !== '' && (
                   <Text size="xs" c="dimmed" className="mono">
-                    {row.bucket}
-                    {row.object === undefined || row.object === '' ? '' : `/${row.object}`}
+                    <NameText
+                      name={row.object === undefined || row.object === '' ? row.bucket : `${row.bucket}/${row.object}`}
+                      max={120}
+                    />
                   </Text>
                 )}
                 <Text size="xs" c="dimmed" className="narrow-only">

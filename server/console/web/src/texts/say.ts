@@ -23,6 +23,9 @@ export function say<M extends Message>(message: M, values: Values<M, string | nu
     .join('');
 }
 
+/** `say`, or a function that renders the same values in another way. */
+export type Say<Result> = <M extends Message>(message: M, values: Values<M, string | number>) => Result;
+
 /** As `say`, with elements among the values. */
 export function rich<M extends Message>(message: M, values: Values<M, ReactNode>): ReactNode {
   return parts(message, values).map((part, index) =>

@@ -1,11 +1,13 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconEye } from '@tabler/icons-react';
+import { Fragment } from 'react';
 import type { LifecyclePreview, PreviewCounts } from '../../../../contract/reach-answers.ts';
 import { useLifecyclePreview } from '../../api/reach.ts';
 import { FormError } from '../../components/form-dialog.tsx';
+import { NameText } from '../../components/name-text.tsx';
 import { formatBytes } from '../../text/format.ts';
 import { lifecycleDocument, type Rule } from './lifecycle-rules.ts';
-import { listed, say } from '../../texts/say.ts';
+import { listed, rich, say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
 
 interface PreviewProps {
@@ -59,7 +61,14 @@ function Result({
       <Text size="sm">{say(t.lifecycle.laterIfNothingChanges, { later: countsSentence(later) })}</Text>
       {examples.length > 0 && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {say(t.lifecycle.forExample, { examples: examples.map(({ key }) => key).join(', ') })}
+          {rich(t.lifecycle.forExample, {
+            examples: examples.map(({ key }, index) => (
+              <Fragment key={index}>
+                {index === 0 ? '' : ', '}
+                <NameText name={key} />
+              </Fragment>
+            )),
+          })}
         </Text>
       )}
       {notes.map((note) => (

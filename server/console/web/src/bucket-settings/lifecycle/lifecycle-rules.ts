@@ -1,5 +1,6 @@
+import type { ReactNode } from 'react';
 import { xml, xmlDocument } from '../../text/xml.ts';
-import { say } from '../../texts/say.ts';
+import { say, type Say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
 
 /** A rule as the editor has it. */
@@ -34,45 +35,45 @@ export type Rule = SimpleRule | OtherRule;
 
 export const emptyRule: SimpleRule = { kind: 'simple', id: '', enabled: true, prefix: '', removeLoneMarkers: false };
 
-/** Describes a rule in sentences. */
-export function describeRule(rule: Rule): readonly string[] {
+/** Describes a rule in sentences; `put` puts its prefix and its tiers into them. */
+export function describeRule(rule: Rule, put: Say<ReactNode> = say): readonly ReactNode[] {
   if (rule.kind === 'other') {
     return [t.lifecycle.itHasFiltersOrActionsThatThis];
   }
   const { prefix, expireDays, noncurrentDays, keepVersions, abortDays, removeLoneMarkers } = rule;
   const { moveDays, moveTier, oldMoveDays, oldMoveTier } = rule;
   const all = prefix === '';
-  const sentences = [];
+  const sentences: ReactNode[] = [];
   if (moveDays !== undefined && moveTier !== undefined) {
     if (moveDays === 0) {
       sentences.push(
         all
-          ? say(t.lifecycle.objectsMoveToTheTierAsSoon, { moveTier })
-          : say(t.lifecycle.objectsWhoseKeysBeginWithMoveTo, { prefix, moveTier }),
+          ? put(t.lifecycle.objectsMoveToTheTierAsSoon, { moveTier })
+          : put(t.lifecycle.objectsWhoseKeysBeginWithMoveTo, { prefix, moveTier }),
       );
     } else {
       sentences.push(
         all
-          ? say(t.lifecycle.objectsMoveToTheTierDaysAfter, { moveTier, moveDays })
-          : say(t.lifecycle.objectsWhoseKeysBeginWithMoveToPrefixMoveTierMoveDays, { prefix, moveTier, moveDays }),
+          ? put(t.lifecycle.objectsMoveToTheTierDaysAfter, { moveTier, moveDays })
+          : put(t.lifecycle.objectsWhoseKeysBeginWithMoveToPrefixMoveTierMoveDays, { prefix, moveTier, moveDays }),
       );
     }
   }
   if (oldMoveDays !== undefined && oldMoveTier !== undefined) {
-    sentences.push(say(t.lifecycle.oldVersionsMoveToTheTierDays, { oldMoveTier, oldMoveDays }));
+    sentences.push(put(t.lifecycle.oldVersionsMoveToTheTierDays, { oldMoveTier, oldMoveDays }));
   }
   if (expireDays !== undefined) {
     sentences.push(
       all
-        ? say(t.lifecycle.objectsAreDeletedDaysAfterTheyWere, { expireDays })
-        : say(t.lifecycle.objectsWhoseKeysBeginWithAreDeleted, { prefix, expireDays }),
+        ? put(t.lifecycle.objectsAreDeletedDaysAfterTheyWere, { expireDays })
+        : put(t.lifecycle.objectsWhoseKeysBeginWithAreDeleted, { prefix, expireDays }),
     );
   }
   if (noncurrentDays !== undefined) {
     sentences.push(
       keepVersions === undefined
-        ? say(t.lifecycle.oldVersionsAreRemovedDaysAfterThey, { noncurrentDays })
-        : say(t.lifecycle.oldVersionsAreRemovedDaysAfterTheyNoncurrentDaysKeepVersions, {
+        ? put(t.lifecycle.oldVersionsAreRemovedDaysAfterThey, { noncurrentDays })
+        : put(t.lifecycle.oldVersionsAreRemovedDaysAfterTheyNoncurrentDaysKeepVersions, {
             noncurrentDays,
             keepVersions,
           }),
@@ -80,7 +81,7 @@ export function describeRule(rule: Rule): readonly string[] {
   }
   if (removeLoneMarkers) sentences.push(t.lifecycle.deleteMarkersWithoutAnyVersionBeforeThem);
   if (abortDays !== undefined)
-    sentences.push(say(t.lifecycle.unfinishedUploadsAreRemovedDaysAfterTheir, { abortDays }));
+    sentences.push(put(t.lifecycle.unfinishedUploadsAreRemovedDaysAfterTheir, { abortDays }));
   return sentences.length === 0 ? [t.lifecycle.itDoesNothing] : sentences;
 }
 

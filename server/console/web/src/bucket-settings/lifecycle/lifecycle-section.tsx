@@ -1,5 +1,6 @@
 import { ActionIcon, Badge, Checkbox, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { Fragment } from 'react';
 import { TierFields } from './tier-fields.tsx';
 import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
 import { describeRule, emptyRule, ruleIssue, type Rule, type SimpleRule } from './lifecycle-rules.ts';
@@ -8,6 +9,7 @@ import type { EditorProps } from '../setting-section.tsx';
 import { useLifecycle, useSetLifecycle } from '../settings-queries.ts';
 import { say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
+import { sayNames } from '../../components/name-text.tsx';
 import { useDraft } from '../../components/use-draft.ts';
 
 interface LifecycleSectionProps {
@@ -66,8 +68,8 @@ function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
           )}
           {!rule.enabled && <Badge color="gray">{t.lifecycle.off}</Badge>}
         </Group>
-        {describeRule(rule).map((sentence) => (
-          <Text size="sm" key={sentence}>
+        {describeRule(rule, sayNames).map((sentence, index) => (
+          <Text size="sm" key={index}>
             {sentence}
           </Text>
         ))}
@@ -165,7 +167,9 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
       />
       {issue === undefined && (
         <Text size="sm" c="dimmed" aria-live="polite">
-          {describeRule(edited).join(' ')}
+          {describeRule(edited, sayNames).map((sentence, index) => (
+            <Fragment key={index}>{sentence} </Fragment>
+          ))}
         </Text>
       )}
       <LifecyclePreviewBox bucket={bucket} rule={edited} issue={issue} />

@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Button, Menu, Modal, Stack, Text } from '@mantine/core';
-import { IconDots, IconPlus, IconStack2 } from '@tabler/icons-react';
+import { IconDots, IconFileText, IconPlayerStop, IconPlus, IconStack2 } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useRights } from '../../api/session.ts';
 import { DetailPage, Loaded } from '../../components/detail-page.tsx';
@@ -12,6 +12,7 @@ import { type BatchJobRow, useBatchJobs, useCancelJob, useDefinition } from './b
 import { type JobState, jobStates } from './job-state.ts';
 import { StartJobDialog } from './start-job-dialog.tsx';
 import { say } from '../../texts/say.ts';
+import { NameText } from '../../components/name-text.tsx';
 import { t } from '../../texts/texts.ts';
 import { useDraft } from '../../components/use-draft.ts';
 
@@ -72,14 +73,26 @@ function Jobs({ jobs }: { readonly jobs: readonly BatchJobRow[] }) {
               job.ended === undefined && (
                 <Menu position="bottom-end">
                   <Menu.Target>
-                    <ActionIcon aria-label={say(t.batch.actionsForTheJob, { id: job.id })}>
+                    <ActionIcon
+                      className="row-actions"
+                      size="sm"
+                      aria-label={say(t.batch.actionsForTheJob, { id: job.id })}
+                    >
                       <IconDots size={17} />
                     </ActionIcon>
                   </Menu.Target>
                   <Menu.Dropdown>
-                    {mayDescribe && <Menu.Item onClick={() => setShown(job)}>{t.batch.showTheDefinition}</Menu.Item>}
+                    {mayDescribe && (
+                      <Menu.Item leftSection={<IconFileText size={15} />} onClick={() => setShown(job)}>
+                        {t.batch.showTheDefinition}
+                      </Menu.Item>
+                    )}
                     {mayCancel && (
-                      <Menu.Item color="var(--coffer-danger)" onClick={() => setCancelled(job)}>
+                      <Menu.Item
+                        color="var(--coffer-danger)"
+                        leftSection={<IconPlayerStop size={15} />}
+                        onClick={() => setCancelled(job)}
+                      >
                         {t.batch.cancel}
                       </Menu.Item>
                     )}
@@ -154,7 +167,7 @@ function Progress({ job }: { readonly job: BatchJobRow }) {
       )}
       {failure !== undefined && (
         <Text size="xs" c="var(--mantine-color-error)">
-          {failure.key}: {failure.message}
+          <NameText name={failure.key} max={120} />: {failure.message}
         </Text>
       )}
     </Stack>
