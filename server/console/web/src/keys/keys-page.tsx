@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Menu, Stack, Text, ActionIcon } from '@mantine/core';
-import { IconDots, IconLock, IconPlus } from '@tabler/icons-react';
+import { IconDots, IconInfoCircle, IconLock, IconPlugConnected, IconPlus, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { admin } from '../api/admin.ts';
@@ -184,20 +184,28 @@ function KeyList({ defaultKey, several }: KeyListProps) {
       cell: ({ name }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon className="row-actions" aria-label={say(t.labels.actionsFor, { name })}>
+            <ActionIcon className="row-actions" size="sm" aria-label={say(t.labels.actionsFor, { name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
             {may('keyStatus', name) ? (
               <>
-                <Menu.Item onClick={() => setShown(name)}>{t.keys.details}</Menu.Item>
-                <Menu.Item onClick={() => check(name)}>{t.keys.test}</Menu.Item>
+                <Menu.Item leftSection={<IconInfoCircle size={15} />} onClick={() => setShown(name)}>
+                  {t.keys.details}
+                </Menu.Item>
+                <Menu.Item leftSection={<IconPlugConnected size={15} />} onClick={() => check(name)}>
+                  {t.keys.test}
+                </Menu.Item>
               </>
             ) : (
               !may('rotate', name) && <MenuNote known />
             )}
-            {several && may('rotate', name) && <Menu.Item onClick={() => setRotating(name)}>{t.keys.rotate}</Menu.Item>}
+            {several && may('rotate', name) && (
+              <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => setRotating(name)}>
+                {t.keys.rotate}
+              </Menu.Item>
+            )}
           </Menu.Dropdown>
         </Menu>
       ),

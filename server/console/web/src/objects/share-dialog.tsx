@@ -137,7 +137,7 @@ function Link({ answer, method }: { readonly answer: ShareAnswer; readonly metho
         label={t.objectDetails.link}
         readOnly
         autosize
-        maxRows={4}
+        maxRows={8}
         className="mono-input"
         value={answer.url}
         onFocus={(event) => event.currentTarget.select()}

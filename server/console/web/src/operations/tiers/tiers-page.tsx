@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Button, Group, Menu, Stack, Text } from '@mantine/core';
-import { IconDots, IconPlus, IconSnowflake } from '@tabler/icons-react';
+import { IconDots, IconKey, IconPlugConnected, IconPlus, IconSnowflake, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useRights } from '../../api/session.ts';
 import { DetailPage, Loaded } from '../../components/detail-page.tsx';
@@ -77,15 +77,25 @@ function Tiers({ tiers }: { readonly tiers: readonly Tier[] }) {
       cell: (tier) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon className="row-actions" aria-label={say(t.labels.actionsFor, { name: tier.name })}>
+            <ActionIcon className="row-actions" size="sm" aria-label={say(t.labels.actionsFor, { name: tier.name })}>
               <IconDots size={17} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => tryCalls(tier.name)}>{t.tiers.check}</Menu.Item>
-            {may('admin:SetTier') && <Menu.Item onClick={() => setEdited(tier)}>{t.tiers.changeKeysDialog}</Menu.Item>}
+            <Menu.Item leftSection={<IconPlugConnected size={15} />} onClick={() => tryCalls(tier.name)}>
+              {t.tiers.check}
+            </Menu.Item>
             {may('admin:SetTier') && (
-              <Menu.Item color="var(--coffer-danger)" onClick={() => setRemoved(tier)}>
+              <Menu.Item leftSection={<IconKey size={15} />} onClick={() => setEdited(tier)}>
+                {t.tiers.changeKeysDialog}
+              </Menu.Item>
+            )}
+            {may('admin:SetTier') && (
+              <Menu.Item
+                color="var(--coffer-danger)"
+                leftSection={<IconTrash size={15} />}
+                onClick={() => setRemoved(tier)}
+              >
                 {t.tiers.remove}
               </Menu.Item>
             )}
