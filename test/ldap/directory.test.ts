@@ -130,7 +130,12 @@ describe('a directory', () => {
 
   it('says that it cannot be asked where those who look up are refused', async () => {
     const lookup = { ...reader, password: 'wrong' };
-    expect(await outcome(directory({ lookup }).authenticate('ann', 'ann-password'))).toBe('directory-unavailable');
+    const asked = directory({ lookup }).authenticate('ann', 'ann-password');
+    await expect(asked).rejects.toMatchObject({
+      code: 'directory-unavailable',
+      // The DN of the lookup account is none of the caller's business.
+      message: 'The directory refuses the lookup account: wrong DN or password (LDAP 49).',
+    });
   });
 
   it('finds people by name and by DN', async () => {

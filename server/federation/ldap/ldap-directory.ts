@@ -115,7 +115,7 @@ async function bindLookup(client: Client, { dn, password }: NonNullable<LdapSett
   try {
     await client.bind(dn, password);
   } catch (error) {
-    throw error instanceof ResultCodeError ? lookupRefused(dn, error) : error;
+    throw error instanceof ResultCodeError ? lookupRefused(error) : error;
   }
 }
 

@@ -47,8 +47,9 @@ export function ldapErrorText(error: unknown): string {
   return hint === undefined ? message : `${message} (${hint})`;
 }
 
-/** The error of a directory that refuses the lookup account. */
-export function lookupRefused(dn: string, cause: ResultCodeError): IdentityError {
-  const message = `The directory refuses the lookup account ${dn}: ${ldapErrorText(cause)}.`;
+/** The error of a directory that refuses the lookup account. Only administrators may see its DN: callers who sign in get no `dn`. */
+export function lookupRefused(cause: ResultCodeError, dn?: string): IdentityError {
+  const account = dn === undefined ? 'the lookup account' : `the lookup account ${dn}`;
+  const message = `The directory refuses ${account}: ${ldapErrorText(cause)}.`;
   return new IdentityError('directory-unavailable', message, { cause });
 }

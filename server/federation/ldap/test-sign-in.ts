@@ -76,7 +76,7 @@ async function bindLookupAccount(client: Client, { lookup }: LdapSettings): Prom
     await client.bind(lookup.dn, lookup.password);
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
-    throw lookupRefused(lookup.dn, error);
+    throw lookupRefused(error, lookup.dn);
   }
   return [['ok', `The directory lets ${lookup.dn} in.`], undefined];
 }
