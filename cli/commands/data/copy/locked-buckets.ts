@@ -1,4 +1,5 @@
 import { ResponseError } from '../../../../protocol/response-error.ts';
+import type { Alias } from '../../../config/aliases.ts';
 import { getObjectLock } from '../../../s3/bucket-settings.ts';
 import type { S3Client } from '../../../s3/client.ts';
 
@@ -7,8 +8,8 @@ export class LockedBuckets {
   readonly #answers = new Map<string, Promise<boolean>>();
 
   /** Resolves with false for a bucket without object lock: its objects have no locks. */
-  async mayHaveLocks(client: S3Client, alias: string, bucket: string): Promise<boolean> {
-    const name = `${alias}/${bucket}`;
+  async mayHaveLocks(client: S3Client, { url, accessKey }: Alias, bucket: string): Promise<boolean> {
+    const name = `${url} ${accessKey} ${bucket}`;
     const known = this.#answers.get(name) ?? hasObjectLock(client, bucket);
     this.#answers.set(name, known);
     return known;
