@@ -29,6 +29,7 @@ afterAll(async () => {
 
 afterEach(async () => {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.setViewportSize({ width: 1_280, height: 800 });
   expect(visitor.complaints).toEqual([]);
 });
 
@@ -108,6 +109,18 @@ describe('each page', () => {
     ['sessions', 'this one'],
   ];
 
+  /**
+   * The pages with something below or next to what loads, each with the last of its parts, and with the pixels that the rest may move: the
+   * count of lines differs between servers, and a phone breaks some.
+   */
+  const steady = [
+    ['status', 'Deployment', 100],
+    ['traffic', 'Processors', 100],
+    ['work', 'Apply lifecycle rules', 100],
+    ['users', 'rita', 4],
+    ['groups', 'researchers', 4],
+  ] as const;
+
   it.each(asking)('%s loads, with its title, until it is there', async (path, words) => {
     const released = Promise.withResolvers<void>();
     await answer(async (route) => {
@@ -122,6 +135,41 @@ describe('each page', () => {
     released.resolve();
     await content().getByText(words).first().waitFor();
   });
+
+  const placed = () => content().locator('h2, .list-tools button');
+
+  /** The tops of the headings of sections and of the buttons of a list by their texts, in pixels from the top of the page. */
+  async function tops(): Promise<ReadonlyMap<string, number>> {
+    const found = await placed().evaluateAll((all) =>
+      all.map((one) => [one.textContent ?? '', one.getBoundingClientRect().top] as const),
+    );
+    return new Map(found);
+  }
+
+  it.each([390, 1_440].flatMap((width) => steady.map(([path, ...rest]) => [path, width, ...rest] as const)))(
+    '%s keeps its parts in their places at %d pixels when it has loaded',
+    async (path, width, words, most) => {
+      // A new server has measured nothing yet.
+      await open(path);
+      await content().getByText(words).first().waitFor();
+      await page.setViewportSize({ width, height: 800 });
+      const released = Promise.withResolvers<void>();
+      await answer(async (route) => {
+        await released.promise;
+        await route.continue();
+      });
+      await page.reload();
+      await placed().first().waitFor();
+      await loading().waitFor();
+      const before = await tops();
+      released.resolve();
+      await content().getByText(words).first().waitFor();
+      await loading().waitFor({ state: 'detached' });
+      const after = await tops();
+      const moved = [...before].map(([title, top]) => [title, (after.get(title) ?? Infinity) - top] as const);
+      expect(moved.filter(([, by]) => Math.abs(by) > most)).toEqual([]);
+    },
+  );
 
   it.each(asking)('%s says that it cannot be shown, with its title, and tries it again', async (path, words) => {
     await answer((route) => route.fulfill({ status: 500, json: failure }));
@@ -168,6 +216,12 @@ describe('each page', () => {
     await content().getByRole('alert').getByText(words).waitFor();
     expect(await content().locator('h1').count()).toBe(1);
     expect(await content().locator('nav a').count()).toBeGreaterThan(0);
+  });
+
+  it('a bucket that is not there has no button to type a path, and its message is a sentence', async () => {
+    await open('buckets/nobody');
+    await content().getByRole('alert').getByText('The specified bucket does not exist.', { exact: true }).waitFor();
+    expect(await content().getByRole('button').count()).toBe(0);
   });
 
   it('keeps what it shows while the server cannot be reached', async () => {

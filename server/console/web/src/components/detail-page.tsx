@@ -15,8 +15,8 @@ interface LoadedProps<Answer> {
   /** The error message, for example `The quota cannot be shown`. */
   readonly what: string;
   readonly query: UseQueryResult<Answer>;
-  /** The usual height of the answer, in pixels, where something is below it. */
-  readonly height?: number;
+  /** Shown until the answer is there. It has the usual height of the answer where something is below it. */
+  readonly loading?: ReactNode;
   readonly children: (answer: Answer) => ReactNode;
 }
 
@@ -24,8 +24,8 @@ interface LoadedProps<Answer> {
  * Shows the answer of a query, or that it is loading, or why it failed. If the server cannot be reached for the next answer, the last one
  * stays, so that nothing that is typed in it is lost.
  */
-export function Loaded<Answer>({ what, query, height, children }: LoadedProps<Answer>) {
-  if (query.isPending) return <LoadingRows height={height} />;
+export function Loaded<Answer>({ what, query, loading = <LoadingRows />, children }: LoadedProps<Answer>) {
+  if (query.isPending) return loading;
   if (!query.isError) return children(query.data);
   const failure = <Failure what={what} error={query.error} retry={query.refetch} />;
   if (query.data === undefined || isFinal(query.error)) return failure;

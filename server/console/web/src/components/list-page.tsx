@@ -40,7 +40,8 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
           )}
         </Group>
         <Group gap="xs" className="list-tools">
-          {(rows.length > 0 || searched || search.text !== '') && (
+          {/* Most lists have rows: the buttons next to the filter keep their places when these have come. */}
+          {(list.isPending || rows.length > 0 || searched || search.text !== '') && (
             <TextInput
               aria-label={say(t.components.filter, { title })}
               data-filter
@@ -74,8 +75,13 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
   );
 }
 
-/** `height` is in pixels, of what will be here: what is below it then keeps its place. */
-export function LoadingRows({ height }: { readonly height?: number | undefined }) {
+interface LoadingRowsProps {
+  /** The height of what will be here, in pixels, on a phone and on wider pages: what is below it then keeps its place. */
+  readonly height?: number | { readonly base: number; readonly sm: number } | undefined;
+  readonly lines?: 1 | 2 | 3;
+}
+
+export function LoadingRows({ height, lines = 3 }: LoadingRowsProps) {
   return (
     <Stack
       gap={10}
@@ -84,7 +90,7 @@ export function LoadingRows({ height }: { readonly height?: number | undefined }
       aria-label={t.components.loading}
       role="status"
     >
-      {['60%', '45%', '52%'].map((width) => (
+      {['60%', '45%', '52%'].slice(0, lines).map((width) => (
         <Skeleton key={width} h={20} w={width} />
       ))}
     </Stack>

@@ -1,4 +1,4 @@
-import { Text, VisuallyHidden } from '@mantine/core';
+import { Skeleton, Text, VisuallyHidden } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconMinus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
@@ -39,7 +39,7 @@ export function HealthSection() {
     refetchInterval: 15_000,
   });
   return (
-    <Loaded what={t.operations.theHealthCannotBeShown} query={health} height={344}>
+    <Loaded what={t.operations.theHealthCannotBeShown} query={health} loading={<LoadingHealth />}>
       {({ checks }) => (
         <section aria-label={t.operations.health} className="health">
           <Verdict checks={checks} />
@@ -51,6 +51,27 @@ export function HealthSection() {
         </section>
       )}
     </Loaded>
+  );
+}
+
+/** Has a line for each of the seven parts that every server has, and for the audit log. */
+function LoadingHealth() {
+  return (
+    <div className="health" role="status" aria-label={t.components.loading}>
+      <div className="health-verdict">
+        <Skeleton h={26} w={26} circle />
+        <Skeleton h={20} w="40%" />
+      </div>
+      <ul aria-hidden>
+        {Array.from({ length: 8 }, (_, index) => (
+          <li key={index}>
+            <Skeleton h={18} w={18} circle />
+            <Skeleton className="health-part" h={14} w={96} my={3} />
+            <Skeleton className="health-words" h={14} w="60%" my={3} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
-import { Group, Text } from '@mantine/core';
+import { Group, SimpleGrid, Skeleton, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { type PointerEvent, useState } from 'react';
+import { type PointerEvent, type ReactNode, useState } from 'react';
 import { areaPath, linePath, niceMax, type Plot } from './chart-paths.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
@@ -24,8 +24,31 @@ interface LineChartProps {
 
 const height = 132;
 
-/** With its title and its legend, in pixels. */
-export const chartHeight = height + 72;
+/** Charts next to each other where the page has the width, and below each other on a phone. */
+export function ChartGrid({ children }: { readonly children: ReactNode }) {
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+      {children}
+    </SimpleGrid>
+  );
+}
+
+/** Shown instead of charts that are loading, with their frames. */
+export function LoadingCharts({ count }: { readonly count: number }) {
+  return (
+    <div role="status" aria-label={t.components.loading}>
+      <ChartGrid>
+        {Array.from({ length: count }, (_, index) => (
+          <div key={index} className="chart">
+            <Skeleton h={14} w="30%" my={4} />
+            <Skeleton h={10} w="45%" my={4} />
+            <div style={{ height: height + 8 }} />
+          </div>
+        ))}
+      </ChartGrid>
+    </div>
+  );
+}
 
 /** Lines over time. The legend has the last values, or those below the pointer. */
 export function LineChart({ title, times, series, format, formatTime }: LineChartProps) {

@@ -6,6 +6,7 @@ import { useRights } from '../api/session.ts';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -40,7 +41,7 @@ function ReadOnly() {
     ['read-only', 'health'],
   );
   return (
-    <Loaded what={t.work.whetherItIsReadOnlyCannotBeShown} query={state}>
+    <Loaded what={t.work.whetherItIsReadOnlyCannotBeShown} query={state} loading={<LoadingRows lines={2} />}>
       {({ readOnly }) => (
         <Switch
           label={t.work.readOnly}

@@ -1,4 +1,4 @@
-import { SegmentedControl, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { MetricsAnswer, MetricsAnswerPoint, UsageHistoryAnswer } from '../../../contract/operations-answers.ts';
@@ -6,7 +6,7 @@ import { call, isRefresh } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
 import { formatBytes, formatNumber } from '../text/format.ts';
-import { chartHeight, LineChart, type Series } from './line-chart.tsx';
+import { ChartGrid, LineChart, LoadingCharts, type Series } from './line-chart.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import { t } from '../texts/texts.ts';
 import { locale } from '../texts/language.ts';
@@ -54,7 +54,7 @@ export function TrafficPage() {
       }
     >
       {may('admin:Prometheus') && (
-        <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics} height={3 * chartHeight}>
+        <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics} loading={<LoadingCharts count={6} />}>
           {(answer) => <Charts answer={answer} />}
         </Loaded>
       )}
@@ -98,7 +98,7 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
   }
   const common = { times, formatTime: formatClock };
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+    <ChartGrid>
       <LineChart
         {...common}
         title={t.operations.requests}
@@ -144,7 +144,7 @@ function Charts({ answer }: { readonly answer: MetricsAnswer }) {
         format={(mib) => formatBytes(mib * 1_048_576)}
         series={[line(t.operations.resident, 'first', ({ memoryMib }) => memoryMib)]}
       />
-    </SimpleGrid>
+    </ChartGrid>
   );
 }
 

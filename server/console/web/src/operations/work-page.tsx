@@ -8,6 +8,7 @@ import { useApiMutation } from '../api/queries.ts';
 import { useRights } from '../api/session.ts';
 import { DetailPage, Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
+import { LoadingRows } from '../components/list-page.tsx';
 import { RowTable, TimeText } from '../components/row-table.tsx';
 import { formatBytes, formatTime } from '../text/format.ts';
 import { StoreSection } from './store-section.tsx';
@@ -72,7 +73,7 @@ function Tasks() {
     );
   return (
     <Section title={t.work.tasks} words={t.work.aPauseEndsByItselfAfterAn}>
-      <Loaded what={t.work.theWorkCannotBeShown} query={work}>
+      <Loaded what={t.work.theWorkCannotBeShown} query={work} loading={<LoadingRows height={{ base: 610, sm: 490 }} />}>
         {({ tasks }) => (
           <RowTable
             rows={tasks}
@@ -192,7 +193,7 @@ function Scrub() {
   });
   return (
     <Section title={t.work.lookForDamage}>
-      <Loaded what={t.work.theSearchForDamageCannotBeShown} query={scrub}>
+      <Loaded what={t.work.theSearchForDamageCannotBeShown} query={scrub} loading={<LoadingRows lines={1} />}>
         {({ state, quarantined }) => (
           <Text size="sm">
             {state === undefined

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Badge, Group, Progress, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { StatusAnswer } from '../../../contract/answers.ts';
 import type { MetricsAnswer } from '../../../contract/operations-answers.ts';
@@ -10,7 +10,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call, isRefresh } from '../api/call.ts';
 import { useRights } from '../api/session.ts';
 import { HealthSection } from '../operations/health-section.tsx';
-import { chartHeight, LineChart } from '../operations/line-chart.tsx';
+import { ChartGrid, LineChart, LoadingCharts } from '../operations/line-chart.tsx';
 import { perSecond, useMetrics } from '../operations/traffic-page.tsx';
 import { Link } from 'react-router';
 import { State } from '../providers/provider-state.tsx';
@@ -43,7 +43,7 @@ function LastHour() {
         </Anchor>
       }
     >
-      <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics} height={chartHeight}>
+      <Loaded what={t.operations.theTrafficCannotBeShown} query={metrics} loading={<LoadingCharts count={2} />}>
         {({ points }) => <HourCharts points={points} />}
       </Loaded>
     </Section>
@@ -65,7 +65,7 @@ function HourCharts({ points }: Pick<MetricsAnswer, 'points'>) {
   };
   const valuesOf = (name: 'requests' | 'clientErrors' | 'serverErrors') => points.map(({ values }) => values?.[name]);
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+    <ChartGrid>
       <LineChart
         {...common}
         title={t.operations.requests}
@@ -79,7 +79,7 @@ function HourCharts({ points }: Pick<MetricsAnswer, 'points'>) {
           { name: t.operations.failed, color: 'bad', values: valuesOf('serverErrors') },
         ]}
       />
-    </SimpleGrid>
+    </ChartGrid>
   );
 }
 
