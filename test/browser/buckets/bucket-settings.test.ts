@@ -1,18 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import {
   CreateBucketCommand,
+  GetBucketLifecycleConfigurationCommand,
   GetBucketLoggingCommand,
   GetBucketNotificationConfigurationCommand,
   GetBucketPolicyCommand,
   GetBucketReplicationCommand,
   GetBucketWebsiteCommand,
+  GetPublicAccessBlockCommand,
   ListObjectsV2Command,
+  PutBucketLifecycleConfigurationCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
+  PutPublicAccessBlockCommand,
+  type LifecycleRule,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, vi } from 'vitest';
+import { adminCall } from '../../support/server/admin-call.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { sharedServer, type SharedAccess } from '../../support/server/shared-server.ts';
 import type { Visitor } from '../open-browser.ts';
@@ -196,6 +202,95 @@ describe('the settings of a bucket', () => {
     await row.getByRole('link', { name: 'rita' }).click();
     await section('Rights in buckets').getByRole('row').filter({ hasText: 'shared' }).getByText('yes').waitFor();
     await visitor.picture('reach');
+  });
+});
+
+describe('what another administrator changes while the settings are shown', () => {
+  const rule = (ID: string, Prefix: string): LifecycleRule => ({
+    ID,
+    Status: 'Enabled',
+    Filter: { Prefix },
+    Expiration: { Days: 30 },
+  });
+  const setRules = (Bucket: string, ...Rules: LifecycleRule[]) =>
+    s3.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
+  const rulesOf = async (Bucket: string) =>
+    ((await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket }))).Rules ?? []).map(({ ID }) => ID);
+
+  it('stays, if it is an excluded prefix: the page asks before it is forgotten', async () => {
+    const Bucket = 'versions-of-two';
+    await bucketWith(Bucket, []);
+    await page.goto(`${server.console}/buckets/${Bucket}/settings`);
+    await section('Versioning').getByLabel('Keep versions').waitFor();
+    // The AWS SDK does not know this element.
+    const excluded = '<ExcludedPrefixes><Prefix>tmp/</Prefix></ExcludedPrefixes>';
+    const call = async (method: string, body?: string) =>
+      (await adminCall(server.s3, server, method, `/${Bucket}?versioning=`, body && Buffer.from(body))).value;
+    await call('PUT', `<VersioningConfiguration><Status>Enabled</Status>${excluded}</VersioningConfiguration>`);
+    await section('Versioning').getByLabel('Keep versions').click();
+    await dialog().getByText('They are forgotten').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    expect(await call('GET')).toContain('<Prefix>tmp/</Prefix>');
+    await section('Versioning').getByText('Keys that begin with “tmp/” keep no versions.').waitFor();
+  });
+
+  it('stays, if it is a lifecycle rule', async () => {
+    const Bucket = 'rules-of-two';
+    await bucketWith(Bucket, []);
+    await setRules(Bucket, rule('first', 'first/'));
+    await page.goto(`${server.console}/buckets/${Bucket}/settings`);
+    await section('Lifecycle').getByText('first', { exact: true }).waitFor();
+    await setRules(Bucket, rule('first', 'first/'), rule('theirs', 'theirs/'));
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await dialog().getByLabel('Name').fill('mine');
+    await dialog().getByLabel('Delete objects after').fill('30');
+    await page.getByRole('button', { name: 'Save rule' }).click();
+    await section('Lifecycle').getByText('mine', { exact: true }).waitFor();
+    expect(await rulesOf(Bucket)).toEqual(['first', 'theirs', 'mine']);
+    await page.getByRole('button', { name: 'Remove the rule first' }).click();
+    await section('Lifecycle').getByText('first', { exact: true }).waitFor({ state: 'detached' });
+    expect(await rulesOf(Bucket)).toEqual(['theirs', 'mine']);
+  });
+
+  it('is not overwritten, if it is the rule that is edited', async () => {
+    const Bucket = 'one-rule-of-two';
+    await bucketWith(Bucket, []);
+    await setRules(Bucket, rule('logs', 'logs/'));
+    await page.goto(`${server.console}/buckets/${Bucket}/settings`);
+    await page.getByRole('button', { name: 'Edit the rule logs' }).click();
+    await dialog().getByLabel('Delete objects after').fill('7');
+    await setRules(Bucket, rule('logs', 'old-logs/'));
+    await page.getByRole('button', { name: 'Save rule' }).click();
+    await dialog().getByRole('alert').getByText('The rule was changed or removed meanwhile.').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await section('Lifecycle').getByText('Objects whose keys begin with “old-logs/” are deleted 30 days').waitFor();
+  });
+
+  it('stays, if it is another public access block', async () => {
+    const Bucket = 'blocks-of-two';
+    await bucketWith(Bucket, []);
+    await page.goto(`${server.console}/buckets/${Bucket}/settings`);
+    const box = section('Public access block').getByLabel('Refuse a public policy');
+    await box.waitFor();
+    const PublicAccessBlockConfiguration = { BlockPublicAcls: true };
+    await s3.send(new PutPublicAccessBlockCommand({ Bucket, PublicAccessBlockConfiguration }));
+    await box.click();
+    await expect.poll(() => box.isChecked()).toBe(true);
+    const stored = await s3.send(new GetPublicAccessBlockCommand({ Bucket }));
+    expect(stored.PublicAccessBlockConfiguration).toMatchObject({ BlockPublicAcls: true, BlockPublicPolicy: true });
+  });
+});
+
+describe('a prefix with a hidden character', () => {
+  it('is marked in the sentences of the rules', async () => {
+    const Bucket = 'hidden-prefix';
+    await bucketWith(Bucket, []);
+    const Rules: LifecycleRule[] = [
+      { ID: 'hidden', Status: 'Enabled', Filter: { Prefix: 'cod\u202Egpj/' }, Expiration: { Days: 30 } },
+    ];
+    await s3.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
+    await page.goto(`${server.console}/buckets/${Bucket}/settings`);
+    await section('Lifecycle').getByText('U+202E').waitFor();
   });
 });
 

@@ -12,17 +12,19 @@ export interface BucketVersioning {
 export function useVersioning(bucket: string, enabled = true) {
   return useQuery({
     queryKey: ['versioning', bucket],
-    queryFn: async (): Promise<BucketVersioning> => {
-      const root = await s3Document('GET', bucket, { query: { versioning: '' } });
-      const status = textIn(root, 'Status');
-      return {
-        status: status === 'Enabled' || status === 'Suspended' ? status : 'Off',
-        excludedPrefixes: childrenOf(root, 'ExcludedPrefixes').map((element) => textIn(element, 'Prefix') ?? ''),
-        excludeFolders: textIn(root, 'ExcludeFolders') === 'true',
-      };
-    },
+    queryFn: () => readVersioning(bucket),
     enabled,
   });
+}
+
+export async function readVersioning(bucket: string): Promise<BucketVersioning> {
+  const root = await s3Document('GET', bucket, { query: { versioning: '' } });
+  const status = textIn(root, 'Status');
+  return {
+    status: status === 'Enabled' || status === 'Suspended' ? status : 'Off',
+    excludedPrefixes: childrenOf(root, 'ExcludedPrefixes').map((element) => textIn(element, 'Prefix') ?? ''),
+    excludeFolders: textIn(root, 'ExcludeFolders') === 'true',
+  };
 }
 
 /** A version or a delete marker of a key. */

@@ -47,8 +47,8 @@ function AnonymousSection({ bucket, mayEdit }: SectionProps) {
   const policy = usePolicy(bucket);
   const set = useSetPolicy(bucket);
 
-  function choose(choice: Exclude<AnonymousAccess, 'other'>, before: string | null): void {
-    set.mutate(withAnonymousAccess(before ?? undefined, bucket, choice), {
+  function choose(choice: Exclude<AnonymousAccess, 'other'>): void {
+    set.mutate((before) => withAnonymousAccess(before, bucket, choice), {
       onSuccess: () => notifyDone(t.bucketSettings.theAccessWithoutAnAccountIsSaved),
       onError: (error) => notifyFailure(t.bucketSettings.theAccessStaysAsItIs, error),
     });
@@ -71,7 +71,7 @@ function AnonymousSection({ bucket, mayEdit }: SectionProps) {
                   value={current}
                   onChange={(value) => {
                     const chosen = choices.find(([choice]) => choice === value);
-                    if (chosen !== undefined) choose(chosen[0], document);
+                    if (chosen !== undefined) choose(chosen[0]);
                   }}
                 >
                   <Stack gap={8}>
@@ -207,7 +207,7 @@ function BlockSection({ bucket, mayEdit }: SectionProps) {
                   label={blockWords[field]}
                   checked={shown[field]}
                   disabled={set.isPending}
-                  onChange={(event) => set.mutate({ ...shown, [field]: event.currentTarget.checked })}
+                  onChange={(event) => set.mutate({ [field]: event.currentTarget.checked })}
                 />
               ) : (
                 <Group key={field} gap="xs">

@@ -31,8 +31,7 @@ export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
       mayEdit={mayEdit}
       query={rules}
       rulesOf={(answer) => answer}
-      set={set}
-      save={set.mutate}
+      save={(rules) => set.mutateAsync(rules)}
       row={({ rule, index, onEdit, onRemove }) => (
         <Group key={index} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

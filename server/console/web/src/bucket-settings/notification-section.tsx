@@ -101,8 +101,7 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
       mayEdit={mayEdit}
       query={rules}
       rulesOf={(answer) => answer}
-      set={set}
-      save={set.mutate}
+      save={(rules) => set.mutateAsync(rules)}
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleCard
           key={`${rule.id} ${index}`}

@@ -46,8 +46,7 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
       mayEdit={mayEdit}
       query={replication}
       rulesOf={({ rules }) => rules}
-      set={set}
-      save={(rules, options) => set.mutate({ role: replication.data?.role ?? '', rules }, options)}
+      save={(rules, { role }) => set.mutateAsync({ role, rules })}
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleCard
           key={`${rule.id} ${index}`}

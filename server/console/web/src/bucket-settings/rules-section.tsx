@@ -1,11 +1,12 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import type { UseQueryResult } from '@tanstack/react-query';
+import { useMutation, type UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog, FormError } from '../components/form-dialog.tsx';
 import type { EditorProps } from './setting-section.tsx';
+import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
 /** A rule in the list, with the functions of its buttons. */
@@ -32,8 +33,8 @@ interface RulesSectionProps<Answer, Rule> {
   readonly mayEdit: boolean;
   readonly query: UseQueryResult<Answer>;
   readonly rulesOf: (answer: Answer) => readonly Rule[];
-  readonly set: { readonly isPending: boolean; readonly error: Error | null; readonly reset: () => void };
-  readonly save: (rules: readonly Rule[], options: { readonly onSuccess: () => void }) => void;
+  /** Writes all rules; `before` is the answer that they come from. */
+  readonly save: (rules: readonly Rule[], before: Answer) => Promise<unknown>;
   readonly row: (listed: ListedRule<Rule>) => ReactNode;
   /** Content below the rules. */
   readonly below?: (rules: readonly Rule[]) => ReactNode;
@@ -41,19 +42,40 @@ interface RulesSectionProps<Answer, Rule> {
   readonly dialog: (rules: readonly Rule[], index: number, editor: EditorProps<Rule>) => ReactNode;
 }
 
-/** Shows a list of rules of a bucket, and the dialog that adds or edits one. */
-export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule>) {
-  const { draft, title, words, what, add, none, mayEdit, query, rulesOf, set, row, below, dialog } = props;
-  const [edited, setEdited] = useDraft<number | undefined>(`${draft}.index`, undefined);
+/** What a dialog adds or edits. A rule has no ID that is sure: it is found by what it says. */
+type Edited<Rule> = { readonly kind: 'new' } | { readonly kind: 'present'; readonly rule: Rule };
 
-  function save(rules: readonly Rule[]): void {
-    props.save(rules, {
-      onSuccess: () => {
-        setEdited(undefined);
-        notifyDone(props.saved);
-      },
-    });
-  }
+interface Change<Rule> {
+  /** The rule that is replaced or removed; undefined to add one. */
+  readonly old?: Rule;
+  /** Undefined to remove the old one. */
+  readonly rule?: Rule;
+}
+
+/**
+ * Shows a list of rules of a bucket, and the dialog that adds or edits one. S3 writes all rules at once. They are read right before a write,
+ * so that what another administrator has changed since the page read them stays.
+ */
+export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule>) {
+  const { draft, title, words, what, add, none, mayEdit, query, rulesOf, row, below, dialog } = props;
+  const [edited, setEdited] = useDraft<Edited<Rule> | undefined>(`${draft}.edited`, undefined);
+  const set = useMutation({
+    mutationFn: async ({ old, rule }: Change<Rule>) => {
+      const { data } = await query.refetch({ throwOnError: true });
+      if (data === undefined) return;
+      const rules = rulesOf(data);
+      const index = old === undefined ? rules.length : indexOf(rules, old);
+      if (index === -1) throw new Error(t.bucketSettings.theRuleWasChangedMeanwhile);
+      await props.save(
+        [...rules.slice(0, index), ...(rule === undefined ? [] : [rule]), ...rules.slice(index + 1)],
+        data,
+      );
+    },
+    onSuccess: () => {
+      setEdited(undefined);
+      notifyDone(props.saved);
+    },
+  });
 
   function close(): void {
     set.reset();
@@ -72,17 +94,17 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
           row({
             rule,
             index,
-            onEdit: () => setEdited(index),
-            onRemove: () => save(rules.filter((_, at) => at !== index)),
+            onEdit: () => setEdited({ kind: 'present', rule }),
+            onRemove: () => set.mutate({ old: rule }),
           }),
         )}
         {edited === undefined && <FormError error={set.error} />}
         {below?.(rules)}
         {edited !== undefined &&
-          dialog(rules, edited, {
+          dialog(rules, placeOf(rules, edited), {
             pending: set.isPending,
             error: set.error,
-            onSave: (rule) => save([...rules.slice(0, edited), rule, ...rules.slice(edited + 1)]),
+            onSave: (rule) => set.mutate(edited.kind === 'new' ? { rule } : { old: edited.rule, rule }),
             onClose: close,
           })}
       </Stack>
@@ -100,7 +122,7 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
             size="compact-sm"
             variant="default"
             leftSection={<IconPlus size={14} />}
-            onClick={() => setEdited(rulesOf(query.data).length)}
+            onClick={() => setEdited({ kind: 'new' })}
           >
             {add}
           </Button>
@@ -112,6 +134,17 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
       </Loaded>
     </Section>
   );
+}
+
+function indexOf<Rule>(rules: readonly Rule[], rule: Rule): number {
+  const said = JSON.stringify(rule);
+  return rules.findIndex((one) => JSON.stringify(one) === said);
+}
+
+/** The place of the edited rule; the one after the last for a new rule, and for one that is not there any more. */
+function placeOf<Rule>(rules: readonly Rule[], edited: Edited<Rule>): number {
+  const index = edited.kind === 'new' ? -1 : indexOf(rules, edited.rule);
+  return index === -1 ? rules.length : index;
 }
 
 interface RuleDialogProps<Rule> extends EditorProps<Rule> {

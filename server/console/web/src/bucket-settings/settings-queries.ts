@@ -1,19 +1,33 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApiMutation } from '../api/queries.ts';
-import type { BucketVersioning } from '../api/versions.ts';
+import { readVersioning } from '../api/versions.ts';
 import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
 import { each, xml, xmlDocument } from '../text/xml.ts';
 import { lifecycleDocument, type Rule, type SimpleRule } from './lifecycle/lifecycle-rules.ts';
 
+export interface VersioningChange {
+  readonly on: boolean;
+  /** The user knows that the excluded prefixes are forgotten. A suspended versioning cannot have any. */
+  readonly forgets: boolean;
+}
+
+/**
+ * Switches the versioning. It reads the excluded prefixes right before the write: another administrator may have added some since the page
+ * read them. Returns `has-exclusions`, and changes nothing, if they would be forgotten without the knowledge of the user.
+ */
 export function useSetVersioning(bucket: string) {
   return useApiMutation(
-    async ({ status, excludedPrefixes, excludeFolders }: BucketVersioning) => {
+    async ({ on, forgets }: VersioningChange): Promise<'changed' | 'has-exclusions'> => {
+      const { excludeFolders, excludedPrefixes: now } = await readVersioning(bucket);
+      if (!on && !forgets && now.length > 0) return 'has-exclusions';
+      const excludedPrefixes = on ? now : [];
       const body = xmlDocument('VersioningConfiguration', [
-        xml('Status', status),
+        xml('Status', on ? 'Enabled' : 'Suspended'),
         ...excludedPrefixes.map((prefix) => xml('ExcludedPrefixes', [xml('Prefix', prefix)])),
         ...(excludeFolders ? [xml('ExcludeFolders', true)] : []),
       ]);
       await s3('PUT', bucket, { query: { versioning: '' }, body });
+      return 'changed';
     },
     ['versioning', 'rights'],
   );
@@ -23,17 +37,20 @@ export function useSetVersioning(bucket: string) {
 export function usePolicy(bucket: string) {
   return useQuery({
     queryKey: ['bucket-policy', bucket],
-    queryFn: async () => {
-      const answer = await unlessAbsent(['NoSuchBucketPolicy'], s3('GET', bucket, { query: { policy: '' } }));
-      return answer === undefined ? null : answer.text();
-    },
+    queryFn: () => readPolicy(bucket),
   });
 }
 
-/** Undefined removes the policy. */
+async function readPolicy(bucket: string): Promise<string | null> {
+  const answer = await unlessAbsent(['NoSuchBucketPolicy'], s3('GET', bucket, { query: { policy: '' } }));
+  return answer === undefined ? null : answer.text();
+}
+
+/** Writes a policy, or what a function makes of the policy right before the write; undefined removes it. */
 export function useSetPolicy(bucket: string) {
   return useApiMutation(
-    async (policy: string | undefined) => {
+    async (change: string | undefined | ((before: string | undefined) => string | undefined)) => {
+      const policy = typeof change === 'function' ? change((await readPolicy(bucket)) ?? undefined) : change;
       const query = { policy: '' };
       if (policy === undefined) await s3('DELETE', bucket, { query });
       else await s3('PUT', bucket, { query, body: policy });
@@ -53,25 +70,29 @@ export type PublicBlock = Readonly<Record<(typeof blockFields)[number], boolean>
 export function usePublicBlock(bucket: string) {
   return useQuery({
     queryKey: ['public-block', bucket],
-    queryFn: async (): Promise<PublicBlock> => {
-      const root = await unlessAbsent(
-        ['NoSuchPublicAccessBlockConfiguration'],
-        s3Document('GET', bucket, { query: { publicAccessBlock: '' } }),
-      );
-      const is = (field: string) => root !== undefined && textIn(root, field) === 'true';
-      return {
-        BlockPublicAcls: is('BlockPublicAcls'),
-        IgnorePublicAcls: is('IgnorePublicAcls'),
-        BlockPublicPolicy: is('BlockPublicPolicy'),
-        RestrictPublicBuckets: is('RestrictPublicBuckets'),
-      };
-    },
+    queryFn: () => readPublicBlock(bucket),
   });
 }
 
+async function readPublicBlock(bucket: string): Promise<PublicBlock> {
+  const root = await unlessAbsent(
+    ['NoSuchPublicAccessBlockConfiguration'],
+    s3Document('GET', bucket, { query: { publicAccessBlock: '' } }),
+  );
+  const is = (field: string) => root !== undefined && textIn(root, field) === 'true';
+  return {
+    BlockPublicAcls: is('BlockPublicAcls'),
+    IgnorePublicAcls: is('IgnorePublicAcls'),
+    BlockPublicPolicy: is('BlockPublicPolicy'),
+    RestrictPublicBuckets: is('RestrictPublicBuckets'),
+  };
+}
+
+/** Changes some fields. It reads the others right before the write: another administrator may have changed them since the page read them. */
 export function useSetPublicBlock(bucket: string) {
   return useApiMutation(
-    async (block: PublicBlock) => {
+    async (change: Partial<PublicBlock>) => {
+      const block = { ...(await readPublicBlock(bucket)), ...change };
       const query = { publicAccessBlock: '' };
       if (blockFields.every((field) => !block[field])) await s3('DELETE', bucket, { query });
       else {

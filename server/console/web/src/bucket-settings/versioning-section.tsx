@@ -26,18 +26,16 @@ const words = {
 export function VersioningSection({ bucket, mayEdit }: SectionProps) {
   const versioning = useVersioning(bucket);
   const set = useSetVersioning(bucket);
-  const [suspended, setSuspended] = useState<BucketVersioning>();
+  const [asking, setAsking] = useState(false);
 
-  /** A suspended versioning cannot have excluded prefixes. */
-  function change(now: BucketVersioning, on: boolean): void {
-    if (!on && now.excludedPrefixes.length > 0) {
-      setSuspended({ ...now, status: 'Suspended', excludedPrefixes: [] });
-      return;
-    }
+  function change(on: boolean): void {
     set.mutate(
-      { ...now, status: on ? 'Enabled' : 'Suspended' },
+      { on, forgets: false },
       {
-        onSuccess: () => notifyDone(on ? t.bucketSettings.versioningIsOn : t.bucketSettings.versioningIsSuspended),
+        onSuccess: (outcome) => {
+          if (outcome === 'has-exclusions') setAsking(true);
+          else notifyDone(on ? t.bucketSettings.versioningIsOn : t.bucketSettings.versioningIsSuspended);
+        },
         onError: (error) => notifyFailure(t.bucketSettings.versioningStaysAsItIs, error),
       },
     );
@@ -54,7 +52,7 @@ export function VersioningSection({ bucket, mayEdit }: SectionProps) {
                 description={words[now.status]}
                 checked={now.status === 'Enabled'}
                 disabled={set.isPending}
-                onChange={(event) => change(now, event.currentTarget.checked)}
+                onChange={(event) => change(event.currentTarget.checked)}
               />
             ) : (
               <Group gap="xs">
@@ -68,15 +66,15 @@ export function VersioningSection({ bucket, mayEdit }: SectionProps) {
           </Stack>
         )}
       </Loaded>
-      {suspended !== undefined && (
+      {asking && (
         <RemoveDialog
           title={t.bucketSettings.suspendVersioning}
           submit={t.bucketSettings.suspend}
           remove={set}
-          what={suspended}
+          what={{ on: false, forgets: true }}
           done={t.bucketSettings.versioningIsSuspended}
-          onDone={() => setSuspended(undefined)}
-          onClose={() => setSuspended(undefined)}
+          onDone={() => setAsking(false)}
+          onClose={() => setAsking(false)}
         >
           {t.bucketSettings.theExcludedPrefixesAreForgotten}
         </RemoveDialog>

@@ -33,8 +33,7 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
       mayEdit={mayEdit}
       query={rules}
       rulesOf={(answer) => answer}
-      set={set}
-      save={set.mutate}
+      save={(rules) => set.mutateAsync(rules)}
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleRow key={`${rule.id} ${index}`} rule={rule} mayEdit={mayEdit} onEdit={onEdit} onRemove={onRemove} />
       )}

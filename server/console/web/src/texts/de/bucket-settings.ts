@@ -151,6 +151,7 @@ export const bucketSettings: Translated<typeof source> = {
   aChangeOfAnObjectReplacesWhat: 'Eine Änderung eines Objekts ersetzt den vorherigen Stand.',
   versioningIsOn: 'Die Versionierung ist an.',
   versioningIsSuspended: 'Die Versionierung ist ausgesetzt.',
+  theRuleWasChangedMeanwhile: 'Die Regel wurde inzwischen geändert oder entfernt. Die Seite zeigt die jetzigen Regeln.',
   versioningStaysAsItIs: 'Die Versionierung bleibt, wie sie ist',
   suspendVersioning: 'Versionierung aussetzen',
   suspend: 'Aussetzen',

@@ -142,6 +142,7 @@ export const bucketSettings = {
   aChangeOfAnObjectReplacesWhat: 'A change of an object replaces what was there.',
   versioningIsOn: 'Versioning is on.',
   versioningIsSuspended: 'Versioning is suspended.',
+  theRuleWasChangedMeanwhile: 'The rule was changed or removed meanwhile. The page shows the rules as they are now.',
   versioningStaysAsItIs: 'Versioning stays as it is',
   suspendVersioning: 'Suspend the versioning',
   suspend: 'Suspend',

@@ -141,6 +141,7 @@ export const bucketSettings: Translated<typeof source> = {
   aChangeOfAnObjectReplacesWhat: '更改对象会替换之前的内容。',
   versioningIsOn: '版本控制已开启。',
   versioningIsSuspended: '版本控制已暂停。',
+  theRuleWasChangedMeanwhile: '规则在此期间已被更改或移除。页面显示当前的规则。',
   versioningStaysAsItIs: '版本控制保持不变',
   suspendVersioning: '暂停版本控制',
   suspend: '暂停',
