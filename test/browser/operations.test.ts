@@ -149,6 +149,7 @@ describe('operations in a browser', () => {
     await form.getByLabel('Name', { exact: true }).fill('typed-before');
 
     await open('Sessions');
+    await page.getByRole('row').filter({ hasText: 'olga' }).getByText('access key', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'End the session of olga' }).click();
     await dialog().getByRole('button', { name: 'End the session' }).click();
     await page.getByRole('button', { name: 'End the session of olga' }).waitFor({ state: 'detached' });
