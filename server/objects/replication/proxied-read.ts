@@ -8,7 +8,7 @@ export interface ProxiedRead {
   readonly key: string;
   readonly versionId: string | undefined;
   readonly partNumber: string | undefined;
-  /** The range and the conditions, with names in lower case. */
+  /** The range, the conditions, and the wish for the tags, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -14,6 +14,7 @@ export interface ProxiedReadOptions {
   readonly checksumMode: boolean;
 }
 
+const tagDirective = 'x-amz-tagging-directive';
 const passedOn = [
   'range',
   'if-match',
@@ -46,7 +47,7 @@ export async function readElsewhere(
     key: call.key,
     versionId,
     partNumber: query.get('partNumber'),
-    headers: conditionsOf(call),
+    headers: headersToPassOn(call),
   });
   return answer && answerOf(call, answer, options);
 }
@@ -70,12 +71,22 @@ function isAbsence(error: unknown): boolean {
   return error.code === 'NoSuchVersion' || (error.code === 'NoSuchKey' && !('x-amz-delete-marker' in error.headers));
 }
 
-function conditionsOf({ request: { headers } }: S3Call): Record<string, string> {
+/**
+ * Reports whether a GET or HEAD asks for the tags in `x-amz-tagging`. This is an extension of MinIO, with which `mc mirror -a` and
+ * `mc cp -a` keep tags between servers.
+ */
+export function wantsTags({ request: { headers } }: Pick<S3Call, 'request'>): boolean {
+  return header(headers, tagDirective) === 'ACCESS';
+}
+
+function headersToPassOn(call: S3Call): Record<string, string> {
+  const { headers } = call.request;
   const found: Record<string, string> = {};
   for (const name of passedOn) {
     const value = header(headers, name);
     if (value !== undefined) found[name] = value;
   }
+  if (wantsTags(call)) found[tagDirective] = 'ACCESS';
   return found;
 }
 
@@ -138,7 +149,7 @@ function shownHeaders(headers: ProxiedAnswer['headers'], checksumMode: boolean):
   return shown;
 }
 
-const tagCount = 'x-amz-tagging-count';
+const tagNames = ['x-amz-tagging-count', 'x-amz-tagging'] as const;
 const retentionNames = ['x-amz-object-lock-mode', 'x-amz-object-lock-retain-until-date'] as const;
 const legalHold = 'x-amz-object-lock-legal-hold';
 
@@ -152,7 +163,7 @@ async function permittedHeaders(call: S3Call, headers: ProxiedAnswer['headers'])
     if (present.length === 0 || !(await call.allowsAnyObject(actions, resource, versionId))) return;
     for (const name of present) permitted[name] = headers[name] ?? '';
   };
-  await add([tagCount], readTagsActions);
+  await add(tagNames, readTagsActions);
   await add(retentionNames, { action: 's3:GetObjectRetention', versionAction: 's3:GetObjectRetention' });
   await add([legalHold], { action: 's3:GetObjectLegalHold', versionAction: 's3:GetObjectLegalHold' });
   return permitted;

@@ -7,7 +7,7 @@ import { ifRangeHolds, readConditions, describingHeaders } from '../object-heade
 import { customerKeyOf } from '../encryption-headers.ts';
 import { header } from '../request.ts';
 import { parsePartNumber } from '../multipart/upload-request.ts';
-import { type ProxiedReadOptions, readElsewhere } from './read-elsewhere.ts';
+import { type ProxiedReadOptions, readElsewhere, wantsTags } from './read-elsewhere.ts';
 import { legalHoldStatus } from '../../../protocol/s3/object-lock.ts';
 import { writeTaggingHeader } from '../../../protocol/s3/tagging.ts';
 
@@ -205,10 +205,7 @@ async function readPermitted(call: S3Call, { tags, lock }: ObjectInfo): Promise<
   const headers: Record<string, string> = {};
   if (tags !== undefined && (await call.allowsVersion(readTagsActions, resource, call.query.get('versionId')))) {
     headers['x-amz-tagging-count'] = String(Object.keys(tags).length);
-    // An extension of MinIO, with which `mc mirror -a` and `mc cp -a` keep tags between servers.
-    if (header(call.request.headers, 'x-amz-tagging-directive') === 'ACCESS') {
-      headers['x-amz-tagging'] = writeTaggingHeader(tags);
-    }
+    if (wantsTags(call)) headers['x-amz-tagging'] = writeTaggingHeader(tags);
   }
   if (lock?.retention !== undefined && (await call.allows('s3:GetObjectRetention', resource))) {
     headers['x-amz-object-lock-mode'] = lock.retention.mode;

@@ -40,7 +40,12 @@ export async function testCalls(
   options: Partial<
     Pick<
       S3Services,
-      'authenticate' | 'authenticateForm' | 'customerKeysWithoutTls' | 'servedNames' | 'notificationTargets'
+      | 'authenticate'
+      | 'authenticateForm'
+      | 'customerKeysWithoutTls'
+      | 'servedNames'
+      | 'notificationTargets'
+      | 'replications'
     >
   > & {
     /** The origins that the setting allows; none by default. */
@@ -78,6 +83,7 @@ export async function testCalls(
     crossOrigin: new CrossOrigin(test.layer, options.origins ?? []),
     ...(options.servedNames && { servedNames: options.servedNames }),
     ...(options.notificationTargets && { notificationTargets: options.notificationTargets }),
+    ...(options.replications && { replications: options.replications }),
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
   });
   await test.layer.createBucket('bucket', { location: '' });
