@@ -4,9 +4,12 @@ import { sealedRecords } from '../encryption/sealed-records.ts';
 import { openIdentities } from '../auth/identities/open-identities.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject } from '../auth/identities/subject.ts';
+import { IdentityError } from '../auth/identity-error.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { checkedIdentities, checkedTemporary } from './checked-credentials.ts';
+import type { LdapDirectory } from './ldap/ldap-directory.ts';
+import { ldapSubject } from './ldap/ldap-user.ts';
 import { createRevocations, createCheckCounter, readCheckCounts, type CheckCounter } from './user-status-records.ts';
 import { createOpenIdProviders, type OpenIdProviders } from './openid-providers.ts';
 import { createUserStatusCheck, type UserStatusCheck } from './user-status-check.ts';
@@ -17,6 +20,7 @@ let providers: OpenIdProviders;
 let records: ReturnType<typeof sealedRecords>;
 let identities: Identities;
 let temporary: TemporaryCredentialsStore;
+let unchecked: TemporaryCredentialsStore;
 let counter: CheckCounter;
 let check: UserStatusCheck;
 let lines: string[];
@@ -65,13 +69,14 @@ beforeEach(async () => {
   open('keep');
 });
 
-function open(unreachable: 'keep' | 'refuse'): void {
+function open(unreachable: 'keep' | 'refuse', directory?: Pick<LdapDirectory, 'stateOf'>): void {
   const plain = openIdentities({ records, rootUser: 'root', staleMs: 0, clock });
   const store = createTemporaryCredentials({ records, tokenKey: new Uint8Array(64), clock });
   counter = createCheckCounter(records, clock);
   const revocations = createRevocations(records);
   check = createUserStatusCheck({
     providers,
+    directory,
     temporary: store,
     identities: plain,
     revocations,
@@ -80,7 +85,33 @@ function open(unreachable: 'keep' | 'refuse'): void {
     log,
     now,
   });
+  unchecked = store;
   [identities, temporary] = [checkedIdentities(plain, check), checkedTemporary(store, check)];
+}
+
+/** Opens the check with a directory that lets each request wait for 5 s, or fail at once. */
+function hangingDirectory(how: (at: number) => 'hangs' | 'fails' | 'answers'): { readonly asked: number } {
+  let asked = 0;
+  open('keep', {
+    stateOf: async () => {
+      const state = how(asked);
+      asked += 1;
+      if (state === 'answers') return { kind: 'present' };
+      if (state === 'hangs') time += 5_000;
+      throw new IdentityError('directory-unavailable', 'The directory cannot be asked now');
+    },
+  });
+  return {
+    get asked() {
+      return asked;
+    },
+  };
+}
+
+/** Makes credentials without a check. */
+async function ldapSession(name: string): Promise<void> {
+  const subject = ldapSubject({ name, dn: `uid=${name}`, groups: [] });
+  await unchecked.create({ subject, parentName: name, expiration: new Date(Date.now() + 3_600_000) });
 }
 
 function subject(username: string, changes: Partial<FederatedSubject> = {}): FederatedSubject {
@@ -262,6 +293,29 @@ describe('a round', () => {
     expect(report).toMatchObject({ checked: 1, active: 0, cutOff: [], unreachable: [{ provider: 'P', people: 1 }] });
     expect(lines.at(-1)).toMatch(/user status check of 1 user of P failed: .*500/);
     expect(await temporary.find(ann.accessKey)).toBeDefined();
+  });
+
+  it('asks a directory that does not answer about a few users alone, and says so', async () => {
+    const directory = hangingDirectory(() => 'hangs');
+    for (let at = 0; at < 50; at += 1) await ldapSession(`user-${at}`);
+    const report = await check.run();
+    expect(directory.asked).toBeLessThanOrEqual(12);
+    expect(report).toMatchObject({
+      checked: directory.asked,
+      cutOff: [],
+      unreachable: [{ provider: 'ldap', people: 50 }],
+    });
+    expect(lines.at(-1)).toMatch(/check of 50 users of ldap failed: .*8 in a row: \d+ others were not asked about/);
+  });
+
+  it.each([
+    ['answers about some users alone', (at: number) => (at % 8 === 7 ? 'answers' : 'hangs')],
+    ['fails at once', () => 'fails' as const],
+  ])('asks a directory that %s about each user', async (_how, how) => {
+    const directory = hangingDirectory(how);
+    for (let at = 0; at < 50; at += 1) await ldapSession(`user-${at}`);
+    await check.run();
+    expect(directory.asked).toBe(50);
   });
 
   it('asks about each once, however much they have', async () => {

@@ -77,6 +77,10 @@ const rememberedMs = 5_000;
 const maxRemembered = 5_000;
 /** Concurrent status requests, few enough for any provider. */
 const concurrency = 4;
+/** Milliseconds. A status request that fails after a longer time counts as unanswered. */
+const unansweredMs = 1_000;
+/** Requests in a row that a provider leaves unanswered before a round asks it no more. */
+const maxUnanswered = 8;
 
 export function createUserStatusCheck(options: UserStatusCheckOptions): UserStatusCheck {
   const { providers, revocations, counter, log } = options;
@@ -173,22 +177,35 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
 
     async run(who, signal) {
       await providers.started;
+      // Each request to a provider that does not answer takes its whole timeout: a round over 10,000 users would take hours.
+      const unanswered = new Map<string, number>();
       const report = { checked: 0, active: 0, cutOff: [] as RevokedUser[] };
-      const unreachable = new Map<string, { provider: string; people: number; reason: string }>();
+      const unreachable = new Map<string, { provider: string; people: number; notAsked: number; reason: string }>();
       const one = async ({ subject }: ExternalUser) => {
         const user = checkableUser(options, subject);
         if (user === undefined) return;
+        const { provider } = user;
+        const failure = [...unreachable.values()].findLast((known) => known.provider === provider);
+        if (failure !== undefined && (unanswered.get(provider) ?? 0) >= maxUnanswered) {
+          failure.people += 1;
+          failure.notAsked += 1;
+          return;
+        }
         report.checked += 1;
+        const began = now();
         try {
           const state = await currentStatus(user);
+          unanswered.delete(provider);
           if (state.kind === 'active') report.active += 1;
           else report.cutOff.push(await revoke(user, state.kind));
         } catch (error) {
           if (!(error instanceof OpenIdError)) throw error;
-          const { provider } = user;
+          if (now() - began < unansweredMs) unanswered.delete(provider);
+          else unanswered.set(provider, (unanswered.get(provider) ?? 0) + 1);
           const key = `${provider} ${error.message}`;
-          const known = unreachable.get(key) ?? { provider, people: 0, reason: error.message };
-          unreachable.set(key, { ...known, people: known.people + 1 });
+          const known = unreachable.get(key) ?? { provider, people: 0, notAsked: 0, reason: error.message };
+          known.people += 1;
+          unreachable.set(key, known);
         }
       };
       await forEachLimit(externalUsers(options, who), concurrency, (user) => {
@@ -196,7 +213,11 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
         return one(user);
       });
       signal?.throwIfAborted();
-      const failures = [...unreachable.values()];
+      const failures = [...unreachable.values()].map(({ notAsked, reason, ...failure }) => ({
+        ...failure,
+        reason:
+          notAsked === 0 ? reason : `${reason} (${maxUnanswered} in a row: ${notAsked} others were not asked about)`,
+      }));
       for (const { provider, people, reason } of failures) {
         counter.add({ unreachable: people });
         log.warn(
