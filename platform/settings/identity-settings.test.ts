@@ -143,6 +143,10 @@ describe('the keys of a directory', () => {
     expect(from(values).problems.join(' ')).toContain(issue);
   });
 
+  it('tell a wrong value once', () => {
+    expect(from({ ...needed, user_dn_search_filter: 'uid' }).problems).toHaveLength(1);
+  });
+
   it('say what a directory was read from', () => {
     const values = { ...needed, lookup_bind_dn: 'cn=a', lookup_bind_password: 'secret', server_starttls: 'on' };
     const { directory } = from(values);

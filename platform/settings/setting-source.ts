@@ -83,7 +83,7 @@ export class SettingReader {
       if (!(error instanceof ProgramError)) throw error;
       // An address may have a password.
       const given = setting.secret ? '' : ` is "${redactText(text)}"`;
-      this.problems.push(`${found?.name ?? setting.name}${given}: ${redactText(error.message)}`);
+      this.#report(`${found?.name ?? setting.name}${given}: ${redactText(error.message)}`);
       return undefined;
     }
   }
@@ -101,13 +101,18 @@ export class SettingReader {
         (this.#source.variables.get(base + suffix) ?? '') !== '' ||
         (setting.secret && this.#fileVariable(base, suffix) !== undefined),
     );
-    if (!isNamed) this.problems.push(problem);
+    if (!isNamed) this.#report(problem);
   }
 
   /** Returns the setting as the environment gives it, without the values of secrets. */
   given(setting: Setting, suffix = ''): GivenSetting | undefined {
     const found = this.#find(setting, suffix);
     return found && { variable: found.name, value: setting.secret ? undefined : found.text };
+  }
+
+  /** A setting is read several times, and its problem is told once. */
+  #report(problem: string): void {
+    if (!this.problems.includes(problem)) this.problems.push(problem);
   }
 
   #find(setting: Setting, suffix: string): { name: string; text: string } | undefined {
@@ -137,7 +142,7 @@ export class SettingReader {
       // Editors of Windows begin a file with the mark.
       return { name, text: text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '') };
     } catch (error) {
-      this.problems.push(`${name} names ${path}, which cannot be read: ${fileErrorReason(error)}`);
+      this.#report(`${name} names ${path}, which cannot be read: ${fileErrorReason(error)}`);
       return undefined;
     }
   }

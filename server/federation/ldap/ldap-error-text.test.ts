@@ -16,6 +16,14 @@ it.each([
     new Error('self-signed certificate in certificate chain'),
     'self-signed certificate in certificate chain (name its authority in ca_file)',
   ],
+  [
+    Object.assign(new Error("ENOENT: no such file or directory, open '/ca.pem'"), {
+      code: 'ENOENT',
+      syscall: 'open',
+      path: '/ca.pem',
+    }),
+    '/ca.pem: no such file or folder',
+  ],
   ['odd', 'odd'],
 ])('describes %s', (error, text) => {
   expect(ldapErrorText(error)).toBe(text);

@@ -1,4 +1,5 @@
 import { ResultCodeError } from 'ldapts';
+import { errorText } from '../../../platform/system-error.ts';
 import { IdentityError } from '../../auth/identity-error.ts';
 
 /** @see https://www.rfc-editor.org/rfc/rfc4511#appendix-A */
@@ -42,7 +43,7 @@ export function ldapErrorText(error: unknown): string {
     const words = [text, said].filter((each) => each !== undefined && each !== '').join(': ');
     return `${words === '' ? 'refused' : words} (LDAP ${error.code})`;
   }
-  const message = (error instanceof Error ? error.message : String(error)).replace(/[\s.]+$/, '');
+  const message = errorText(error).replace(/[\s.]+$/, '');
   const [, hint] = hints.find(([pattern]) => pattern.test(message)) ?? [];
   return hint === undefined ? message : `${message} (${hint})`;
 }
