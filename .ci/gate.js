@@ -112,7 +112,9 @@ function keep(/** @type {readonly import('./lanes.js').Result[]} */ results, { c
   const verdict = failures.length === 0 ? `${passed} passed` : `**failed: ${failures.join(', ')}**`;
   const line = `- ${date}, commit ${commit.slice(0, 7)}${clean ? '' : ' with changes'}: ${verdict}, ${minutes} min on ${cpus().length} processors, caches ${caches}, load ${load}\n`;
   const text = readFileSync(page, 'utf8');
-  writeFileSync(page, text.replace(/(Newest first\.\n)\n?/, `$1\n${line}`));
+  const list = /^## Full runs\n\n.*\n\n?/m;
+  if (!list.test(text)) throw new Error(`${page} has no list below "Full runs" and one paragraph`);
+  writeFileSync(page, text.replace(list, (before) => `${before.trimEnd()}\n\n${line}`));
   if (!clean || failures.length > 0)
     return print(`${record} stays as it is: ${clean ? 'the run failed' : 'the tree has changes'}`);
   const times = Object.fromEntries(
