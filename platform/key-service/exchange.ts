@@ -39,6 +39,20 @@ export class KeyServiceError extends Error {
   }
 }
 
+/** The answers of a key service whose key store fails. */
+const statusesOfStore: ReadonlySet<number> = new Set([502, 504]);
+
+/**
+ * Says what is away, for an error with the code `unavailable`: the key service, or the store behind it. The cause of the store stays in the
+ * log of the key service.
+ */
+export function describeOutage({ status }: { readonly status?: unknown }): string {
+  if (typeof status !== 'number') return 'The key service does not answer; try again.';
+  return statusesOfStore.has(status)
+    ? 'The key service answers, but the key store behind it (a vault, for instance) fails; try again.'
+    : `The key service answers with an error (status ${status}); try again.`;
+}
+
 function noAnswerError(message: string, noAnswer: NoAnswer, cause?: unknown): KeyServiceError {
   return new KeyServiceError('unavailable', message, {
     noAnswer,

@@ -1,7 +1,7 @@
 import { type KeySource } from '../encryption/key-source.ts';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { adminError } from './admin-error.ts';
-import { KeyServiceError } from '../../platform/key-service/exchange.ts';
+import { describeOutage, KeyServiceError } from '../../platform/key-service/exchange.ts';
 
 /** The description of a key by the key service. Other servers of its protocol report less. */
 export interface KeyDescription {
@@ -168,9 +168,9 @@ export async function askKeyService<T>(what: KeyCall, name: string, call: () => 
 type KeyCall = 'create' | 'import' | 'rotate' | 'describe' | 'list' | 'delete' | 'generate';
 
 function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const failure: { readonly code?: unknown; readonly status?: unknown } = error instanceof Error ? error : {};
   const options = { cause: error };
-  switch (code) {
+  switch (failure.code) {
     case 'key-exists':
       return adminError('XMinioKMSKeyExists', `The key ${name} exists already.`, options);
     case 'key-not-found':
@@ -184,7 +184,7 @@ function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
     case 'not-supported':
       return adminError('KMSNotSupported', error instanceof Error ? error.message : '', options);
     case 'unavailable':
-      return adminError('KMSUnavailable', 'The key service cannot be reached; try again.', options);
+      return adminError('KMSUnavailable', describeOutage(failure), options);
     default:
       return error;
   }

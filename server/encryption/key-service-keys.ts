@@ -169,6 +169,7 @@ function dataKeyBytes(keyName: string, plaintext: Buffer): Buffer {
   throw new KeyServiceError(
     'unavailable',
     `the key service gave a data key of ${plaintext.length} bytes for ${keyName}`,
+    { status: 200 },
   );
 }
 

@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
-import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
+import { describeOutage, KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 /**
  * Translates errors of the stores and the key service to those of the protocol, with the error as `cause` for the log. Other errors are
@@ -36,7 +36,7 @@ function keyFailure(error: KeyServiceError): Error {
     case 'not-permitted':
       return new S3Error('AccessDenied', 'The key service does not allow the server to use this key.', options);
     case 'unavailable':
-      return new S3Error('ServiceUnavailable', 'The key service cannot be reached; try again.', options);
+      return new S3Error('ServiceUnavailable', describeOutage(error), options);
     case 'not-authentic':
       // An attacker gets the same answer as for any other damage. The cause in the log has the details.
       return new S3Error('InternalError', undefined, options);

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
+import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
+import { FakeKeyService } from '../../../test/support/encryption/fake-key-service.ts';
+import { translateFailure } from './translate-failure.ts';
+
+/** What a client is told where a data key cannot be made, since the key service fails with `error`. */
+async function answerTo(error: KeyServiceError): Promise<unknown> {
+  const service = new FakeKeyService();
+  service.generateKey = () => Promise.reject(error);
+  const keys = keyServiceKeys(service, { defaultKey: 'default-key' });
+  return keys.generate('default-key', { 'coffer:object': 'bucket/key' }).catch(translateFailure);
+}
+
+describe('a key service that is of no use', () => {
+  it.each([
+    [undefined, 'The key service does not answer; try again.'],
+    [502, 'The key service answers, but the key store behind it (a vault, for instance) fails; try again.'],
+    [504, 'The key service answers, but the key store behind it (a vault, for instance) fails; try again.'],
+    [503, 'The key service answers with an error (status 503); try again.'],
+  ])('is told from the store behind it by the status %s', async (status, message) => {
+    const answer = await answerTo(new KeyServiceError('unavailable', 'bad gateway: failed to access key', { status }));
+    expect(answer).toMatchObject({ code: 'ServiceUnavailable', status: 503, message });
+  });
+});
