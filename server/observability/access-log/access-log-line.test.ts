@@ -31,6 +31,8 @@ const base: FinishedRequest = {
   sent: 300,
 };
 
+const principal = { kind: 'root', accessKey: 'root' } as const;
+
 /** Splits a line as the regular expression of Amazon's guide for Athena does. */
 const fieldPattern = /"[^"]*"|\[[^\]]*\]|[^ ]+/g;
 const fieldsOf = (line: string) => line.trimEnd().match(fieldPattern) ?? [];
@@ -47,7 +49,7 @@ describe('a line of the access log', () => {
   it("has Amazon's fields in their order", () => {
     expect(accessLogLine(base, 'owner')).toBe(
       'owner photos [23/Nov/2026:01:02:03 +0000] 192.0.2.3 - ABCDEF0123456789 REST.GET.OBJECT a%20b/c ' +
-        '"GET /photos/a%20b/c HTTP/1.1" 200 - 5 5 8 4 "-" "aws-cli/2" - coffer SigV4 - AuthHeader s3.example.com - - -\n',
+        '"GET /photos/a%20b/c HTTP/1.1" 200 - 5 5 8 4 "-" "aws-cli/2" - coffer - - - s3.example.com - - -\n',
     );
     expect(fieldsOf(accessLogLine(base, 'owner'))).toHaveLength(26);
   });
@@ -67,9 +69,17 @@ describe('a line of the access log', () => {
     expect(fieldsOf(line)[6]).toBe(name);
   });
 
+  it.each([
+    ['verified', principal, ['SigV4', '-', 'AuthHeader']],
+    ['refused', undefined, ['-', '-', '-']],
+    ['not looked at, since the caller is anonymous', { kind: 'anonymous' } as const, ['-', '-', '-']],
+  ])('says how a request is signed, where the signature was %s', (_what, sender, fields) => {
+    expect(fieldsOf(accessLogLine({ ...base, principal: sender }, 'owner')).slice(19, 22)).toEqual(fields);
+  });
+
   it('shows neither signatures nor session tokens', () => {
     const rawQuery = 'X-Amz-Security-Token=secret&versionId=v&X-Amz-Signature=secret';
-    const line = accessLogLine({ ...base, request: { ...base.request, rawQuery, headers: {} } }, 'owner');
+    const line = accessLogLine({ ...base, principal, request: { ...base.request, rawQuery, headers: {} } }, 'owner');
     expect(line).not.toContain('secret');
     expect(line).toContain(' v coffer SigV4 - QueryString ');
   });

@@ -17,7 +17,7 @@ export function accessLogLine(finished: FinishedRequest, owner: string): string 
   const { request, key, status, refusal, ms, firstByteMs, responseHeaders } = finished;
   const { headers, method, rawPath, rawQuery } = request;
   const query = rawQuery === '' ? undefined : new URLSearchParams(rawQuery);
-  const signature = finished.signature ?? signatureKind(headers, query ?? noParameters);
+  const signature = verifiedSignature(finished, query ?? noParameters);
   const versionId = query?.get('versionId') ?? headerIn(responseHeaders, 'x-amz-version-id');
   const target = rawQuery === '' ? rawPath : `${rawPath}?${withoutSecrets(rawQuery)}`;
   const length = headerIn(responseHeaders, 'content-length');
@@ -28,6 +28,15 @@ export function accessLogLine(finished: FinishedRequest, owner: string): string 
     `${bytesSent(finished, length) ?? '-'} ${objectSize(finished, length) ?? '-'} ${Math.round(ms)} ` +
     `${firstByteMs === undefined ? '-' : Math.round(firstByteMs)} ${lastFields(headers, versionId, signature)}`
   );
+}
+
+/** Amazon's logs have a dash where the caller was not authenticated: any caller can write the name of a signature. */
+function verifiedSignature(
+  { signature: ofForm, request, principal }: FinishedRequest,
+  query: URLSearchParams,
+): SignatureKind | undefined {
+  if (principal === undefined || principal.kind === 'anonymous') return undefined;
+  return ofForm ?? signatureKind(request.headers, query);
 }
 
 /** The fields that most requests of a thread share, and their text. */

@@ -89,10 +89,13 @@ describe('an audit entry', () => {
     [{}, 'AWSAccessKeyId=ann&Expires=1&Signature=c2ln', { version: 'SigV2', method: 'QueryString' }],
     [{ authorization: 'Bearer abc' }, '', undefined],
     [{}, 'prefix=a', undefined],
-  ])('says how a request with %j and %j is signed', (headers, rawQuery, signature) => {
+  ])('says how a request with %j and %j is signed, and whether that was verified', (headers, rawQuery, signature) => {
     const { principal: _, ...rejected } = read;
-    const entry = auditEntry({ ...rejected, request: { ...read.request, headers, rawQuery } }, origin);
-    expect(entry.signature).toEqual(signature);
+    const request = { ...read.request, headers, rawQuery };
+    const entry = auditEntry({ ...rejected, request }, origin);
+    expect(entry.signature).toEqual(signature && { ...signature, claimed: true });
+    expect(auditEntry({ ...read, request }, origin).signature).toEqual(signature);
+    expect(auditEntry({ ...read, principal: { kind: 'anonymous' }, request }, origin).signature).toBeUndefined();
     expect(JSON.stringify(entry)).not.toContain('c2ln');
     if (JSON.stringify([headers, rawQuery]).includes('ann')) expect(entry.tags).toEqual({ claimedAccessKey: 'ann' });
   });

@@ -80,8 +80,8 @@ export interface AuditEntry {
   readonly accessKey?: string;
   readonly parentUser?: string;
   readonly error?: string;
-  /** The kind of signature that the request claims; absent for an anonymous one. */
-  readonly signature?: SignatureKind;
+  /** The kind of signature. `claimed` says that it was not verified. Absent for an anonymous request, also where it has fields of a signature. */
+  readonly signature?: SignatureKind & { readonly claimed?: true };
   readonly identity?: AuditIdentity;
   readonly bearer?: AuditBearer;
   readonly granted?: AuditGrant;
@@ -182,9 +182,11 @@ function nanoseconds<Name extends string>(name: Name, ms: number) {
   return { [name]: `${count}ns`, [`${name}InNS`]: count } as Record<Name | `${Name}InNS`, string>;
 }
 
-function signatureOf({ signature: ofForm, request }: FinishedRequest): Pick<AuditEntry, 'signature'> {
+function signatureOf({ signature: ofForm, request, principal }: FinishedRequest): Pick<AuditEntry, 'signature'> {
+  if (principal?.kind === 'anonymous') return {};
   const signature = ofForm ?? signatureKind(request.headers, new URLSearchParams(request.rawQuery));
-  return signature === undefined ? {} : { signature };
+  if (signature === undefined) return {};
+  return { signature: principal === undefined ? { ...signature, claimed: true } : signature };
 }
 
 function senderOf(principal: Principal | undefined, rootUser: string): Pick<AuditEntry, 'accessKey' | 'parentUser'> {
