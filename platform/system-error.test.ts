@@ -25,6 +25,7 @@ describe('an error of the system', () => {
       Object.assign(new Error('connect EACCES'), { syscall: 'connect', code: 'EACCES', address: 'x' }),
     ],
     ['without a code', new Error('connect EACCES')],
+    ['of a host with one address', new AggregateError([new Error('connect EACCES')])],
   ])('%s keeps its message', (_what, error) => {
     expect(errorText(error)).toBe('connect EACCES');
   });

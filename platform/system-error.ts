@@ -28,7 +28,13 @@ function isOfFile(error: unknown): error is NodeJS.ErrnoException & { readonly c
  */
 export function fileErrorReason(error: unknown): string {
   if (isOfFile(error)) return reasons[error.code] ?? error.message;
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? messageOf(error) : String(error);
+}
+
+/** Node reports a host whose addresses all fail by an error with one error for each and without a message. */
+export function messageOf(error: Error): string {
+  if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
+  return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
 }
 
 /** Returns the message of any error for the user of a program: that of a file with its path, and without the code of the system. */

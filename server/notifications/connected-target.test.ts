@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectedTarget } from './connected-target.ts';
+import { redactSecrets } from '../../platform/redact-secrets.ts';
 import type { EventMessage } from './event-message.ts';
 
 const message: EventMessage = { name: 's3:ObjectCreated:Put', key: 'b/k', time: '', body: '{}' };
@@ -42,6 +43,32 @@ describe('a target with a connection', () => {
     fail('no');
     await target.send(message);
     expect(seen.sent.at(-1)).toBe(seen.connections);
+  });
+
+  it('says why it fails without what its library adds, which may hold the password or the event', async () => {
+    const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'hunter2'] };
+    const error = Object.assign(new Error('WRONGPASS'), { command, sql: "INSERT 'hunter2'", code: 'E1' });
+    const target = connectedTarget<number>({
+      connect: () => Promise.reject(error),
+      send: () => Promise.resolve(),
+      close: () => undefined,
+    });
+    const failure: unknown = await target.send(message).catch((reason: unknown) => reason);
+    expect(failure).toMatchObject({ message: 'WRONGPASS' });
+    expect(JSON.stringify(redactSecrets({ err: failure }))).not.toContain('hunter2');
+  });
+
+  it('says why no address of a host can be reached', async () => {
+    const refused = new AggregateError([
+      new Error('connect ECONNREFUSED ::1:1'),
+      new Error('connect ECONNREFUSED 127.0.0.1:1'),
+    ]);
+    const target = connectedTarget<number>({
+      connect: () => Promise.reject(refused),
+      send: () => Promise.resolve(),
+      close: () => undefined,
+    });
+    await expect(target.send(message)).rejects.toThrow('connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1');
   });
 
   it('fails where the broker hangs', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../platform/system-error.ts';
 import type { EventMessage } from './event-message.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { NotificationTarget } from './target.ts';
@@ -36,7 +37,7 @@ export function connectedTarget<Connection>(
       } catch (error) {
         // Events that are sent at the same time share the connection: the first failure drops it.
         if (connecting === used) drop(used);
-        throw error;
+        throw withoutRequest(error);
       }
     },
     async close() {
@@ -45,6 +46,17 @@ export function connectedTarget<Connection>(
       await last?.then((connection) => client.close(connection)).catch(() => undefined);
     },
   };
+}
+
+/**
+ * Returns the error of a client library for the log. ioredis adds the command, whose arguments may be the password, and mysql2 the statement with
+ * the event.
+ */
+function withoutRequest(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DeliveryError) return error;
+  const clean = new DeliveryError('unavailable', messageOf(error));
+  if (error.stack !== undefined) clean.stack = error.stack;
+  return clean;
 }
 
 async function inTime(work: Promise<void>, ms: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { backoffMs, pause } from '../../platform/backoff.ts';
+import { messageOf } from '../../platform/system-error.ts';
 import { redactText } from '../../platform/redact-secrets.ts';
 import { forEachLimit } from '../../platform/concurrency.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
@@ -147,7 +148,7 @@ class DeliveredQueue<Outcome> {
   #onFailure(error: unknown, isAway: boolean): void {
     const { target, log } = this.#options;
     // Libraries repeat addresses, which may have passwords. Administrators read this text.
-    const text = redactText(error instanceof Error ? error.message : String(error));
+    const text = redactText(error instanceof Error ? messageOf(error) : String(error));
     this.#failures += 1;
     if (this.#failure === undefined) {
       log.warn(
