@@ -38,7 +38,7 @@ export function BucketSettingsPage() {
   return (
     <DetailPage
       title={t.labels.settings}
-      parent={{ name: bucket, to: folderUrl(bucket, '') }}
+      parent={{ name: bucket, to: folderUrl(bucket, ''), parent: { name: t.labels.buckets, to: '/buckets' } }}
       actions={
         rights.bucket('s3:DeleteBucket') && (
           <DeleteButton label={t.bucketSettings.deleteBucket} onClick={() => setDeleting(true)} />

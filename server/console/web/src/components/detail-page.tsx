@@ -42,9 +42,16 @@ function isFinal(error: Error): boolean {
   return error instanceof ResponseError && error.status >= 400 && error.status < 500;
 }
 
+/** The page that another one belongs to. */
+interface Place {
+  readonly name: string;
+  readonly to: string;
+  readonly parent?: Place;
+}
+
 interface LoadedPageProps<Answer> extends LoadedProps<Answer> {
   readonly title: string;
-  readonly parent: { readonly name: string; readonly to: string };
+  readonly parent: Place;
 }
 
 /** A detail page, which has its title and its way back also while it is loading and where it cannot be shown. */
@@ -67,8 +74,7 @@ export function LoadedPage<Answer>({ title, parent, what, query, children }: Loa
 
 interface DetailPageProps {
   readonly title: string;
-  /** The list that the page belongs to. */
-  readonly parent?: { readonly name: string; readonly to: string };
+  readonly parent?: Place;
   readonly badge?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
@@ -90,10 +96,7 @@ export function DetailPage({ title, parent, badge, actions, children }: DetailPa
             heading
           ) : (
             <nav className="crumbs" aria-label={t.components.place}>
-              <Link to={parent.to}>{parent.name}</Link>
-              <span className="slash" aria-hidden>
-                /
-              </span>
+              <Way place={parent} />
               {heading}
             </nav>
           )}
@@ -103,6 +106,19 @@ export function DetailPage({ title, parent, badge, actions, children }: DetailPa
       </Group>
       {children}
     </Stack>
+  );
+}
+
+/** The links from the list to a page. */
+function Way({ place: { name, to, parent } }: { readonly place: Place }) {
+  return (
+    <>
+      {parent !== undefined && <Way place={parent} />}
+      <Link to={to}>{name}</Link>
+      <span className="slash" aria-hidden>
+        /
+      </span>
+    </>
   );
 }
 

@@ -136,7 +136,7 @@ function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps)
 
   return (
     <form onSubmit={submit}>
-      <DetailPage parent={{ name, to: policyUrl(name) }} title={t.labels.edit}>
+      <DetailPage parent={{ name, to: policyUrl(name), parent }} title={t.labels.edit}>
         <PolicyEditor value={document} onChange={setDocument} />
         {/* The editor shows the errors of the document. */}
         <FormError error={save.error} fields={['policy']} />

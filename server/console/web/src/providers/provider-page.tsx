@@ -62,6 +62,7 @@ interface DetailsProps {
 function Details({ id, kind, provider }: DetailsProps) {
   const [editing, setEditing] = useDraft('editing', false);
   const fixed = provider.origin === 'environment';
+  const isBadge = provider.state.kind === 'ready' || provider.state.kind === 'off';
   if (editing) {
     return (
       <DetailPage parent={parent} title={shownName(id.name)}>
@@ -73,6 +74,7 @@ function Details({ id, kind, provider }: DetailsProps) {
     <DetailPage
       parent={parent}
       title={shownName(id.name)}
+      badge={isBadge && <State state={provider.state} />}
       actions={!fixed && <Actions id={id} provider={provider} onEdit={() => setEditing(true)} />}
     >
       {fixed && (
@@ -80,7 +82,7 @@ function Details({ id, kind, provider }: DetailsProps) {
           {t.providers.environmentVariablesOfTheServerSetIt}
         </Alert>
       )}
-      <State state={provider.state} />
+      {!isBadge && <State state={provider.state} />}
       {kind.testable && <ProviderTestSection id={id} />}
       <Section title={t.labels.settings} words={t.providers.settingsThatAreNotListedHaveTheir}>
         <Facts>
