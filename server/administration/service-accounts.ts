@@ -54,6 +54,8 @@ export const newServiceAccountBody = z.strictObject({
   /** The description in older clients. */
   comment: text,
   expiration: text,
+  /** The Python client of MinIO sends the status of new access keys. */
+  status: z.enum(['', 'enabled']).nullish(),
 });
 
 export const serviceAccountChangeBody = z.strictObject({

@@ -50,6 +50,11 @@ describe('people without a policy', () => {
     expect(JSON.stringify((await info('bob', credentials.accessKey)).value)).not.toContain(credentials.secretKey);
   });
 
+  it('make them as the Python client of MinIO asks for them', async () => {
+    const body = { status: 'enabled', accessKey: null, secretKey: null, name: 'robot' };
+    expect((await add('bob', body)).status).toBe(200);
+  });
+
   it('see, change and remove them', async () => {
     await account({ accessKey: 'robot', name: 'n', description: 'd', policy: JSON.stringify(reading) });
     expect((await info('ann', 'robot')).value).toEqual({
@@ -135,6 +140,7 @@ describe('administrators', () => {
     ['the key of root', { accessKey: 'root' }, 409, 'XMinioAdminAccessKeyInUse'],
     ['a short secret', { secretKey: 'short' }, 400, 'XMinioAdminInvalidSecretKey'],
     ['an end in the past', { expiration: '2020-01-01T00:00:00Z' }, 400, 'XCofferInvalidRequest'],
+    ['a status that a new one cannot have', { status: 'disabled' }, 400, 'XMinioAdminConfigBadJSON'],
     ['an end that is no time', { expiration: 'tomorrow' }, 400, 'XMinioAdminInvalidArgument'],
     ['a policy that is none', { policy: { Statement: [{ Effect: 'Maybe' }] } }, 400, 'XMinioMalformedIAMPolicy'],
   ])('are refused for %s', async (_, sealed, status, code) => {
