@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { redactSecrets, redactText } from './redact-secrets.ts';
 
+it.each(['amqp://USER:PASSWORD@HOST:PORT/VHOST', 'USER:PASSWORD@tcp(HOST:PORT)/DATABASE'])(
+  'keeps %s, which a message shows as the form',
+  (text) => {
+    expect(redactText(`expected ${text}`)).toBe(`expected ${text}`);
+  },
+);
+
 describe('redactSecrets', () => {
   it.each([
     'authorization',

@@ -82,6 +82,7 @@ function redactUrls(word: string): string {
     if (!/\w/.test(word.charAt(slashes - 1))) continue;
     const end = endOf(userOfUrl, word, start) ?? start;
     const next = word.charAt(end);
+    if (next === ':' && word.slice(end + 1, lastAt) === placeholder) break;
     if (next === ':' && end + 1 < lastAt && endOf(portOfUrl, word, end + 1) === undefined)
       return `${clean}${word.slice(copied, end + 1)}${hidden}${word.slice(lastAt)}`;
     if (next === '@' && end > start) {
@@ -92,11 +93,15 @@ function redactUrls(word: string): string {
   return clean + word.slice(copied);
 }
 
+/** What messages write for a password, where they show the form of an address. */
+const placeholder = 'PASSWORD';
+
 /** Removes the password of `USER:PASSWORD@tcp(HOST:PORT)/DATABASE`, the form of MySQL in MinIO. */
 function redactDsn(word: string): string {
   const end = Math.max(word.lastIndexOf('@tcp('), word.lastIndexOf('@unix('));
   const colon = word.indexOf(':');
-  return colon < 0 || colon + 1 >= end ? word : `${word.slice(0, colon + 1)}${hidden}${word.slice(end)}`;
+  const isForm = word.slice(colon + 1, end) === placeholder;
+  return colon < 0 || colon + 1 >= end || isForm ? word : `${word.slice(0, colon + 1)}${hidden}${word.slice(end)}`;
 }
 
 /** Returns the end of the match of a sticky pattern at a place; undefined without a match. */
