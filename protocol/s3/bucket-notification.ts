@@ -99,14 +99,16 @@ function targetOf(arn: string, { targets, region }: NotificationTargets): string
   if (targets === 'any') return target;
   if (target !== '' && ofRegion !== '' && ofRegion !== region) {
     throw invalid(
-      'A specified destination is in a different region than the bucket. You must use a destination that resides in the same region as the bucket.',
+      'A specified destination is in a different region than the bucket. You must use a destination that resides in the same region as the bucket: ' +
+        `that is ${region}, not ${ofRegion}`,
       'Queue',
       arn,
     );
   }
   if (targets.includes(target)) return target;
+  const reason = target === '' ? 'it is not arn:minio:sqs:REGION:ID:TYPE' : `the server has no target ${target}`;
   throw invalid(
-    'A specified destination ARN does not exist or is not well-formed. Verify the destination ARN.',
+    `A specified destination ARN does not exist or is not well-formed. Verify the destination ARN: ${reason}`,
     'Queue',
     arn,
   );

@@ -97,7 +97,7 @@ function kindOf(arn: string): DestinationKind {
   if (kind !== undefined) return kind;
   throw new ProgramError(
     'BadArgument',
-    `Invalid ARN \`${arn}\`: it is arn:PARTITION:sqs:REGION:ACCOUNT:NAME, or with sns or lambda`,
+    `Invalid ARN \`${arn}\`: it is arn:minio:sqs:REGION:ID:TYPE, or of AWS arn:aws:sqs:REGION:ACCOUNT:NAME, or with sns or lambda`,
   );
 }
 
