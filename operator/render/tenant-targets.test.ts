@@ -43,7 +43,12 @@ function shown(part: Workload['environment'][number]['value']['parts'][number]):
   return part.kind === 'mount' ? `/${part.mount}/${part.path ?? ''}` : '127.0.0.1:1';
 }
 
-const readFile = (path: string) => (path === '/none' ? '' : 'user:password@tcp(host:1)/database');
+const readFile = (path: string) => {
+  if (path === '/none') return '';
+  const { url, connectionString, dsnString } = secrets.brokers;
+  const forms = { AMQP_URL: url, POSTGRES_CONNECTION_STRING: connectionString, MYSQL_DSN_STRING: dsnString };
+  return Object.entries(forms).find(([part]) => path.includes(part))?.[1] ?? 'password';
+};
 
 describe('targets of a tenant', () => {
   it('are settings and files of its server', async () => {

@@ -73,6 +73,28 @@ describe('loadSettings', () => {
     expect(problems({ ...root, ...env }).join('\n')).toContain(name);
   });
 
+  it.each([
+    ['MQTT_BROKER', '127.0.0.1:1883', 'tcp://HOST:PORT'],
+    ['AMQP_URL', '127.0.0.1', 'amqp://USER:PASSWORD@HOST:PORT/VHOST'],
+    ['KAFKA_BROKERS', 'kafka', 'HOST:PORT'],
+    ['KAFKA_BROKERS', 'a:9092,b', 'HOST:PORT'],
+    ['POSTGRES_CONNECTION_STRING', '127.0.0.1:5432/events', 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'],
+    ['MYSQL_DSN_STRING', 'root@localhost/events', 'USER:PASSWORD@tcp(HOST:PORT)/DATABASE'],
+  ])('refuses %s=%s, and says the form that it expects', (part, value, expected) => {
+    const found = problems({ ...root, [`SVC_NOTIFY_${part}_A`]: value });
+    expect(found.find((line) => line.startsWith(`SVC_NOTIFY_${part}_A`))).toContain(`expected ${expected}`);
+  });
+
+  it.each([
+    ['SVC_NOTIFY_KAFKA_BROKER_K', 'SVC_NOTIFY_KAFKA_BROKERS_K'],
+    ['SVC_NOTIFY_WEBHOOK_AUTHTOKEN_BUILD', 'SVC_NOTIFY_WEBHOOK_AUTH_TOKEN_BUILD'],
+    ['SVC_NOTIFY_WEBHOOK_AUTHTOKEN_BUILD_FILE', 'SVC_NOTIFY_WEBHOOK_AUTH_TOKEN_BUILD_FILE'],
+    ['SVC_IDENTITY_OPENID_CLIENTID_PRIMARY_IAM', 'SVC_IDENTITY_OPENID_CLIENT_ID_PRIMARY_IAM'],
+    ['SVC_AUDIT_WEBHOOK_ENDPONT_SIEM', 'SVC_AUDIT_WEBHOOK_ENDPOINT_SIEM'],
+  ])('reads %s as a mistype of %s', (name, meant) => {
+    expect(problems({ ...root, [name]: 'x' }).join('\n')).toContain(`${name} is no setting of Coffer: write ${meant},`);
+  });
+
   it('reports a problem once, whoever reads the setting', () => {
     expect(problems({ ...root, SVC_STORE_RECORDS: 'mysql://x' })).toHaveLength(1);
     const found = problems({ ...root, ...keyService, SVC_KMS_KEYSVC_ENDPOINT: 'keys' });

@@ -387,15 +387,26 @@ function namesOf(rows: readonly Setting[]): string[] {
  * sets variables such as `SVC_PORT` for a Service of the name `svc`, which are not near.
  */
 function misspelt(names: Iterable<string>, known: readonly string[]): string[] {
-  const all = settings.map(({ name }) => name);
   return unknownVariables(names).flatMap((name) => {
-    const meant = name.startsWith('SVC_') && !known.includes(name) ? misspeltName(name, all, 2) : undefined;
+    const meant = name.startsWith('SVC_') && !known.includes(name) ? meantName(name) : undefined;
     return meant === undefined
       ? []
       : [
           `${name} is no setting of Coffer: write ${meant}, or name it in SVC_IGNORED_VARIABLES to start without its effect`,
         ];
   });
+}
+
+/** Returns the nearest setting, with the name of a provider or a target at the end, such as `_BUILD`. */
+function meantName(name: string): string | undefined {
+  const rows: readonly Setting[] = settings;
+  const withEnding = rows.filter(({ scope }) => scope !== 'server').map((row) => row.name);
+  for (let at = name.lastIndexOf('_'); at > 0; at = name.lastIndexOf('_', at - 1)) {
+    const meant = misspeltName(name.slice(0, at), withEnding, 2);
+    if (meant !== undefined) return meant + name.slice(at);
+  }
+  const all = rows.map((row) => row.name);
+  return misspeltName(name, all, 2);
 }
 
 /** Returns problems for variables of providers and targets whose ending is no name: they would belong to none. */

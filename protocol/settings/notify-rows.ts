@@ -18,6 +18,12 @@ const format: Row = [
 ];
 const topic: SettingType = { kind: 'text', pattern: /^[^\s#+*>]+$/, expects: 'a name without wildcards' };
 
+const brokers: SettingType = {
+  kind: 'text',
+  pattern: /^\s*(?:\[[\da-fA-F:.]+\]|[^\s,/:]+):\d{1,5}(?:\s*,\s*(?:\[[\da-fA-F:.]+\]|[^\s,/:]+):\d{1,5})*\s*$/,
+  expects: 'HOST:PORT, separated by commas',
+};
+
 /** The settings of each type of target, besides those that all types have. The names are those of MinIO's variables. */
 const types: Readonly<Record<string, readonly Row[]>> = {
   WEBHOOK: [
@@ -63,7 +69,15 @@ const types: Readonly<Record<string, readonly Row[]>> = {
     ['CA_FILE', path, 'CA certificates (PEM) trusted in place of those of the system.', own],
   ],
   MQTT: [
-    ['BROKER', text, 'Address of the broker: tcp://HOST:PORT, ssl://HOST:PORT, ws:// or wss://.'],
+    [
+      'BROKER',
+      {
+        kind: 'text',
+        pattern: /^(?:tcp|ssl|tls|mqtts?|wss?):\/\/[^\s/]/,
+        expects: 'tcp://HOST:PORT, ssl://HOST:PORT, ws://HOST:PORT/PATH or wss://HOST:PORT/PATH',
+      },
+      'Address of the broker: tcp://HOST:PORT, ssl://HOST:PORT, ws:// or wss://.',
+    ],
     ['TOPIC', topic, 'Topic that events are published on.'],
     ['QOS', { kind: 'integer', min: 0, max: 2 }, 'Quality of service. With 0 events may be lost.', { default: '1' }],
     ['USERNAME', text, 'User.'],
@@ -73,7 +87,11 @@ const types: Readonly<Record<string, readonly Row[]>> = {
   POSTGRES: [
     [
       'CONNECTION_STRING',
-      text,
+      {
+        kind: 'text',
+        pattern: /^postgres(?:ql)?:\/\/.|^\s*\w+\s*=/,
+        expects: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE, or host=… port=… user=… password=… dbname=…',
+      },
       'postgres://USER:PASSWORD@HOST:PORT/DATABASE, or host=… port=… user=… password=… dbname=….',
       secret,
     ],
@@ -96,7 +114,12 @@ const types: Readonly<Record<string, readonly Row[]>> = {
     ['CA_FILE', path, 'CA certificates (PEM) trusted in place of those of the system.', own],
   ],
   AMQP: [
-    ['URL', text, 'amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps:// for TLS.', secret],
+    [
+      'URL',
+      { kind: 'text', pattern: /^amqps?:\/\/./, expects: 'amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps://' },
+      'amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps:// for TLS.',
+      secret,
+    ],
     ['EXCHANGE', text, 'Exchange, which is declared. Without it events go to the queue that ROUTING_KEY names.'],
     [
       'EXCHANGE_TYPE',
@@ -131,7 +154,7 @@ const types: Readonly<Record<string, readonly Row[]>> = {
     ['CLIENT_KEY', path, 'Its private key (PEM).', own],
   ],
   KAFKA: [
-    ['BROKERS', text, 'HOST:PORT of brokers, separated by commas.'],
+    ['BROKERS', brokers, 'HOST:PORT of brokers, separated by commas.'],
     ['TOPIC', topic, 'Topic that events are produced to.'],
     ['SASL', onOff, 'Whether the server authenticates.', { default: 'off' }],
     [
