@@ -14,6 +14,7 @@ const consolePort = 9001;
  *     await coffer.stop();
  */
 export class CofferContainer extends GenericContainer {
+  #region = 'us-east-1';
   #credentials = { accessKeyId: 'coffer-root', secretAccessKey: 'coffer-root-password' };
 
   constructor(image = 'localhost/coffer:dev') {
@@ -36,6 +37,8 @@ export class CofferContainer extends GenericContainer {
 
   /** Settings by their `SVC_*` names. */
   withSettings(settings: Readonly<Record<string, string>>): this {
+    // The server refuses signatures for another region.
+    this.#region = settings['SVC_REGION'] ?? this.#region;
     return this.withEnvironment({ ...settings });
   }
 
@@ -44,16 +47,19 @@ export class CofferContainer extends GenericContainer {
       SVC_ROOT_USER: this.#credentials.accessKeyId,
       SVC_ROOT_PASSWORD: this.#credentials.secretAccessKey,
     });
-    return new StartedCofferContainer(await super.start(), this.#credentials);
+    return new StartedCofferContainer(await super.start(), this.#credentials, this.#region);
   }
 }
 
 export class StartedCofferContainer extends AbstractStartedContainer {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 
-  constructor(started: StartedTestContainer, credentials: StartedCofferContainer['credentials']) {
+  readonly #region: string;
+
+  constructor(started: StartedTestContainer, credentials: StartedCofferContainer['credentials'], region: string) {
     super(started);
     this.credentials = credentials;
+    this.#region = region;
   }
 
   /** Of the S3 API, STS and the admin API. */
@@ -69,7 +75,7 @@ export class StartedCofferContainer extends AbstractStartedContainer {
   get connection() {
     return {
       endpoint: this.endpoint,
-      region: 'us-east-1',
+      region: this.#region,
       forcePathStyle: true,
       credentials: { ...this.credentials },
     };

@@ -99,6 +99,17 @@ describe('the server in a container', () => {
   });
 });
 
+it('a server in another region takes the requests of its connection', async () => {
+  const coffer = await new CofferContainer().withSettings({ SVC_REGION: 'eu-west-1' }).start();
+  try {
+    const s3 = new S3Client(coffer.connection);
+    const { Location } = await s3.send(new CreateBucketCommand({ Bucket: 'first' }));
+    expect(Location).toBe('/first');
+  } finally {
+    await coffer.stop();
+  }
+}, 120_000);
+
 describe('the key service in a container', () => {
   let folder: string;
   beforeAll(async () => {
