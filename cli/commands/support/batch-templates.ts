@@ -31,15 +31,15 @@ export const batchTemplates = {
     filter:
       newerThan: "7d"
       olderThan: "7d"
-      createdAfter: "2026-01-01T00:00:00Z"
-      createdBefore: "2026-12-31T00:00:00Z"
+      createdAfter: "2025-01-01T00:00:00Z"
+      createdBefore: "2026-01-01T00:00:00Z"
       tags:
         - key: name
           value: "pick*"
       metadata:
         - key: content-type
           value: "image/*"
-    # notify: # for a MinIO
+    # notify: # gets the report at the end
     #   endpoint: "https://HOST/PATH"
     #   token: "Bearer TOKEN"
     retry:
@@ -57,8 +57,8 @@ export const batchTemplates = {
     filter:
       newerThan: "7d"
       olderThan: "7d"
-      createdAfter: "2026-01-01T00:00:00Z"
-      createdBefore: "2026-12-31T00:00:00Z"
+      createdAfter: "2025-01-01T00:00:00Z"
+      createdBefore: "2026-01-01T00:00:00Z"
       tags:
         - key: name
           value: "pick*"
@@ -80,7 +80,7 @@ export const batchTemplates = {
     - type: object # objects, with their older versions
       name: "*.log"
       olderThan: 70h
-      createdBefore: "2026-12-31T00:00:00Z"
+      createdBefore: "2026-01-01T00:00:00Z"
       tags:
         - key: name
           value: "pick*"
