@@ -25,6 +25,10 @@ describe('an error of the system', () => {
       Object.assign(new Error('connect EACCES'), { syscall: 'connect', code: 'EACCES', address: 'x' }),
     ],
     ['without a code', new Error('connect EACCES')],
+    [
+      'of a library of TLS',
+      new Error('C0F6557F:error:0A00010B:SSL routines:tls_validate_record_header:connect EACCES:../deps/x.c:78:'),
+    ],
     ['of a host with one address', new AggregateError([new Error('connect EACCES')])],
   ])('%s keeps its message', (_what, error) => {
     expect(errorText(error)).toBe('connect EACCES');

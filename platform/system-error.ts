@@ -31,9 +31,15 @@ export function fileErrorReason(error: unknown): string {
   return error instanceof Error ? messageOf(error) : String(error);
 }
 
-/** Node reports a host whose addresses all fail by an error with one error for each and without a message. */
+/** The text of OpenSSL: `C0F6:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/x.c:78:`. */
+const openSsl = /\b[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):[^:\s]*:\d+:\s*/;
+
+/**
+ * Returns the message of an error of a connection. Node reports a host whose addresses all fail by an error with one error for each and without
+ * a message, and passes the text of OpenSSL on with its source line.
+ */
 export function messageOf(error: Error): string {
-  if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
+  if (error.message !== '' || !(error instanceof AggregateError)) return error.message.replace(openSsl, '$1').trimEnd();
   return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
 }
 

@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { percentEncode, percentEncodePath, SigningKeys } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
+import { messageOf } from '../../platform/system-error.ts';
 import type { RemoteTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { abortError, type PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
@@ -241,7 +242,8 @@ async function* ofTarget(target: RemoteTarget, answer: IncomingMessage): AsyncGe
 
 function asUnavailable({ endpoint }: RemoteTarget, error: unknown): DeliveryError {
   if (error instanceof DeliveryError) return error;
-  const why = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? messageOf(error) : String(error);
+  const why = message === 'wrong version number' ? 'the server speaks no TLS there: write http://' : message;
   return new DeliveryError('unavailable', `${endpoint}: ${why}`, { cause: error });
 }
 

@@ -76,9 +76,10 @@ export async function resyncStatus(
 ): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
   const query = { 'replication-reset-status': '', ...(remoteBucket !== '' && { arn: remoteBucket }) };
-  const { text } = await client.text({ method: 'GET', bucket: target.bucket, query });
-  const resyncInfo = JSON.parse(text) as Fields;
-  context.output.message(documentText(resyncInfo), {
+  const answer = await client.text({ method: 'GET', bucket: target.bucket, query });
+  const resyncInfo = JSON.parse(answer.text) as Fields;
+  const text = documentText(resyncInfo);
+  context.output.message(text === '' ? 'No resync was started.' : text, {
     op: 'status',
     url: argument,
     resyncInfo,
