@@ -42,8 +42,10 @@ interface RulesSectionProps<Answer, Rule> {
   readonly dialog: (rules: readonly Rule[], index: number, editor: EditorProps<Rule>) => ReactNode;
 }
 
-/** What a dialog adds or edits. A rule has no ID that is sure: it is found by what it says. */
-type Edited<Rule> = { readonly kind: 'new' } | { readonly kind: 'present'; readonly rule: Rule };
+/** What a dialog adds or edits. A rule has no ID that is sure: it is found by what it says. `index` is its place when the dialog opened. */
+type Edited<Rule> = { readonly index: number } & (
+  { readonly kind: 'new' } | { readonly kind: 'present'; readonly rule: Rule }
+);
 
 interface Change<Rule> {
   /** The rule that is replaced or removed; undefined to add one. */
@@ -94,14 +96,15 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
           row({
             rule,
             index,
-            onEdit: () => setEdited({ kind: 'present', rule }),
+            onEdit: () => setEdited({ kind: 'present', index, rule }),
             onRemove: () => set.mutate({ old: rule }),
           }),
         )}
         {edited === undefined && <FormError error={set.error} />}
         {below?.(rules)}
         {edited !== undefined &&
-          dialog(rules, placeOf(rules, edited), {
+          // The rules have the saved one before the dialog closes.
+          dialog(rules, set.isPending ? edited.index : placeOf(rules, edited), {
             pending: set.isPending,
             error: set.error,
             onSave: (rule) => set.mutate(edited.kind === 'new' ? { rule } : { old: edited.rule, rule }),
@@ -122,7 +125,7 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
             size="compact-sm"
             variant="default"
             leftSection={<IconPlus size={14} />}
-            onClick={() => setEdited({ kind: 'new' })}
+            onClick={() => setEdited({ kind: 'new', index: rulesOf(query.data).length })}
           >
             {add}
           </Button>
