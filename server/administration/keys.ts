@@ -167,10 +167,13 @@ export async function askKeyService<T>(what: KeyCall, name: string, call: () => 
 
 type KeyCall = 'create' | 'import' | 'rotate' | 'describe' | 'list' | 'delete' | 'generate';
 
+/** An error of the key service, whose status is undefined without an answer, or of keys that this server has itself. */
+type Failure = Error & { readonly code?: unknown; readonly status?: unknown };
+
 function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
-  const failure: { readonly code?: unknown; readonly status?: unknown } = error instanceof Error ? error : {};
+  const failure = error instanceof Error ? (error as Failure) : undefined;
   const options = { cause: error };
-  switch (failure.code) {
+  switch (failure?.code) {
     case 'key-exists':
       return adminError('XMinioKMSKeyExists', `The key ${name} exists already.`, options);
     case 'key-not-found':
@@ -182,7 +185,7 @@ function asAdminError(error: unknown, what: KeyCall, name: string): unknown {
         options,
       );
     case 'not-supported':
-      return adminError('KMSNotSupported', error instanceof Error ? error.message : '', options);
+      return adminError('KMSNotSupported', failure.message, options);
     case 'unavailable':
       return adminError('KMSUnavailable', describeOutage(failure), options);
     default:
