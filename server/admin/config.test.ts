@@ -59,13 +59,50 @@ describe('get-config-kv', () => {
 });
 
 describe('an export of MinIO', () => {
-  const exported = `# MINIO_X=y\napi requests_max=0\nsite region=us-east-1\n${okta}\nheal:a bitrotscan=off\n`;
+  const exported = `# MINIO_X=y\napi requests_max=99 root_access=on\nsite region=us-east-1\n${okta}\nheal:a bitrotscan=off\n`;
+  /** What MinIO of 2025 exports where nothing was set. Subsystems that are off are comments. */
+  const untouched = [
+    'subnet license= api_key= proxy= ',
+    '# callhome enable=off frequency=24h ',
+    'drive max_timeout=30s ',
+    'site name= region= ',
+    'api requests_max=0 cluster_deadline=10s cors_allow_origin=* remote_transport_deadline=2h list_quorum=strict replication_priority=auto replication_max_workers=500 replication_max_lrg_workers=10 transition_workers=100 stale_uploads_cleanup_interval=6h stale_uploads_expiry=24h delete_cleanup_interval=5m odirect=on gzip_objects=off root_access=on sync_events=off object_max_versions=9223372036854775807 ',
+    'scanner speed=default alert_excess_versions=100 alert_excess_folders=50000 ',
+    'batch replication_workers_wait=0ms keyrotation_workers_wait=0ms expiration_workers_wait=0ms ',
+    '# compression enable=off allow_encryption=off extensions=.txt,.log mime_types=text/* ',
+    '# identity_openid enable= display_name= config_url= client_id= ',
+    'storage_class standard= rrs=EC:1 optimize=availability ',
+    'heal bitrotscan=off max_sleep=250ms max_io=100 drive_workers= ',
+    `browser csp_policy="default-src 'self' 'unsafe-eval' 'unsafe-inline'; script-src 'self' https://unpkg.com;  connect-src 'self' https://unpkg.com;" hsts_seconds=0 hsts_include_subdomains=off hsts_preload=off referrer_policy=strict-origin-when-cross-origin `,
+    'ilm transition_workers=100 expiration_workers=100 ',
+  ];
 
   it('is imported as far as it can be, and the rest is listed', async () => {
     const answer = await call('PUT', 'config', exported);
     expect(answer).toMatchObject(rejected('XMinioConfigError', /Imported: site, identity_openid\. Left out/));
-    expect(answer.text).toMatch(/it: api \(.*\), heal:a\./);
+    expect(answer.text).toMatch(/it: api \(it has no requests_max\), heal:a \(it has no bitrotscan\)\./);
     expect((await call('GET', 'get-config-kv?key=identity_openid:okta')).text).toMatch(/^identity_openid:okta /);
+  });
+
+  it('is imported without a word where nothing was set', async () => {
+    expect(await call('PUT', 'config', untouched.join('\n'))).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['subnet license= api_key=secret proxy=', 'subnet (it has no api_key)'],
+    ['drive max_timeout=5m', 'drive (it has no max_timeout)'],
+    ['batch replication_workers_wait=1s keyrotation_workers_wait=0ms', 'batch (it has no replication_workers_wait)'],
+    ['ilm transition_workers=7 expiration_workers=8', 'ilm (it has no transition_workers, expiration_workers)'],
+    ['lambda_webhook:a endpoint=https://a', 'lambda_webhook:a (it has no endpoint)'],
+    ['unheard_of', 'unheard_of'],
+  ])('names what was set and is not here: %s', async (line, named) => {
+    const { status, text } = await call(
+      'PUT',
+      'config',
+      [...untouched.filter((one) => !line.startsWith(one.split(' ', 1)[0] ?? '')), line].join('\n'),
+    );
+    expect([status, text]).toEqual([400, expect.stringContaining(`cannot set it: ${named}. Remove`)]);
+    expect(text).not.toContain('secret');
   });
 
   it('is imported without a word once only known lines are left', async () => {

@@ -17,6 +17,7 @@ import {
   targetText,
   withoutSecrets,
 } from './config-text.ts';
+import { isMinioDefault } from '../../platform/settings/minio-config-defaults.ts';
 import { saved } from './identity-providers/identity-providers.ts';
 import { mayAttach, requireOneOf } from '../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './call.ts';
@@ -111,23 +112,31 @@ async function setLines(call: AdminCall, mode: SaveMode): Promise<AdminAnswer> {
 }
 
 /**
- * An export of MinIO has lines for subsystems that Coffer does not have. The import takes the others, and the error lists what was left
- * out, because clients print no successful answer.
+ * An export of MinIO has lines for subsystems and keys that Coffer does not have. Where MinIO's default is their value, nothing is lost without
+ * them. The import takes what it can, and the error lists what else was left out, because clients print no successful answer.
  */
 async function importLines(call: AdminCall): Promise<AdminAnswer> {
   const lines = parseConfigLines((await call.sealedBody()).toString());
   const taken: ConfigLine[] = [];
   const leftOut: string[] = [];
   for (const line of lines) {
-    const { subsystem, target, values } = line;
-    const name = target === '_' ? subsystem : `${subsystem}:${target}`;
-    try {
-      if (kindOf(call.services, subsystem) === undefined) refuseChange(call.services, { ...line, mode: 'replace' });
-      taken.push({ subsystem, target, values });
-    } catch (error) {
-      if (!(error instanceof IdentityError)) throw error;
-      leftOut.push(error.code === 'no-such-subsystem' ? name : `${name} (${error.message.replace(/\.$/, '')})`);
+    const { subsystem, target } = line;
+    if (kindOf(call.services, subsystem) !== undefined) {
+      taken.push(line);
+      continue;
     }
+    const name = target === '_' ? subsystem : `${subsystem}:${target}`;
+    const { known, unknown } = withoutMinioDefaults(line);
+    if (unknown.length > 0) leftOut.push(`${name} (it has no ${unknown.join(', ')})`);
+    else if (environmentSubsystem(subsystem) !== undefined) {
+      try {
+        refuseChange(call.services, { ...known, mode: 'replace' });
+        taken.push(known);
+      } catch (error) {
+        if (!(error instanceof IdentityError)) throw error;
+        leftOut.push(`${name} (${error.message.replace(/\.$/, '')})`);
+      }
+    } else if (line.values.size === 0) leftOut.push(name);
   }
   const answer = await applyLines(call, taken, 'replace');
   if (leftOut.length === 0) return answer;
@@ -137,6 +146,18 @@ async function importLines(call: AdminCall): Promise<AdminAnswer> {
     `Imported: ${imported.length === 0 ? 'nothing' : [...new Set(imported)].join(', ')}. ` +
       `Left out, since this server cannot set it: ${leftOut.join(', ')}. Remove these lines to import without this message.`,
   );
+}
+
+/** Parts the keys that this server has from those that it lacks. Of the latter those with MinIO's default are left out. */
+function withoutMinioDefaults(line: ConfigLine): { readonly known: ConfigLine; readonly unknown: readonly string[] } {
+  const { subsystem, target, values } = line;
+  const keys = environmentSubsystem(subsystem)?.keys ?? [];
+  const isKnown = (key: string) => keys.some((one) => one.key === key);
+  const known = new Map([...values].filter(([key]) => isKnown(key)));
+  const unknown = [...values].filter(
+    ([key, value]) => !isKnown(key) && !(target === '_' && isMinioDefault(subsystem, key, value)),
+  );
+  return { known: { ...line, values: known }, unknown: unknown.map(([key]) => key) };
 }
 
 /** Checks all lines before it changes anything. */
@@ -186,6 +207,8 @@ function refuseChange(
   for (const [key, value] of values) {
     const row = subsystem.keys.find((known) => known.key === key)?.row;
     if (row !== undefined && (row.secret ? value === '' : value === (row.default ?? ''))) continue;
+    // MinIO exports this for what was not set.
+    if (row !== undefined && mode === 'replace' && value === '') continue;
     if (row !== undefined && value === given?.get(settingOf(row, target))?.value) continue;
     const rows = row === undefined ? subsystem.keys.map((known) => known.row) : [row];
     const variable = rows.map((one) => settingOf(one, target)).join(', ');
