@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { couldAllow } from './could-allow.ts';
+import { couldAllow, couldDeny } from './could-allow.ts';
 import { decide } from './decide.ts';
 import { parseBucketPolicy } from './parse-policy.ts';
 import { request, statements } from '../../test/support/policy/policy-arbitraries.ts';
@@ -42,6 +42,33 @@ describe('whether a key of a bucket could be deleted', () => {
   ])('by a policy that allows %s', (_what, expected, statementsOfPolicy) => {
     const identity = statementsOfPolicy.length === 0 ? [] : [policyOf(...statementsOfPolicy)];
     expect(couldAllow({ identity, request: asked }, below)).toBe(expected);
+  });
+
+  it.each<[string, boolean, readonly WrittenStatement[]]>([
+    ['the whole bucket', true, [allow()]],
+    ['everything', true, [allow({ Resource: '*' })]],
+    ['a pattern that ends with *', true, [at('b?cket/*')]],
+    ['all but another bucket', true, [{ Effect: 'Allow', Action: 's3:*', NotResource: 'arn:aws:s3:::other/*' }]],
+    ['all but a folder', false, [{ Effect: 'Allow', Action: 's3:*', NotResource: 'arn:aws:s3:::bucket/a/*' }]],
+    [
+      'all but a folder of nobody',
+      false,
+      [{ Effect: 'Allow', Action: 's3:*', NotResource: 'arn:aws:s3:::${jwt:team}/*' }],
+    ],
+    ['a folder', false, [at('bucket/a/*')]],
+    ['one key', false, [at('bucket/a')]],
+    ['keys of one character', false, [at('bucket/?')]],
+    ['keys of some characters', false, [at('bucket/?*')]],
+    ['keys that end so', false, [at('bucket/*.csv')]],
+    [
+      'keys on a condition of the body',
+      false,
+      [allow({ Condition: { StringNotEquals: { 's3:x-amz-acl': 'private' } } })],
+    ],
+    ['the bucket, and denied a folder', true, [allow(), deny({ Resource: 'arn:aws:s3:::bucket/a/*' })]],
+  ])('all of them by a policy that allows %s: %j', (_what, expected, statementsOfPolicy) => {
+    const every = { below: true, every: true, keys: ['s3:x-amz-acl'] };
+    expect(couldAllow({ identity: [policyOf(...statementsOfPolicy)], request: asked }, every)).toBe(expected);
   });
 
   it.each<[string, boolean, string]>([
@@ -95,6 +122,25 @@ describe('whether a key of a bucket could be deleted', () => {
     const identity = [policyOf(allow({ Condition: { StringEquals: { 's3:LocationConstraint': 'here' } } }))];
     expect(couldAllow({ identity, request: asked }, below)).toBe(false);
     expect(couldAllow({ identity, request: asked }, { below: true, keys: ['s3:locationconstraint'] })).toBe(true);
+  });
+
+  it('never says yes to all of them where the decision on one is no', () => {
+    const every = { below: true, every: true, keys: [] };
+    const below = fc
+      .tuple(request(), fc.constantFrom('s3:GetObject', 's3:PutObject'), fc.constantFrom('a/', 'a/a', 'b/'))
+      .map(([any, action, resource]) => ({ ...any, action, resource }));
+    let allowed = 0;
+    fc.assert(
+      fc.property(statements(), below, fc.constantFrom('x', '*', 'a/b', '?'), (own, asked, rest) => {
+        const input = { identity: [policyOf(...own)], request: asked };
+        if (!couldAllow(input, every) || couldDeny(input, every)) return;
+        allowed += 1;
+        const one = { ...asked, resource: asked.resource + rest };
+        expect(decide({ ...input, request: one }).effect).toBe('allow');
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(allowed).toBeGreaterThan(0);
   });
 
   it('never says no where the decision is yes', () => {

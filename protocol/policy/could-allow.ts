@@ -4,7 +4,7 @@ import type { NamedPolicy } from './evaluate.ts';
 import { PreparedRequest } from './policy-request.ts';
 import { matchesWithoutResource, matchesResources } from './match-statement.ts';
 import { existingTagKey } from './known-names.ts';
-import { patternMatcher, type TextMatcher } from './glob.ts';
+import { matchesEveryAfter, patternMatcher, type TextMatcher } from './glob.ts';
 import { resolveTemplate } from './variables.ts';
 
 const existingTags = existingTagKey.toLowerCase();
@@ -15,7 +15,10 @@ export interface StillUnknown {
   readonly below: boolean;
   /** With `below`: the resources have no further `/`, as the objects directly in a folder. */
   readonly direct?: boolean;
-  /** With `below`: the request is for all of these resources, so that no statement may deny any of them. */
+  /**
+   * With `below`: the request is for all of these resources, so that one statement must allow all of them whatever the body says, and none
+   * may deny any of them.
+   */
   readonly every?: boolean;
   /** Condition keys that the body sets, in lower case. A `/` at the end matches any suffix. */
   readonly keys: readonly string[];
@@ -23,7 +26,8 @@ export interface StillUnknown {
 
 /**
  * Reports whether `decide` could allow the request when its body is known. It never returns false where `decide` may allow. It may return
- * true where `decide` denies, which only costs the reading of a body.
+ * true where `decide` denies, which only costs the reading of a body. With `every` it never returns true where no statement allows one of the
+ * resources: several statements that allow all of them together do not count.
  */
 export function couldAllow(input: DecisionInput, unknown: StillUnknown): boolean {
   const { identity, bucket, boundaries = [], acl, request } = input;
@@ -60,6 +64,12 @@ export function couldDeny(
 function mayAllow(statement: CompiledStatement, request: PreparedRequest, unknown: StillUnknown): boolean {
   const { source, conditions } = statement;
   if (source.effect !== 'Allow' || !matchesWithoutResource(statement, request)) return false;
+  if (unknown.every === true) {
+    return (
+      coversBelow(statement, request) &&
+      conditions.every((condition) => !isUnknown(condition.key, unknown) && conditionHolds(condition, request, 'Allow'))
+    );
+  }
   if (unknown.below ? !reachesBelow(statement, request, unknown) : !matchesResources(statement, request)) return false;
   return conditions.every(
     (condition) => isUnknown(condition.key, unknown) || conditionHolds(condition, request, 'Allow'),
@@ -88,22 +98,27 @@ function reachesBelow(
   if (request.service === 'kms' && resources.every(({ of }) => of === 's3')) return true;
   return resources.some((resource) => {
     const matcher = matcherOf(resource, request);
-    if (matcher === undefined || matcher.kind === 'anything') return matcher !== undefined;
-    const text = matcher.kind === 'exactly' ? matcher.text : matcher.prefix;
-    if (text.startsWith(request.resource)) return !direct || !text.includes('/', request.resource.length);
-    return matcher.kind !== 'exactly' && request.resource.startsWith(text);
+    return matcher !== undefined && reaches(matcher, request.resource, direct);
   });
+}
+
+/** Reports whether the pattern could match a resource with this prefix. */
+function reaches(matcher: TextMatcher, prefix: string, direct: boolean): boolean {
+  if (matcher.kind === 'anything') return true;
+  const text = matcher.kind === 'exactly' ? matcher.text : matcher.prefix;
+  if (text.startsWith(prefix)) return !direct || !text.includes('/', prefix.length);
+  return matcher.kind !== 'exactly' && prefix.startsWith(text);
 }
 
 /** Reports whether the statement covers every resource with this prefix. */
 function coversBelow({ source, resources }: CompiledStatement, request: PreparedRequest): boolean {
   if (resources === undefined) return true;
-  if (source.resources?.kind !== 'only') return false;
-  return resources.some((resource) => {
-    const matcher = matcherOf(resource, request);
-    if (matcher?.kind === 'anything') return true;
-    return matcher?.kind === 'beginning' && request.resource.startsWith(matcher.prefix);
-  });
+  const matchers = resources.map((resource) => matcherOf(resource, request));
+  if (source.resources?.kind === 'only') {
+    return matchers.some((matcher) => matcher !== undefined && matchesEveryAfter(matcher, request.resource));
+  }
+  // A variable without a value could stand for anything.
+  return matchers.every((matcher) => matcher !== undefined && !reaches(matcher, request.resource, false));
 }
 
 /** Returns undefined if the pattern matches nothing of this service. */

@@ -175,6 +175,15 @@ export function matchesText(matcher: TextMatcher, text: string): boolean {
   }
 }
 
+/**
+ * Reports whether the pattern matches every text that begins with the prefix. A pattern with `*` at its end that matches the prefix itself
+ * matches whatever follows too; every other pattern with a wildcard bounds what follows.
+ */
+export function matchesEveryAfter(matcher: TextMatcher, prefix: string): boolean {
+  const isOpen = matcher.kind === 'pattern' ? matcher.glob.last?.length === 0 : matcher.kind !== 'exactly';
+  return isOpen && matchesText(matcher, prefix);
+}
+
 /** Names of buckets and actions differ at their end rather than at their beginning: one comparison saves most calls. */
 function begins(text: string, prefix: string): boolean {
   const last = prefix.length - 1;

@@ -95,14 +95,14 @@ const there = 'x, endpoint: "http://h", credentials: {accessKey: a, secretKey: b
 const sends = job('logs', there);
 const fetches = job(there, 'logs');
 
-async function startedBy(actions: readonly string[], given: string, denied?: object) {
+async function startedBy(actions: readonly string[], given: string, denied?: object, keys = 'in/*') {
   const { call, identities } = await batchAdmin();
   await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
   const Statement = [
     {
       Effect: 'Allow',
       Action: ['admin:StartBatchJob', ...actions],
-      Resource: ['arn:aws:s3:::logs', 'arn:aws:s3:::logs/in/*'],
+      Resource: ['arn:aws:s3:::logs', `arn:aws:s3:::logs/${keys}`],
     },
     ...(denied === undefined ? [] : [{ Effect: 'Deny', Action: 's3:PutObject', ...denied }]),
   ];
@@ -128,6 +128,8 @@ describe('the rights of a job that replicates', () => {
     ['some of its objects', { Resource: 'arn:aws:s3:::logs/in/locked/*' }],
     ['one object', { Resource: 'arn:aws:s3:::logs/in/a' }],
     ['objects by a wildcard', { Resource: 'arn:aws:s3:::logs/*.key' }],
+    ['objects whose names have one character', { Resource: 'arn:aws:s3:::logs/in/?' }],
+    ['objects whose names begin with any character', { Resource: 'arn:aws:s3:::logs/in/?*' }],
     ['objects with a tag', { Resource: '*', Condition: { StringEquals: { 's3:ExistingObjectTag/kept': 'yes' } } }],
     [
       'objects with a tag that they bring along',
@@ -136,6 +138,15 @@ describe('the rights of a job that replicates', () => {
     ['all but others', { NotResource: 'arn:aws:s3:::logs/in/open/*' }],
   ])('are not had by a caller whom a statement denies %s', async (_what, denied) => {
     expect(await startedBy([...rules, ...writes], fetches, denied)).toMatchObject({ status: 403 });
+  });
+
+  // The resource `logs/in/*` as a text matches these patterns, and the objects below `logs/in/` do not.
+  it.each(['in/?', '*/?', 'in/${*}'])('are not had by a caller who may write logs/%s alone', async (keys) => {
+    expect(await startedBy([...rules, ...writes], fetches, undefined, keys)).toMatchObject({ status: 403 });
+  });
+
+  it.each(['*', 'i*', '*/*', '?n/*', '*in/*'])('are had by a caller who may write logs/%s', async (keys) => {
+    expect(await startedBy([...rules, ...writes], fetches, undefined, keys)).toMatchObject({ status: 400 });
   });
 
   it('are had by a caller whom a statement denies what is elsewhere', async () => {
