@@ -1,4 +1,5 @@
 import type { Dispatcher, Pool } from 'undici';
+import { timeoutText } from './timeouts.ts';
 
 /** Bytes of the header of an answer. It must be given: the package cannot read Node's own limit in a bundle. */
 const maxHeaderSize = 16 * 1024;
@@ -40,6 +41,8 @@ interface ExchangeLimits {
   readonly maxAnswerBytes: number;
   /** Milliseconds for the whole exchange, with the wait for a connection. Without it the timeouts of the pool count. */
   readonly timeoutMs?: number;
+  /** Milliseconds of the timeouts of the pool. Messages name them. */
+  readonly idleMs?: number;
   /** Makes the error of an answer that is late or too long. */
   readonly toError?: (message: string) => Error;
 }
@@ -57,6 +60,7 @@ interface ExchangeLimits {
 export function exchange(pool: Pool, request: PoolRequest, limits: ExchangeLimits): Promise<PoolAnswer> {
   const { signal, body = null, ...rest } = request;
   const { maxAnswerBytes, timeoutMs, toError = (message: string) => new Error(message) } = limits;
+  const poolMs = limits.idleMs ?? timeoutMs;
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortError(signal));
     let abort: ((reason: Error) => void) | undefined;
@@ -76,7 +80,7 @@ export function exchange(pool: Pool, request: PoolRequest, limits: ExchangeLimit
     const late =
       timeoutMs === undefined
         ? undefined
-        : setTimeout(() => fail(toError(`it did not answer within ${timeoutMs} ms`)), timeoutMs).unref();
+        : setTimeout(() => fail(toError(`it did not answer within ${timeoutText(timeoutMs)}`)), timeoutMs).unref();
     let [status, size] = [0, 0];
     let headers: PoolAnswer['headers'] = {};
     const chunks: Buffer[] = [];
@@ -102,12 +106,37 @@ export function exchange(pool: Pool, request: PoolRequest, limits: ExchangeLimit
           resolve({ status, headers, text: size === 0 ? '' : Buffer.concat(chunks).toString() });
         },
         onResponseError(_controller, error) {
-          fail(error);
+          fail(explained(error, poolMs));
         },
       },
     );
     return undefined;
   });
+}
+
+/** Replaces the messages of the package that do not say what failed or how long the request waited: "Headers Timeout Error". */
+function explained(error: Error, poolMs: number | undefined): Error {
+  const message = explanationOf('code' in error ? error.code : undefined, poolMs);
+  return message === undefined ? error : new Error(message, { cause: error });
+}
+
+/** Returns undefined for an error whose own message says enough. */
+function explanationOf(code: unknown, poolMs: number | undefined): string | undefined {
+  const time = poolMs === undefined ? 'in time' : `within ${timeoutText(poolMs)}`;
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return `it did not take a connection ${time}`;
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return `it did not answer ${time}`;
+    case 'UND_ERR_BODY_TIMEOUT':
+      return `it did not continue its answer ${time}`;
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return `the header of its answer is longer than ${maxHeaderSize} bytes`;
+    case 'UND_ERR_SOCKET':
+      return 'it ended the connection before its answer';
+    default:
+      return undefined;
+  }
 }
 
 export function abortError(signal: AbortSignal | undefined): Error {

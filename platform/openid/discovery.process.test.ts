@@ -59,7 +59,7 @@ describe('discover', () => {
     provider.fail('discovery', { kind: 'hang' });
     await expect(discover(provider.configUrl, { timeoutMs: 50 })).rejects.toMatchObject({
       code: 'Unreachable',
-      message: expect.stringContaining('did not answer in time') as string,
+      message: expect.stringContaining('did not answer within 50 ms') as string,
     });
   });
 

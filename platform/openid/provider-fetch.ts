@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import { OpenIdError } from './errors.ts';
 import { defaultAuthorities } from '../tls/default-authorities.ts';
+import { timeoutSignal } from '../timeouts.ts';
 
 /**
  * The part of `fetch` that calls to a provider need. `jose` and `openid-client` accept it as their custom fetch. It does not follow
@@ -46,7 +47,7 @@ export function createProviderFetch(options: ProviderFetchOptions = {}): Provide
   const context = secureContextOf(options);
   const agents = options.keepMs === undefined ? undefined : agentsFor(options.keepMs);
   return async (url, init = {}) => {
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const timeout = timeoutSignal(timeoutMs);
     const signal = init.signal ? AbortSignal.any([timeout, init.signal]) : timeout;
     const answer = await send(new URL(url), init, { agents, secureContext: context(), signal });
     const body = await readBounded(answer, maxBytes, signal);
@@ -208,7 +209,6 @@ function causeOf(error: unknown): string {
   // Happy eyeballs reports one error for each address.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(first instanceof Error)) return String(first);
-  if (first.name === 'TimeoutError') return 'it did not answer in time';
   const code = 'code' in first && typeof first.code === 'string' ? first.code : undefined;
   return (code === undefined ? undefined : causes[code]) ?? first.message;
 }

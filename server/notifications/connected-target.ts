@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../platform/system-error.ts';
+import { timeoutText } from '../../platform/timeouts.ts';
 import type { EventMessage } from './event-message.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { NotificationTarget } from './target.ts';
@@ -62,7 +63,7 @@ function withoutRequest(error: unknown): unknown {
 async function inTime(work: Promise<void>, ms: number): Promise<void> {
   const ended = new AbortController();
   const late = sleep(ms, undefined, { signal: ended.signal, ref: false }).then(() => {
-    throw new DeliveryError('unavailable', `it did not answer within ${ms} ms`);
+    throw new DeliveryError('unavailable', `it did not answer within ${timeoutText(ms)}`);
   });
   try {
     await Promise.race([work, late]);

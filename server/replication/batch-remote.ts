@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { timeoutSignal } from '../../platform/timeouts.ts';
 import { parseTagging } from '../../protocol/s3/tagging.ts';
 import { isVersionId, plainVersionId } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -183,7 +184,7 @@ class S3BatchRemote implements BatchRemote {
       headers: { 'content-type': 'application/json', ...(notifyToken !== undefined && { authorization: notifyToken }) },
       body: JSON.stringify(report),
       redirect: 'error',
-      signal: AbortSignal.timeout(notifyMs),
+      signal: timeoutSignal(notifyMs),
     });
     if (!ok) throw new DeliveryError('rejected', `the address of the report answers ${status}`);
   }

@@ -15,6 +15,7 @@ import { messageOf } from '../../platform/system-error.ts';
 import type { RemoteTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { abortError, type PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
+import { timeoutText } from '../../platform/timeouts.ts';
 import { WholeExchange } from './whole-exchange.ts';
 
 export type { PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
@@ -169,7 +170,7 @@ export class TargetClient {
     const request = this.#target.secure ? httpsRequest(options) : httpRequest(options);
     this.#underWay.add(request);
     request.once('close', () => this.#underWay.delete(request));
-    request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
+    request.setTimeout(idleMs, () => request.destroy(new Error(`it did not answer within ${timeoutText(idleMs)}`)));
     return [request, once(request, 'response') as Promise<[IncomingMessage]>];
   }
 
@@ -228,7 +229,10 @@ async function* ofTarget(target: RemoteTarget, answer: IncomingMessage): AsyncGe
   const chunks = (answer as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const idle = setTimeout(() => answer.destroy(new Error(`no data within ${idleMs} ms`)), idleMs);
+      const idle = setTimeout(
+        () => answer.destroy(new Error(`it did not continue its answer within ${timeoutText(idleMs)}`)),
+        idleMs,
+      );
       const next = await chunks.next().finally(() => clearTimeout(idle));
       if (next.done === true) return;
       yield next.value;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { errors } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPool, type PoolRequest } from '../../platform/http-pool.ts';
 import { WholeExchange } from './whole-exchange.ts';
@@ -12,6 +13,7 @@ let connections = 0;
 async function answering(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   open?: typeof openPool,
+  idleMs = 10_000,
 ): Promise<WholeExchange> {
   connections = 0;
   server = createServer(answer).on('connection', () => (connections += 1));
@@ -21,7 +23,7 @@ async function answering(
   exchange = new WholeExchange({
     origin: `http://127.0.0.1:${port}`,
     connections: 2,
-    idleMs: 10_000,
+    idleMs,
     keepMs: 4_000,
     maxAnswerBytes: 1_000,
     open,
@@ -83,12 +85,31 @@ describe('an exchange with bodies in memory', () => {
 
   it('refuses an answer with a header that is too long', async () => {
     const asked = await answering((_request, response) => response.setHeader('x-long', 'x'.repeat(20_000)).end());
-    await expect(asked.send(get)).rejects.toThrow();
+    await expect(asked.send(get)).rejects.toThrow('the header of its answer is longer than 16384 bytes');
   });
 
   it('rejects where the connection breaks before the answer', async () => {
     const asked = await answering((request) => request.socket.destroy());
-    await expect(asked.send(get)).rejects.toThrow();
+    await expect(asked.send(get)).rejects.toThrow('it ended the connection before its answer');
+  });
+
+  it('says how long it waited for an answer', async () => {
+    const asked = await answering(() => undefined, undefined, 100);
+    await expect(asked.send(get)).rejects.toThrow('it did not answer within 100 ms');
+  });
+
+  it('says how long it waited for the rest of an answer', async () => {
+    const asked = await answering((_request, response) => response.write('a part'), undefined, 100);
+    await expect(asked.send(get)).rejects.toThrow('it did not continue its answer within 100 ms');
+  });
+
+  it('says how long it waited for a connection', async () => {
+    const late = new errors.ConnectTimeoutError();
+    const asked = await answering(
+      () => undefined,
+      (origin, options) => openPool(origin, { ...options, connect: (_options, callback) => callback(late, null) }),
+    );
+    await expect(asked.send(get)).rejects.toThrow('it did not take a connection within 10 s');
   });
 
   it('opens its connections again after it could not', async () => {

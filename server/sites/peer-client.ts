@@ -8,6 +8,7 @@ import { FormatError } from '../../protocol/format-error.ts';
 import { percentEncode } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
+import { timeoutText } from '../../platform/timeouts.ts';
 
 interface Peer {
   readonly name: string;
@@ -99,7 +100,7 @@ async function exchange(
     path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
     headers: { ...unsigned, ...signed },
   });
-  request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs} ms`)));
+  request.setTimeout(idleMs, () => request.destroy(new Error(`it did not answer within ${timeoutText(idleMs)}`)));
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
   request.end(body);
   const [answer] = await answered;
@@ -142,7 +143,7 @@ export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs
     headers: { host: url.host, ...signed },
     signal,
   });
-  request.setTimeout(usualIdleMs, () => request.destroy(new Error(`no traffic for ${usualIdleMs} ms`)));
+  request.setTimeout(usualIdleMs, () => request.destroy(new Error(`it took no data for ${timeoutText(usualIdleMs)}`)));
   try {
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
     // A refusal comes before the end, and so does an error of the connection.

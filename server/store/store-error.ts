@@ -1,3 +1,5 @@
+import { timeoutText } from '../../platform/timeouts.ts';
+
 /** The errors of sealed records. An administrator must act. */
 export const sealedRecordsErrors = [
   /** The records are sealed, and no key service is configured. */
@@ -99,6 +101,11 @@ export interface CallFailure {
     | 'refused';
   /** The error code of the other store, or that of the socket. */
   readonly code: string;
+}
+
+/** Returns the code of a call whose answer was late: "no answer within 10 s". */
+export function noAnswer(timeoutMs: number | undefined): string {
+  return timeoutMs === undefined ? 'no answer in time' : `no answer within ${timeoutText(timeoutMs)}`;
 }
 
 /** Returns the failure of a call of another object store; undefined for any other error. */

@@ -5,6 +5,7 @@ import {
   type ProviderFetchOptions,
 } from '../../../platform/openid/provider-fetch.ts';
 import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
+import { timeoutSignal } from '../../../platform/timeouts.ts';
 import { KeyError } from '../keystore.ts';
 
 /** The time of a remote store. Tests pass a virtual clock. */
@@ -133,7 +134,7 @@ export class Remote {
         method,
         headers: { accept: 'application/json', ...headers },
         body,
-        signal: withinMs === undefined ? undefined : AbortSignal.timeout(withinMs),
+        signal: withinMs === undefined ? undefined : timeoutSignal(withinMs),
       });
       return { answer: { status: answer.status, headers: answer.headers, text: await answer.text(), repeated } };
     } catch (failure) {

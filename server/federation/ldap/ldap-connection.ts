@@ -3,6 +3,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, getCACertificates } from 'node:tls';
 import { Client } from 'ldapts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
+import { timeoutText } from '../../../platform/timeouts.ts';
 
 /**
  * A connection to the directory that never reconnects. After a lost connection the library would continue as an anonymous client and, after
@@ -84,9 +85,16 @@ export async function connected<T>(
   };
   try {
     return await Promise.race([worked(), over.promise]);
+  } catch (error) {
+    throw isLate(error) ? new Error(`it did not answer within ${timeoutText(timeout)}`, { cause: error }) : error;
   } finally {
     ended.removeEventListener('abort', end);
   }
+}
+
+/** The library reports its timeouts by these messages alone, which do not name the time. */
+function isLate(error: unknown): boolean {
+  return error instanceof Error && /^(?:Connection timeout|\w+: Operation timed out)$/.test(error.message);
 }
 
 async function tlsOptions({ host, skipVerify, caFile }: LdapSettings): Promise<ConnectionOptions> {

@@ -1,6 +1,7 @@
 import { type Client, ResultCodeError } from 'ldapts';
 import { semaphore } from '../../../platform/concurrency.ts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
+import { timeoutText } from '../../../platform/timeouts.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
 import { ldapErrorText, lookupRefused } from './ldap-error-text.ts';
@@ -138,7 +139,7 @@ function wrongCredentials(cause?: unknown): IdentityError {
 
 function asDirectoryError(error: unknown, { host, port }: LdapSettings, overMs: number | undefined): unknown {
   if (isDirectoryError(error)) return error;
-  const why = overMs === undefined ? ldapErrorText(error) : `no answer in ${overMs} ms`;
+  const why = overMs === undefined ? ldapErrorText(error) : `it did not answer within ${timeoutText(overMs)}`;
   return new IdentityError('directory-unavailable', `The directory ${host}:${port} cannot be asked now: ${why}.`, {
     cause: error,
   });

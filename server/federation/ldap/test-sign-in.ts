@@ -1,5 +1,6 @@
 import { type Client, ResultCodeError } from 'ldapts';
 import type { LdapSearch, LdapSettings } from '../../../platform/settings/identity-settings.ts';
+import { timeoutText } from '../../../platform/timeouts.ts';
 import type { SignInStep } from '../sign-in-test.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
@@ -44,7 +45,7 @@ export async function testLdapSignIn(
     });
     return user === undefined ? { steps } : { steps, user };
   } catch (error) {
-    const message = ended.aborted ? `There is no answer in ${timeoutMs} ms.` : messageOf(error);
+    const message = ended.aborted ? `The directory did not answer within ${timeoutText(timeoutMs)}.` : messageOf(error);
     return { steps: [...steps, { step: at === '' ? 'Connection' : at, outcome: 'failed', message }] };
   }
 }

@@ -1,3 +1,4 @@
+import { timeoutSignal } from '../../../platform/timeouts.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
@@ -132,7 +133,7 @@ async function checkRemote(
   secrets: BatchSecrets,
 ): Promise<void> {
   if (replication === undefined) throw new MaintenanceError('invalid-job', 'this server runs no jobs that replicate');
-  const remote = replication.open(definition, secrets, AbortSignal.timeout(checkMs));
+  const remote = replication.open(definition, secrets, timeoutSignal(checkMs));
   try {
     await remote.check();
   } finally {

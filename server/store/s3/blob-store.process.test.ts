@@ -207,6 +207,12 @@ describe('the S3 blob store', () => {
       await expect(readAll()).rejects.toMatchObject({ name: 'StoreError', code: 'unreachable' });
     });
 
+    it('not after silence, and says how long it waited', async () => {
+      store = await open({ timeouts: { ...quickToRepeat, total: 600 } });
+      s3.always('Get', { kind: 'silent' });
+      await expect(readAll()).rejects.toThrow(/no answer within 500 ms \(\d+ attempts? in [\d.]+ (?:s|ms)\)$/);
+    });
+
     it('again after 503 and a late first byte', async () => {
       store = await open({ timeouts: quickToRepeat });
       s3.fault('Get', { kind: 'answer', status: 503, code: 'SlowDown', retryAfter: 0.05 }, { kind: 'silent' });

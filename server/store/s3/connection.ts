@@ -9,6 +9,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { type BlobsAddress } from '../store-address.ts';
 import { type S3Failure, s3Failure, untrustedAdvice } from './errors.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
+import { timeoutText } from '../../../platform/timeouts.ts';
 import { StoreError } from '../store-error.ts';
 
 /** Timeouts for calls of another S3, in milliseconds. */
@@ -44,6 +45,12 @@ export class Attempts {
   progressed(): void {
     this.#began = performance.now();
     this.#made = 0;
+  }
+
+  /** Says how often and how long the call was tried: "3 attempts in 15 s". */
+  summary(): string {
+    const count = this.#made + 1;
+    return `${count} ${count === 1 ? 'attempt' : 'attempts'} in ${timeoutText(performance.now() - this.#began)}`;
   }
 
   /**
@@ -153,13 +160,14 @@ export class S3Connection {
         });
       } catch (error) {
         abortSignal?.throwIfAborted();
-        const failure = s3Failure(error);
+        const failure = s3Failure(error, timeout);
         if (failure === undefined) throw error;
         if (failure.kind === 'passing') this.#forgetIdleConnections();
         const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs));
         if (again) continue;
         const reason = failure.kind === 'full' ? 'full' : 'unreachable';
-        throw new StoreError(reason, this.#sentence(doing, failure), { cause: error, failure });
+        const waited = failure.kind === 'passing' ? ` (${attempts.summary()})` : '';
+        throw new StoreError(reason, `${this.#sentence(doing, failure)}${waited}`, { cause: error, failure });
       }
     }
   }

@@ -1,4 +1,4 @@
-import { StoreError } from '../store-error.ts';
+import { noAnswer, StoreError } from '../store-error.ts';
 /** The failure of an attempt at another S3, classified by what the caller does next. */
 export type S3Failure =
   /** There is no such object or upload. */
@@ -56,11 +56,14 @@ export const untrustedAdvice =
   'its certificate is not trusted; name the authority that signed it in SVC_STORE_BLOBS_S3_CA_FILE';
 const ask = 'see what that S3 logged';
 
-/** Classifies an error of the SDK or of a socket. Returns undefined for any other error, which is a defect and must be rethrown. */
-export function s3Failure(error: unknown): S3Failure | undefined {
+/**
+ * Classifies an error of the SDK or of a socket. Returns undefined for any other error, which is a defect and must be rethrown. `timeoutMs`
+ * is the timeout of the request, which the code of a late answer names.
+ */
+export function s3Failure(error: unknown, timeoutMs?: number): S3Failure | undefined {
   if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   const status = statusOf(error);
-  if (status === undefined) return withoutAnswer(error);
+  if (status === undefined) return withoutAnswer(error, timeoutMs);
   const code = error.name === 'Error' || error.name === 'SyntaxError' ? `HTTP ${status}` : error.name;
   if (full.has(code) || status === 507)
     return { kind: 'full', code, advice: 'free space or raise the quota of that bucket' };
@@ -72,9 +75,9 @@ export function s3Failure(error: unknown): S3Failure | undefined {
   return { kind: 'refused', code, advice: advice[code] ?? ask };
 }
 
-function withoutAnswer(error: Error): S3Failure | undefined {
+function withoutAnswer(error: Error, timeoutMs: number | undefined): S3Failure | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  if (error.name === 'TimeoutError') return { kind: 'passing', code: 'no answer in time', afterMs: 0 };
+  if (error.name === 'TimeoutError') return { kind: 'passing', code: noAnswer(timeoutMs), afterMs: 0 };
   if (code === undefined) return undefined;
   if (/CERT|^UNABLE_TO_VERIFY|^ERR_TLS|^ERR_SSL/.test(code))
     return { kind: 'refused', code, advice: ofCertificate[code] ?? untrustedAdvice };

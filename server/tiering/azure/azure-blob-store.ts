@@ -187,7 +187,7 @@ export class AzureBlobStore implements BlobStore {
   }
 
   #failed(doing: string, error: unknown): unknown {
-    const failure = azureFailure(error);
+    const failure = azureFailure(error, this.#timeouts.answer);
     return failure === undefined ? error : this.#error(doing, failure);
   }
 

@@ -1,4 +1,4 @@
-import { StoreError, type CallFailure } from '../../store/store-error.ts';
+import { noAnswer, StoreError, type CallFailure } from '../../store/store-error.ts';
 
 const conditions = new Set(['BlobAlreadyExists', 'ConditionNotMet', 'UnauthorizedBlobOverwrite']);
 /** The code is one of the service, or a temporary state of the blob. */
@@ -14,13 +14,15 @@ interface Answered extends Error {
 /**
  * Classifies an error of the SDK or of a socket. Returns undefined for any other error, which is a defect and must be rethrown.
  *
+ * `timeoutMs` is the timeout of the call, which the code of a late answer names.
+ *
  * @see https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes
  */
-export function azureFailure(error: unknown): CallFailure | undefined {
+export function azureFailure(error: unknown, timeoutMs?: number): CallFailure | undefined {
   if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   const { statusCode, code, details } = error as Answered;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
-    return { kind: 'passing', code: 'no answer in time' };
+    return { kind: 'passing', code: noAnswer(timeoutMs) };
   if (statusCode === undefined) return socketFailure(code);
   const name = details?.errorCode ?? code ?? `HTTP ${statusCode}`;
   if (conditions.has(name) || statusCode === 412) return { kind: 'condition', code: name };

@@ -278,7 +278,7 @@ export class GoogleBlobStore implements BlobStore {
       const text = await this.#inTime(answer.text());
       return { failure: failureOf(answer.status, text.slice(0, 4_096)) };
     } catch (error) {
-      const failure = socketFailure(error);
+      const failure = socketFailure(error, this.#timeouts.answer);
       if (failure === undefined) throw error;
       return { failure };
     }
@@ -324,7 +324,7 @@ export class GoogleBlobStore implements BlobStore {
   }
 
   #failed(doing: string, error: unknown): unknown {
-    const failure = socketFailure(error);
+    const failure = socketFailure(error, this.#timeouts.answer);
     return failure === undefined ? error : this.#error(doing, failure);
   }
 

@@ -1,4 +1,4 @@
-import { StoreError, type CallFailure } from '../../store/store-error.ts';
+import { noAnswer, StoreError, type CallFailure } from '../../store/store-error.ts';
 
 /**
  * Classifies an answer. `text` is its document, in JSON, or a sentence for a body that was asked for.
@@ -19,11 +19,14 @@ export function failureOf(status: number, text: string): CallFailure {
   return { kind: 'refused', code: reasonOf(text) ?? `HTTP ${status}` };
 }
 
-/** Classifies an error of a socket. Undefined for any other error, which is a defect. */
-export function socketFailure(error: unknown): CallFailure | undefined {
+/**
+ * Classifies an error of a socket. Undefined for any other error, which is a defect. `timeoutMs` is the timeout of the call, which the code
+ * of a late answer names.
+ */
+export function socketFailure(error: unknown, timeoutMs?: number): CallFailure | undefined {
   if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
-    return { kind: 'passing', code: 'no answer in time' };
+    return { kind: 'passing', code: noAnswer(timeoutMs) };
   // `fetch` gives the reason in the cause.
   const { code } = (error.cause instanceof Error ? error.cause : error) as { readonly code?: string };
   if (code === undefined)
