@@ -138,9 +138,9 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
       currentDate: now,
     });
   } catch (error) {
-    throw explain(error, token);
+    throw explain(error, token, now);
   }
-  checkIssueTime(verified.payload, now.getTime() / 1_000 + tolerance);
+  checkIssueTime(verified.payload, now, tolerance);
   return checkClaims(verified.payload, expected);
 }
 
@@ -163,11 +163,11 @@ async function refuseSharedKey(
 }
 
 /** Refuses a token from the future. A wrong clock made it, or it is meant to outlive its key. */
-function checkIssueTime({ iat }: JWTPayload, latest: number): void {
-  if (iat === undefined || iat <= latest) return;
+function checkIssueTime({ iat }: JWTPayload, now: Date, tolerance: number): void {
+  if (iat === undefined || iat <= now.getTime() / 1_000 + tolerance) return;
   throw new TokenError(
     'TokenNotYetValid',
-    `The token says that it was issued at ${timestamp(iat)} (iat), which is still to come; compare the clocks.`,
+    `The token says that it was issued at ${timestamp(iat)} (iat), and it is ${now.toISOString()} here; compare the clocks.`,
   );
 }
 
@@ -199,15 +199,22 @@ function checkAudience(claims: JWTPayload, { clientId, otherClientId }: TokenExp
   );
 }
 
-function explain(error: unknown, token: string): unknown {
+function explain(error: unknown, token: string, now: Date): unknown {
   if (error instanceof errors.JWTExpired) {
     const { exp } = error.payload;
     const at = typeof exp === 'number' ? ` at ${timestamp(exp)}` : '';
-    return new TokenError('TokenExpired', `The token expired${at}; get a new one from the provider.`);
+    return new TokenError(
+      'TokenExpired',
+      `The token expired${at}, and it is ${now.toISOString()} here; get a new one from the provider.`,
+    );
   }
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return error.reason === 'check_failed' && error.claim === 'nbf'
-      ? new TokenError('TokenNotYetValid', `The token is not valid yet (${error.claim}); compare the clocks.`)
+    const { nbf } = error.payload;
+    return error.reason === 'check_failed' && error.claim === 'nbf' && typeof nbf === 'number'
+      ? new TokenError(
+          'TokenNotYetValid',
+          `The token is valid from ${timestamp(nbf)} on (nbf), and it is ${now.toISOString()} here; compare the clocks.`,
+        )
       : new TokenError('TokenMalformed', `The token's claim ${error.claim} is not valid: ${error.message}.`);
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {

@@ -3,6 +3,7 @@ import { S3Error } from '../s3/s3-error.ts';
 import { headerValue, type RequestHeaders, type SignedRequest, percentDecode, reencode } from '../sigv4/signature.ts';
 import { hexBytes } from '../sigv4/verify-signature.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
+import { tooSkewed } from '../sigv4/too-skewed.ts';
 import type { SignatureV2Claim } from './parse-authorization-v2.ts';
 
 /**
@@ -63,13 +64,7 @@ function checkTime({ place, time }: SignatureV2Claim, now: Date): void {
     });
   }
   if (Math.abs(age) <= allowedSkew) return;
-  throw new S3Error('RequestTimeTooSkewed', undefined, {
-    details: {
-      RequestTime: time.toISOString(),
-      ServerTime: now.toISOString(),
-      MaxAllowedSkewMilliseconds: String(allowedSkew),
-    },
-  });
+  throw tooSkewed(time, now, allowedSkew);
 }
 
 /**

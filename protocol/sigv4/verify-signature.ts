@@ -16,6 +16,7 @@ import {
   type SigningKeys,
 } from './signature.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
+import { tooSkewed } from './too-skewed.ts';
 
 const allowedSkew = 15 * 60_000;
 
@@ -24,13 +25,7 @@ function checkTime(claim: SignatureClaim, now: Date): void {
   const age = now.getTime() - claim.timestamp.getTime();
   if (claim.kind === 'header') {
     if (Math.abs(age) <= allowedSkew) return;
-    throw new S3Error('RequestTimeTooSkewed', undefined, {
-      details: {
-        RequestTime: claim.timestamp.toISOString(),
-        ServerTime: now.toISOString(),
-        MaxAllowedSkewMilliseconds: String(allowedSkew),
-      },
-    });
+    throw tooSkewed(claim.timestamp, now, allowedSkew);
   }
   if (age < -allowedSkew) {
     throw new S3Error('AccessDenied', `Request is not valid before ${claim.timestamp.toISOString()}.`);

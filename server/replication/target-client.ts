@@ -308,12 +308,20 @@ async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The code of an S3 error; the status where there is none. */
+/** The code of an S3 error; the status where there is none. The message of a refusal for its time names the clocks of both sides. */
 export function errorOf({ status, text, headers }: TargetAnswer): { readonly code: string; readonly message: string } {
   const code = /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1] ?? /"Code":"([^"]{1,100})"/.exec(text)?.[1];
   const message = /<Message>([^<]{0,500})<\/Message>/.exec(text)?.[1];
   const named = headers['x-minio-error-code'];
-  return { code: code ?? (typeof named === 'string' ? named : String(status)), message: message ?? '' };
+  const found = code ?? (typeof named === 'string' ? named : String(status));
+  const clocks = found === 'RequestTimeTooSkewed' ? clocksOf(headers) : '';
+  return { code: found, message: `${message ?? ''}${clocks}`.trim() };
+}
+
+function clocksOf({ date }: TargetAnswer['headers']): string {
+  const there = Date.parse(String(date));
+  if (Number.isNaN(there)) return '';
+  return ` (the clock there says ${new Date(there).toISOString()}, the clock here ${new Date().toISOString()})`;
 }
 
 /**

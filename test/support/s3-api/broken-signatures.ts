@@ -87,7 +87,7 @@ const unsigned = /^There were headers present in the request which were not sign
 const skewed: Expected = {
   status: 403,
   code: 'RequestTimeTooSkewed',
-  message: 'The difference between the request time and the current time is too large.',
+  message: /^The difference between the request time \(\S+Z\) and the current time \(\S+Z\) is too large\.$/,
   details: ['RequestTime', 'ServerTime', 'MaxAllowedSkewMilliseconds'],
 };
 const expired = denied('Request has expired', ['Expires', 'ServerTime']);
