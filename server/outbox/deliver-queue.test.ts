@@ -32,6 +32,7 @@ async function deliver(
   records: Parameters<typeof deliverQueue>[0]['records'],
   delivery: Delivery,
   until: () => void | Promise<void>,
+  more: Partial<Pick<Parameters<typeof deliverQueue>[0], 'label' | 'log'>> = {},
 ) {
   const ended = new AbortController();
   const running = deliverQueue({
@@ -43,6 +44,7 @@ async function deliver(
     random: randomBytes,
     log: silent,
     wait: () => endOfTurn(),
+    ...more,
   });
   await vi.waitFor(until, { timeout: 25_000, interval: 5 });
   ended.abort(new Error('the test is over'));
@@ -50,6 +52,24 @@ async function deliver(
 }
 
 describe('the queue of a target', () => {
+  it('is logged by its label when the target fails, and when it is back', async () => {
+    const { layer, records } = await observed();
+    await layer.putObject(put('bucket', 'key', 'text'));
+    const lines: string[] = [];
+    const say = (_fields: object, message: string) => void lines.push(message);
+    let attempts = 0;
+    const delivery = {
+      deliver: () => ((attempts += 1) === 1 ? Promise.reject(new Error('full')) : Promise.resolve()),
+      isOfEvent: () => false,
+    };
+    const label = { target: 'bucket b at example.org', events: 'changes' };
+    await deliver(records, delivery, () => expect(lines).toHaveLength(2), { label, log: { info: say, warn: say } });
+    expect(lines).toEqual([
+      'changes cannot be delivered to bucket b at example.org: full; they wait',
+      'bucket b at example.org takes changes again',
+    ]);
+  });
+
   it('gets an event in the commit that causes it, with the version and the ETag', async () => {
     const { layer, records } = await observed();
     const { etag } = await layer.putObject(put('bucket', 'a b', 'text'));

@@ -28,9 +28,16 @@ export interface Delivery<Outcome = void> {
   isOfEvent(error: unknown): boolean;
 }
 
+interface QueueLabel {
+  readonly target: string;
+  readonly events: string;
+}
+
 interface DeliverQueueOptions<Outcome> {
   readonly records: RecordStore;
   readonly target: string;
+  /** What the log calls the target and its events. By default it is the name of the queue. */
+  readonly label?: QueueLabel;
   /** Undefined for a target without settings: its events wait. */
   readonly delivery: Delivery<Outcome> | undefined;
   readonly bounds: QueueBounds;
@@ -75,6 +82,7 @@ class DeliveredQueue<Outcome> {
   readonly #options: DeliverQueueOptions<Outcome>;
   readonly #clock: () => number;
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #label: QueueLabel;
   #delivered = 0;
   #failures = 0;
   #failure: QueueState['failure'];
@@ -83,6 +91,7 @@ class DeliveredQueue<Outcome> {
 
   constructor(options: DeliverQueueOptions<Outcome>) {
     this.#options = options;
+    this.#label = options.label ?? { target: options.target, events: 'events' };
     this.#clock = options.clock ?? Date.now;
     this.#wait = options.wait ?? pause;
   }
@@ -153,7 +162,7 @@ class DeliveredQueue<Outcome> {
     if (this.#failure === undefined) {
       log.warn(
         { event: 'notify-away', target, err: error },
-        `events cannot be delivered to ${target}: ${text}; they wait`,
+        `${this.#label.events} cannot be delivered to ${this.#label.target}: ${text}; they wait`,
       );
     }
     this.#failure = {
@@ -168,7 +177,7 @@ class DeliveredQueue<Outcome> {
     this.#delivered += count;
     if (this.#failure === undefined || isAway) return;
     this.#failure = undefined;
-    log.info({ event: 'notify-back', target }, `${target} takes events again`);
+    log.info({ event: 'notify-back', target }, `${this.#label.target} takes ${this.#label.events} again`);
   }
 
   async measureAll(): Promise<void> {
@@ -184,7 +193,8 @@ class DeliveredQueue<Outcome> {
     const { target, bounds, delivery, log } = this.#options;
     const since = fullSince(this.#fullSince, size, bounds, this.#clock());
     if (since !== undefined && this.#fullSince === undefined) {
-      log.warn({ event: 'notify-full', target, ...size }, `the queue of ${target} is full: new events are dropped`);
+      const { target: shown, events } = this.#label;
+      log.warn({ event: 'notify-full', target, ...size }, `the queue of ${shown} is full: new ${events} are dropped`);
     }
     this.#fullSince = since;
     const state: QueueState = {

@@ -145,6 +145,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
     deliverQueue({
       records,
       target: replicationQueue(stored.id),
+      label: { target: describeTarget(stored), events: 'changes' },
       delivery,
       bounds: replicationBounds,
       signal: either,
@@ -165,6 +166,11 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
     delivery.close();
     if (!signal.aborted) await stats.write().catch(() => undefined);
   }
+}
+
+/** The queue has the name of an id, which tells an operator nothing. */
+function describeTarget({ target: { sourceBucket, targetBucket, endpoint } }: StoredTarget): string {
+  return `the replication target of bucket ${sourceBucket} (bucket ${targetBucket} at ${endpoint})`;
 }
 
 function idleOf(idleMs: number | undefined, { target }: StoredTarget): number | undefined {
