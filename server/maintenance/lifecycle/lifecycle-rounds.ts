@@ -23,11 +23,11 @@ export interface LifecycleState extends Omit<LifecycleCounts, 'transitioned'> {
   readonly ended?: number;
   /** All keys up to this one are done. */
   readonly after?: string;
-  /** A tier did not answer: the walk is repeated from this time on. */
+  /** A tier did not answer, or was full: the walk is repeated from this time on. */
   readonly retry?: number;
 }
 
-/** Milliseconds until a walk that met a tier that is away is repeated. */
+/** Milliseconds until a walk that met a tier that is away or full is repeated. */
 const RETRY_MS = 60_000;
 const MAX_RETRY_MS = 3_600_000;
 

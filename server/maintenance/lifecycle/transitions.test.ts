@@ -102,6 +102,23 @@ describe('the walk of a bucket with transitions', () => {
     expect(await classes(test)).toEqual(['a COLD', 'b COLD', 'c COLD']);
   });
 
+  it('sends few bodies to a full tier, comes again, and then moves the rest', async () => {
+    const test = await lifecycleLayer();
+    const { layer, time, apply, state, refused } = test;
+    await layer.putBucketLifecycle('bucket', [rule({ transition: { days: 1, tier: 'COLD' } })]);
+    const keys = Array.from({ length: 20 }, (_, at) => `k${String(at).padStart(2, '0')}`);
+    for (const key of keys) await layer.putObject(put('bucket', key, 'text'));
+    time.now += 2 * dayMs;
+    state.full = true;
+    await apply();
+    expect(refused()).toBeLessThanOrEqual(4);
+    state.full = false;
+    const { retry } = (await readLifecycleStates(test.records)).get('bucket') ?? {};
+    time.now = retry ?? 0;
+    await apply();
+    expect(await classes(test)).toEqual(keys.map((key) => `${key} COLD`));
+  });
+
   it('begins again before the first page that met a tier that is away', async () => {
     const test = await lifecycleLayer();
     const { layer, records, time, apply, state } = test;

@@ -21,6 +21,7 @@ import type {
   TransitionObject,
 } from '../../objects/object-layer.ts';
 import { isStoreError } from '../../store/store-error.ts';
+import { isTierUnavailable } from '../tiers/tier-unavailable.ts';
 
 /** The results of a walk. */
 export interface LifecycleCounts {
@@ -59,7 +60,7 @@ interface WalkOptions {
   readonly passed: (read: number, removed: number) => Promise<void>;
   /** Called when all keys up to this one are done. */
   readonly checkpoint: (key: string) => Promise<void>;
-  /** The tiers that did not answer. Nothing more is moved to them. */
+  /** The tiers that did not answer, or were full. Nothing more is moved to them. */
   readonly awayTiers: Set<string>;
   /** Called with the first failure of a page. */
   readonly onFailure: (error: unknown, key: string) => void;
@@ -248,7 +249,7 @@ class BucketWalk {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof S3Error || isStoreError(error, 'changed') || isDamage(error))) throw error;
-        if (error instanceof S3Error && error.code === 'ServiceUnavailable') awayTiers.add(move.tier);
+        if (isTierUnavailable(error)) awayTiers.add(move.tier);
         counts.failed += 1;
         onFailure(error, move.key);
       }

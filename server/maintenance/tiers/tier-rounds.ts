@@ -6,6 +6,7 @@ import { queuedVersion } from '../../objects/tiers/tiers.ts';
 import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';
 import { type Entry, type RecordStore, type ScanRange, scanPages } from '../../store/record-store.ts';
+import { isTierUnavailable } from './tier-unavailable.ts';
 
 interface TierRoundsOptions {
   readonly log: { warn(fields: object, message: string): void };
@@ -22,7 +23,7 @@ interface TierRound {
 
 /** Bodies that are moved at a time: each may have parts of 8 MiB in memory. */
 const CONCURRENCY = 4;
-/** Milliseconds that a queue rests after a tier did not answer. */
+/** Milliseconds that a queue rests after a tier did not answer, or was full. */
 const REST_MS = 5_000;
 
 interface Queue {
@@ -34,7 +35,7 @@ interface Queue {
 
 /**
  * Returns a function that works off the queues of tiers: versions that a rule moves at once, restores that clients asked for, and restored
- * copies whose end has come. A version stays in its queue while its tier is away, and does not hold up those of other tiers. One that
+ * copies whose end has come. A version stays in its queue while its tier is away or full, and does not hold up those of other tiers. One that
  * cannot be read leaves it, with a warning.
  */
 export function tierRounds({ log, clock = Date.now, random }: TierRoundsOptions): (round: TierRound) => Promise<void> {
@@ -62,7 +63,7 @@ export function tierRounds({ log, clock = Date.now, random }: TierRoundsOptions)
           return;
         }
         if (!(error instanceof S3Error)) throw error;
-        if (error.code === 'ServiceUnavailable') awayTiers.add(tier);
+        if (isTierUnavailable(error)) awayTiers.add(tier);
         failures += 1;
         if (failures > 1) return;
         log.warn({ err: error, tier, retryInMs: REST_MS }, `a version could not be ${current.what}`);

@@ -377,6 +377,23 @@ describe('a rule that moves objects at once', () => {
     expect(await records.get(key)).toBeUndefined();
   });
 
+  it('sends few bodies to a full tier, keeps them here, and moves them when it has room', async () => {
+    const { layer, work, state, cold, time, warnings, refused } = await withBucket();
+    await layer.putBucketLifecycle('bucket', [{ ...rule, filter: {} }]);
+    const keys = Array.from({ length: 20 }, (_, at) => `key-${at}`);
+    for (const key of keys) await layer.putObject(put('bucket', key, `text of ${key}`));
+    state.full = true;
+    await work();
+    expect(refused()).toBeLessThanOrEqual(4);
+    expect(warnings).toHaveLength(1);
+    expect(String(await body(layer, 'bucket', 'key-19'))).toBe('text of key-19');
+    state.full = false;
+    time.now += 10_000;
+    await work();
+    expect(await countOf(cold)).toBe(20);
+    expect(String(await body(layer, 'bucket', 'key-19'))).toBe('text of key-19');
+  });
+
   it('is refused where there is no such tier', async () => {
     const { layer } = await withBucket();
     const other = { ...rule, transition: { days: 0, tier: 'OTHER' } };

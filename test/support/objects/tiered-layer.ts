@@ -9,7 +9,7 @@ import { tierRounds } from '../../../server/maintenance/tiers/tier-rounds.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
 import { testLayer } from './test-layer.ts';
 
-/** An object layer with the tiers `COLD`, which can be away or removed, and `FAR`, on the memory engines. */
+/** An object layer with the tiers `COLD`, which can be away, full or removed, and `FAR`, on the memory engines. */
 export function tieredLayer(options: Partial<Omit<ObjectLayerOptions, 'records' | 'blobs'>> = {}) {
   const time = { now: 1_000_000 };
   const tier = { name: 'COLD', number: newTierNumber(randomBytes) };
@@ -17,10 +17,22 @@ export function tieredLayer(options: Partial<Omit<ObjectLayerOptions, 'records' 
   const own = new MemoryBlobStore();
   const cold = new MemoryBlobStore();
   const far = new MemoryBlobStore();
-  const state = { away: false, removed: false };
+  const state = { away: false, full: false, removed: false };
+  let refused = 0;
+  const fullStore: BlobStore = {
+    write() {
+      refused += 1;
+      return Promise.reject(blobsUnavailable('full', 'the tier is full'));
+    },
+    read: cold.read.bind(cold),
+    remove: cold.remove.bind(cold),
+    list: cold.list.bind(cold),
+    space: cold.space.bind(cold),
+  };
   const blobs: BlobStore = new TieredBlobs(own, {
     storeOf: (number) => {
       if (number === farTier.number) return Promise.resolve(far);
+      if (state.full) return Promise.resolve(fullStore);
       return state.away ? Promise.reject(blobsUnavailable('unreachable', 'the tier is away')) : Promise.resolve(cold);
     },
   });
@@ -61,6 +73,8 @@ export function tieredLayer(options: Partial<Omit<ObjectLayerOptions, 'records' 
     far,
     state,
     warnings,
+    /** The count of bodies that `COLD` refused since it was full. */
+    refused: () => refused,
     collect,
     work: () => round({ records, objects: test.layer, signal: new AbortController().signal }),
     /** Moves the body of a version to the tier, whatever the rules say. */
