@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
 import { headerValue, type RequestHeaders, type SignedRequest, percentDecode, reencode } from '../sigv4/signature.ts';
-import { hexBytes } from '../sigv4/verify-signature.ts';
+import { hexBytes, tooSkewed } from '../sigv4/verify-signature.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
-import { tooSkewed } from '../sigv4/too-skewed.ts';
 import type { SignatureV2Claim } from './parse-authorization-v2.ts';
 
 /**

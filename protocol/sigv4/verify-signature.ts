@@ -16,9 +16,20 @@ import {
   type SigningKeys,
 } from './signature.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
-import { tooSkewed } from './too-skewed.ts';
 
 const allowedSkew = 15 * 60_000;
+
+/**
+ * The refusal of a request whose time is too far from the time here. The message has both times, since many clients, STS and the admin API
+ * show nothing of the elements that AWS has for them. `allowedMs` are milliseconds.
+ */
+export function tooSkewed(request: Date, now: Date, allowedMs: number): S3Error {
+  const [RequestTime, ServerTime] = [request.toISOString(), now.toISOString()];
+  const message = `The difference between the request time (${RequestTime}) and the current time (${ServerTime}) is too large.`;
+  return new S3Error('RequestTimeTooSkewed', message, {
+    details: { RequestTime, ServerTime, MaxAllowedSkewMilliseconds: String(allowedMs) },
+  });
+}
 
 /** Checks the time. Header signatures are valid for 15 minutes before and after their time; presigned URLs are valid until they expire. */
 function checkTime(claim: SignatureClaim, now: Date): void {
