@@ -4,10 +4,10 @@ import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { FakeKeyService } from '../../../test/support/encryption/fake-key-service.ts';
 import { translateFailure } from './translate-failure.ts';
 
-/** What a client is told where a data key cannot be made, since the key service fails with `error`. */
-async function answerTo(error: KeyServiceError): Promise<unknown> {
+/** What a client is told where a data key cannot be made, since the key service fails with `failure`. */
+async function answerTo(failure: KeyServiceError): Promise<unknown> {
   const service = new FakeKeyService();
-  service.generateKey = () => Promise.reject(error);
+  service.generateKey = () => Promise.reject(failure);
   const keys = keyServiceKeys(service, { defaultKey: 'default-key' });
   return keys.generate('default-key', { 'coffer:object': 'bucket/key' }).catch(translateFailure);
 }
