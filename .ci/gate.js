@@ -114,7 +114,10 @@ function keep(/** @type {readonly import('./lanes.js').Result[]} */ results, { c
   const text = readFileSync(page, 'utf8');
   const list = /^## Full runs\n\n.*\n\n?/m;
   if (!list.test(text)) throw new Error(`${page} has no list below "Full runs" and one paragraph`);
-  writeFileSync(page, text.replace(list, (before) => `${before.trimEnd()}\n\n${line}`));
+  writeFileSync(
+    page,
+    text.replace(list, (before) => `${before.trimEnd()}\n\n${line}`),
+  );
   if (!clean || failures.length > 0)
     return print(`${record} stays as it is: ${clean ? 'the run failed' : 'the tree has changes'}`);
   const times = Object.fromEntries(

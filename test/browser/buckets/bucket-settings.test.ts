@@ -205,18 +205,18 @@ describe('the settings of a bucket', () => {
   });
 });
 
-describe('what another administrator changes while the settings are shown', () => {
-  const rule = (ID: string, Prefix: string): LifecycleRule => ({
-    ID,
-    Status: 'Enabled',
-    Filter: { Prefix },
-    Expiration: { Days: 30 },
-  });
-  const setRules = (Bucket: string, ...Rules: LifecycleRule[]) =>
-    s3.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
-  const rulesOf = async (Bucket: string) =>
-    ((await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket }))).Rules ?? []).map(({ ID }) => ID);
+const rule = (ID: string, Prefix: string): LifecycleRule => ({
+  ID,
+  Status: 'Enabled',
+  Filter: { Prefix },
+  Expiration: { Days: 30 },
+});
+const setRules = (Bucket: string, ...Rules: LifecycleRule[]) =>
+  s3.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
+const rulesOf = async (Bucket: string) =>
+  ((await s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket }))).Rules ?? []).map(({ ID }) => ID);
 
+describe('what another administrator changes while the settings are shown', () => {
   it('stays, if it is an excluded prefix: the page asks before it is forgotten', async () => {
     const Bucket = 'versions-of-two';
     await bucketWith(Bucket, []);

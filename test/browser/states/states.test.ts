@@ -74,6 +74,16 @@ describe('without anything to show', () => {
   });
 });
 
+const placed = () => content().locator('h2, .list-tools button');
+
+/** The tops of the headings of sections and of the buttons of a list by their texts, in pixels from the top of the page. */
+async function tops(): Promise<ReadonlyMap<string, number>> {
+  const found = await placed().evaluateAll((all) =>
+    all.map((one) => [one.textContent ?? '', one.getBoundingClientRect().top] as const),
+  );
+  return new Map(found);
+}
+
 describe('each page', () => {
   beforeAll(async () => {
     const s3 = s3Client(server);
@@ -135,16 +145,6 @@ describe('each page', () => {
     released.resolve();
     await content().getByText(words).first().waitFor();
   });
-
-  const placed = () => content().locator('h2, .list-tools button');
-
-  /** The tops of the headings of sections and of the buttons of a list by their texts, in pixels from the top of the page. */
-  async function tops(): Promise<ReadonlyMap<string, number>> {
-    const found = await placed().evaluateAll((all) =>
-      all.map((one) => [one.textContent ?? '', one.getBoundingClientRect().top] as const),
-    );
-    return new Map(found);
-  }
 
   it.each([390, 1_440].flatMap((width) => steady.map(([path, ...rest]) => [path, width, ...rest] as const)))(
     '%s keeps its parts in their places at %d pixels when it has loaded',
