@@ -1,5 +1,5 @@
 import type { Dispatcher, Pool } from 'undici';
-import { timeoutText } from './timeouts.ts';
+import { timeoutText } from './message-text.ts';
 
 /** Bytes of the header of an answer. It must be given: the package cannot read Node's own limit in a bundle. */
 const maxHeaderSize = 16 * 1024;

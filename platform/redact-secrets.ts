@@ -93,7 +93,7 @@ function redactUrls(word: string): string {
   return clean + word.slice(copied);
 }
 
-/** What messages write for a password, where they show the form of an address. */
+/** Messages write this word for a password where they show the form of an address. */
 const placeholder = 'PASSWORD';
 
 /** Removes the password of `USER:PASSWORD@tcp(HOST:PORT)/DATABASE`, the form of MySQL in MinIO. */

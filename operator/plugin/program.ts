@@ -1,4 +1,4 @@
-import { counted } from '../../platform/counted.ts';
+import { counted } from '../../platform/message-text.ts';
 import { errorText } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { KubeError, type KubeObject } from '../kube-client/kube-api.ts';

@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import { OpenIdError } from './errors.ts';
 import { defaultAuthorities } from '../tls/default-authorities.ts';
-import { timeoutSignal } from '../timeouts.ts';
+import { timeoutSignal } from '../message-text.ts';
 
 /**
  * The part of `fetch` that calls to a provider need. `jose` and `openid-client` accept it as their custom fetch. It does not follow

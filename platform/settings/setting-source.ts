@@ -110,7 +110,7 @@ export class SettingReader {
     return found && { variable: found.name, value: setting.secret ? undefined : found.text };
   }
 
-  /** A setting is read several times, and its problem is told once. */
+  /** A setting is read several times, and its problem is reported once. */
   #report(problem: string): void {
     if (!this.problems.includes(problem)) this.problems.push(problem);
   }

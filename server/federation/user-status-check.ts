@@ -1,4 +1,4 @@
-import { counted } from '../../platform/counted.ts';
+import { counted } from '../../platform/message-text.ts';
 import { OpenIdError, TokenError } from '../../platform/openid/errors.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../platform/system-error.ts';
-import { timeoutText } from '../../platform/timeouts.ts';
+import { timeoutText } from '../../platform/message-text.ts';
 import type { EventMessage } from './event-message.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { NotificationTarget } from './target.ts';

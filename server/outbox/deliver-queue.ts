@@ -36,7 +36,7 @@ interface QueueLabel {
 interface DeliverQueueOptions<Outcome> {
   readonly records: RecordStore;
   readonly target: string;
-  /** What the log calls the target and its events. By default it is the name of the queue. */
+  /** The names of the target and its events in the log. The default is the name of the queue. */
   readonly label?: QueueLabel;
   /** Undefined for a target without settings: its events wait. */
   readonly delivery: Delivery<Outcome> | undefined;

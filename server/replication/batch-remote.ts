@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { timeoutSignal } from '../../platform/timeouts.ts';
+import { timeoutSignal } from '../../platform/message-text.ts';
 import { parseTagging } from '../../protocol/s3/tagging.ts';
 import { isVersionId, plainVersionId } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';

@@ -168,7 +168,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
   }
 }
 
-/** The queue has the name of an id, which tells an operator nothing. */
+/** Describes the target for the log. The name of its queue is an ID, which means nothing to an operator. */
 function describeTarget({ target: { sourceBucket, targetBucket, endpoint } }: StoredTarget): string {
   return `the replication target of bucket ${sourceBucket} (bucket ${targetBucket} at ${endpoint})`;
 }

@@ -15,7 +15,7 @@ import { messageOf } from '../../platform/system-error.ts';
 import type { RemoteTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { abortError, type PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
-import { timeoutText } from '../../platform/timeouts.ts';
+import { timeoutText } from '../../platform/message-text.ts';
 import { WholeExchange } from './whole-exchange.ts';
 
 export type { PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';

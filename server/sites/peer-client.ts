@@ -8,7 +8,7 @@ import { FormatError } from '../../protocol/format-error.ts';
 import { percentEncode } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
-import { timeoutText } from '../../platform/timeouts.ts';
+import { timeoutText } from '../../platform/message-text.ts';
 
 interface Peer {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { counted } from '../../platform/counted.ts';
+import { counted } from '../../platform/message-text.ts';
 import type { Issue } from '../maintenance/verify/issue.ts';
 
 /** The streams, the environment and the interrupt signal of a command. */

@@ -1,4 +1,4 @@
-import { timeoutText } from '../../platform/timeouts.ts';
+import { timeoutText } from '../../platform/message-text.ts';
 
 /** The errors of sealed records. An administrator must act. */
 export const sealedRecordsErrors = [

@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { adminOf } from '../admin-client.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import type { Context } from '../context.ts';
 import { formatDuration, formatSize, printable, formatTime } from '../../terminal/format.ts';
 import { parseRemote } from '../../config/target.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { basename, resolve } from 'node:path';
 import { ProgramError } from '../../../platform/program-error.ts';

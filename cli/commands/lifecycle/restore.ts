@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { ProgramError } from '../../../platform/program-error.ts';

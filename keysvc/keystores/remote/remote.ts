@@ -5,7 +5,7 @@ import {
   type ProviderFetchOptions,
 } from '../../../platform/openid/provider-fetch.ts';
 import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
-import { timeoutSignal } from '../../../platform/timeouts.ts';
+import { timeoutSignal } from '../../../platform/message-text.ts';
 import { KeyError } from '../keystore.ts';
 
 /** The time of a remote store. Tests pass a virtual clock. */

@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { formatForTerminal } from '../../../platform/terminal-log-format.ts';
 import { followLines } from '../../../platform/line-ring.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';

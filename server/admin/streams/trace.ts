@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
 import { type TraceLine, traceTypes } from './trace-line.ts';
 import { adminError } from '../../administration/admin-error.ts';

@@ -1,7 +1,7 @@
 import { type Client, ResultCodeError } from 'ldapts';
 import { semaphore } from '../../../platform/concurrency.ts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
-import { timeoutText } from '../../../platform/timeouts.ts';
+import { timeoutText } from '../../../platform/message-text.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
 import { ldapErrorText, lookupRefused } from './ldap-error-text.ts';

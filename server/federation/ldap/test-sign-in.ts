@@ -1,6 +1,6 @@
 import { type Client, ResultCodeError } from 'ldapts';
 import type { LdapSearch, LdapSettings } from '../../../platform/settings/identity-settings.ts';
-import { timeoutText } from '../../../platform/timeouts.ts';
+import { timeoutText } from '../../../platform/message-text.ts';
 import type { SignInStep } from '../sign-in-test.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';

@@ -1,4 +1,4 @@
-import { timeoutSignal } from '../../../platform/timeouts.ts';
+import { timeoutSignal } from '../../../platform/message-text.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { randomBytes } from 'node:crypto';
 import type { KeySource } from '../../encryption/key-source.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';

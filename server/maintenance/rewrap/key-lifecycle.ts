@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { backendKeyRecord, keyOfBackend } from '../../encryption/backend-key.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';

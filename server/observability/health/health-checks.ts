@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 
 /** The input of the checks. Times are milliseconds since 1970. */
 export interface HealthFacts {

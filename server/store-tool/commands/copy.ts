@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { randomBytes } from 'node:crypto';
 import { isEmptyStore } from '../../store/blob-store.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/counted.ts';
+import { counted } from '../../../platform/message-text.ts';
 import { isLoss, type Issue } from '../../maintenance/verify/issue.ts';
 import { verifyStores, type VerifySummary } from '../../maintenance/verify/verify-stores.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';

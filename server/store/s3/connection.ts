@@ -9,7 +9,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { type BlobsAddress } from '../store-address.ts';
 import { type S3Failure, s3Failure, untrustedAdvice } from './errors.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
-import { timeoutText } from '../../../platform/timeouts.ts';
+import { timeoutText } from '../../../platform/message-text.ts';
 import { StoreError } from '../store-error.ts';
 
 /** Timeouts for calls of another S3, in milliseconds. */

@@ -174,7 +174,7 @@ async function toServer(
 }
 
 /**
- * Reports whether the server makes a copy without the lock of its source. CopyObject never copies a lock, and its answer does not tell of
+ * Reports whether the server makes a copy without the lock of its source. CopyObject never copies a lock, and its answer does not name
  * one, so the client asks.
  */
 async function leavesLockBehind(context: Context, source: ObjectSource, options: CopyOptions): Promise<boolean> {

@@ -20,7 +20,7 @@ async function hasObjectLock(client: S3Client, bucket: string): Promise<boolean>
   try {
     return (await getObjectLock(client, bucket)) !== undefined;
   } catch (error) {
-    // A caller who may not read the setting may still see the locks of objects. Of another failure the copy itself tells.
+    // A caller who may not read the setting may still see the locks of objects. The copy itself reports other failures.
     return error instanceof ResponseError && error.status === 403;
   }
 }

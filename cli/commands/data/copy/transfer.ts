@@ -1,4 +1,4 @@
-import { counted } from '../../../../platform/counted.ts';
+import { counted } from '../../../../platform/message-text.ts';
 import { resolve } from 'node:path';
 import { semaphore } from '../../../../platform/concurrency.ts';
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../../platform/counted.ts';
+import { counted } from '../../../../platform/message-text.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { formatSize, printable } from '../../../terminal/format.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../../platform/counted.ts';
+import { counted } from '../../../../platform/message-text.ts';
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
 import type { NotificationRule } from '../../../../protocol/s3/bucket-notification.ts';
 import type { Tags } from '../../../../protocol/s3/tagging.ts';

@@ -42,7 +42,7 @@ interface RulesSectionProps<Answer, Rule> {
   readonly dialog: (rules: readonly Rule[], index: number, editor: EditorProps<Rule>) => ReactNode;
 }
 
-/** What a dialog adds or edits. A rule has no ID that is sure: it is found by what it says. `index` is its place when the dialog opened. */
+/** The rule that a dialog adds or edits. It has no ID that is sure, so it is found by its content. `index` is its place when the dialog opened. */
 type Edited<Rule> = { readonly index: number } & (
   { readonly kind: 'new' } | { readonly kind: 'present'; readonly rule: Rule }
 );

@@ -31,7 +31,7 @@ export function DeleteButton({ label, onClick }: DeleteButtonProps) {
 }
 
 interface EndButtonProps extends DeleteButtonProps {
-  /** What the button shows; its label names the row too. */
+  /** The text of the button. Its label names the row too. */
   readonly children: string;
 }
 
