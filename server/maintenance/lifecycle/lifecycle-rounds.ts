@@ -125,8 +125,10 @@ async function walk(
       await save({ after: done });
     },
     onFailure: (error, objectKey) => {
+      // An `S3Error` has the words for clients. Its cause names the tier or the store.
+      const err = error instanceof S3Error ? (error.cause ?? error) : error;
       log.warn(
-        { err: error, bucket, key: objectKey },
+        { err, bucket, key: objectKey },
         'a lifecycle rule could not remove or move a version; the next walk tries it again',
       );
     },

@@ -104,7 +104,7 @@ describe('the walk of a bucket with transitions', () => {
 
   it('sends few bodies to a full tier, comes again, and then moves the rest', async () => {
     const test = await lifecycleLayer();
-    const { layer, time, apply, state, refused } = test;
+    const { layer, time, apply, state, refused, logged } = test;
     await layer.putBucketLifecycle('bucket', [rule({ transition: { days: 1, tier: 'COLD' } })]);
     const keys = Array.from({ length: 20 }, (_, at) => `k${String(at).padStart(2, '0')}`);
     for (const key of keys) await layer.putObject(put('bucket', key, 'text'));
@@ -112,6 +112,7 @@ describe('the walk of a bucket with transitions', () => {
     state.full = true;
     await apply();
     expect(refused()).toBeLessThanOrEqual(4);
+    expect(logged[0]).toMatchObject({ err: { message: 'the tier is full' } });
     state.full = false;
     const { retry } = (await readLifecycleStates(test.records)).get('bucket') ?? {};
     time.now = retry ?? 0;

@@ -66,7 +66,8 @@ export function tierRounds({ log, clock = Date.now, random }: TierRoundsOptions)
         if (isTierUnavailable(error)) awayTiers.add(tier);
         failures += 1;
         if (failures > 1) return;
-        log.warn({ err: error, tier, retryInMs: REST_MS }, `a version could not be ${current.what}`);
+        // An `S3Error` has the words for clients. Its cause names the tier.
+        log.warn({ err: error.cause ?? error, tier, retryInMs: REST_MS }, `a version could not be ${current.what}`);
       }
     };
     for await (const page of scanPages(records, until(current.table, clock()))) {

@@ -385,7 +385,7 @@ describe('a rule that moves objects at once', () => {
     state.full = true;
     await work();
     expect(refused()).toBeLessThanOrEqual(4);
-    expect(warnings).toHaveLength(1);
+    expect(warnings).toMatchObject([{ tier: 'COLD', err: { message: 'the tier is full' } }]);
     expect(String(await body(layer, 'bucket', 'key-19'))).toBe('text of key-19');
     state.full = false;
     time.now += 10_000;
