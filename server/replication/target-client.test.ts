@@ -9,6 +9,12 @@ it('names the clocks of both sides where the target refuses the time of a reques
   );
 });
 
+it('takes the time that the target names before that of its header', () => {
+  const text = '<Error><Code>RequestTimeTooSkewed</Code><ServerTime>2026-12-01T11:00:00Z</ServerTime></Error>';
+  const headers = { date: 'Tue, 01 Dec 2026 10:00:00 GMT' };
+  expect(errorOf({ status: 403, headers, text }).message).toContain('the clock there says 2026-12-01T11:00:00.000Z');
+});
+
 it('has the message of the target alone where it refuses for another reason', () => {
   const text = '<Error><Code>AccessDenied</Code><Message>Not here.</Message></Error>';
   const headers = { date: 'Tue, 01 Dec 2026 10:00:00 GMT' };

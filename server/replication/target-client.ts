@@ -314,12 +314,12 @@ export function errorOf({ status, text, headers }: TargetAnswer): { readonly cod
   const message = /<Message>([^<]{0,500})<\/Message>/.exec(text)?.[1];
   const named = headers['x-minio-error-code'];
   const found = code ?? (typeof named === 'string' ? named : String(status));
-  const clocks = found === 'RequestTimeTooSkewed' ? clocksOf(headers) : '';
+  const clocks = found === 'RequestTimeTooSkewed' ? clocksOf(text, headers) : '';
   return { code: found, message: `${message ?? ''}${clocks}`.trim() };
 }
 
-function clocksOf({ date }: TargetAnswer['headers']): string {
-  const there = Date.parse(String(date));
+function clocksOf(text: string, { date }: TargetAnswer['headers']): string {
+  const there = Date.parse(/<ServerTime>([^<]{1,40})<\/ServerTime>/.exec(text)?.[1] ?? String(date));
   if (Number.isNaN(there)) return '';
   return ` (the clock there says ${new Date(there).toISOString()}, the clock here ${new Date().toISOString()})`;
 }
