@@ -216,7 +216,9 @@ export function createUserStatusCheck(options: UserStatusCheckOptions): UserStat
       const failures = [...unreachable.values()].map(({ notAsked, reason, ...failure }) => ({
         ...failure,
         reason:
-          notAsked === 0 ? reason : `${reason} (${maxUnanswered} in a row: ${notAsked} others were not asked about)`,
+          notAsked === 0
+            ? reason
+            : `${reason.replace(/\.$/, '')} (${maxUnanswered} in a row: ${notAsked} others were not asked about)`,
       }));
       for (const { provider, people, reason } of failures) {
         counter.add({ unreachable: people });
