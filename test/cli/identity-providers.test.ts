@@ -105,7 +105,7 @@ describe('coffer admin idp openid', () => {
   it('refuses to add what is there, and to change what is not', async () => {
     const settings = [`config_url=${provider.configUrl}`, 'client_id=coffer'];
     const twice = await attempt(['idp', 'openid', 'add', 's', 'MAIN', ...settings]);
-    expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining('There is a configuration MAIN already')]);
+    expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining('There is a configuration "MAIN" already')]);
     const nowhere = await attempt(['idp', 'openid', 'update', 's', 'OTHER', ...settings]);
     expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining('There is no configuration "OTHER"')]);
   });
