@@ -169,7 +169,7 @@ describe('stock mc', { timeout: patience }, () => {
     const keys = ['server_addr=127.0.0.1:1', 'user_dn_search_base_dn=dc=org', 'user_dn_search_filter=(uid=%s)'];
     const { code, text } = await mc.try('idp', 'ldap', 'add', 'coffer', ...keys);
     expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('XMinioConfigError') as string });
-    expect(text).toContain('The directory 127.0.0.1:1 cannot be asked now');
+    expect(text).toContain('The directory 127.0.0.1:1 cannot be used (Connection)');
     expect(JSON.stringify(await mc.run('admin', 'config', 'get', 'coffer', 'identity_ldap'))).toContain('"off"');
     expect((await mc.try('idp', 'ldap', 'rm', 'coffer')).text).toContain('XMinioAdminConfigIDPCfgNameDoesNotExist');
   });
