@@ -243,8 +243,8 @@ export class TestBrowser {
     return response;
   }
 
-  async signIn(keys: { readonly accessKey: string; readonly secretKey: string } = rootKeys): Promise<Response> {
-    return this.send('POST', '/api/sign-in', { json: keys });
+  async signIn({ accessKey, secretKey }: typeof rootKeys = rootKeys): Promise<Response> {
+    return this.send('POST', '/api/sign-in', { json: { accessKey, secretKey } });
   }
 
   /** The whole way through single sign-on; answers the last response of the console. */

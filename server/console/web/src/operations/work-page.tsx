@@ -73,7 +73,7 @@ function Tasks() {
     );
   return (
     <Section title={t.work.tasks} words={t.work.aPauseEndsByItselfAfterAn}>
-      <Loaded what={t.work.theWorkCannotBeShown} query={work} loading={<LoadingRows height={{ base: 610, sm: 490 }} />}>
+      <Loaded what={t.work.theWorkCannotBeShown} query={work} loading={<LoadingRows height={{ base: 500, sm: 412 }} />}>
         {({ tasks }) => (
           <RowTable
             rows={tasks}
