@@ -37,6 +37,12 @@ const tidier = JSON.stringify({
   ],
 });
 
+interface SignInKeys {
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly sessionToken?: string;
+}
+
 export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
 
 export interface TestConsoleOptions {
@@ -243,8 +249,9 @@ export class TestBrowser {
     return response;
   }
 
-  async signIn({ accessKey, secretKey }: typeof rootKeys = rootKeys): Promise<Response> {
-    return this.send('POST', '/api/sign-in', { json: { accessKey, secretKey } });
+  /** The form refuses other fields, such as those of a `RunningServer`. */
+  async signIn({ accessKey, secretKey, sessionToken }: SignInKeys = rootKeys): Promise<Response> {
+    return this.send('POST', '/api/sign-in', { json: { accessKey, secretKey, sessionToken } });
   }
 
   /** The whole way through single sign-on; answers the last response of the console. */
