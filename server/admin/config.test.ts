@@ -60,7 +60,7 @@ describe('get-config-kv', () => {
 
 describe('an export of MinIO', () => {
   const exported = `# MINIO_X=y\napi requests_max=99 root_access=on\nsite region=us-east-1\n${okta}\nheal:a bitrotscan=off\n`;
-  /** What MinIO of 2025 exports where nothing was set. Subsystems that are off are comments. */
+  /** The export of a MinIO of 2025 on which nothing was set. Subsystems that are off are comments. */
   const untouched = [
     'subnet license= api_key= proxy= ',
     '# callhome enable=off frequency=24h ',

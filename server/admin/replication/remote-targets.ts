@@ -20,24 +20,22 @@ export const remoteTargetRoutes: readonly Route[] = [
 
 const text = z.string().max(2_048).optional();
 
-/** The fields that a server adds when it shows a target. An update of `mc` sends them back, and they change nothing. */
-const shownFields = [
-  'sourcebucket',
-  'deploymentID',
-  'resetBeforeDate',
-  'resetID',
-  'totalDowntime',
-  'lastOnline',
-  'isOnline',
-  'latency',
-  'offlineCount',
-] as const;
+/** A field that a server adds when it shows a target. An update of `mc` sends it back, and it changes nothing. */
+const shown = z.unknown().optional();
 
 const targetSchema = z.strictObject({
-  ...Object.fromEntries(shownFields.map((name) => [name, z.unknown().optional()])),
+  sourcebucket: shown,
+  deploymentID: shown,
+  resetBeforeDate: shown,
+  resetID: shown,
+  totalDowntime: shown,
+  lastOnline: shown,
+  isOnline: shown,
+  latency: shown,
+  offlineCount: shown,
   endpoint: z.string().min(1).max(512),
   credentials: z
-    .strictObject({ accessKey: text, secretKey: text, sessionToken: text, expiration: z.unknown().optional() })
+    .strictObject({ accessKey: text, secretKey: text, sessionToken: text, expiration: shown })
     .optional()
     .nullable(),
   targetbucket: z.string(),

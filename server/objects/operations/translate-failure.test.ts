@@ -4,7 +4,7 @@ import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { FakeKeyService } from '../../../test/support/encryption/fake-key-service.ts';
 import { translateFailure } from './translate-failure.ts';
 
-/** What a client is told where a data key cannot be made, since the key service fails with `failure`. */
+/** Returns the error for a client whose data key cannot be made, since the key service fails with `failure`. */
 async function answerTo(failure: KeyServiceError): Promise<unknown> {
   const service = new FakeKeyService();
   service.generateKey = () => Promise.reject(failure);
