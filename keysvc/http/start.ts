@@ -77,6 +77,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   const store = await (options.openStore ?? ((config) => openKeyStore(config.keyStore)))(config);
   const keyring = new Keyring(store, config.cache);
   await ensureKeys(keyring, config.keys, log, () => new Date(now()));
+  const ensured = new Set(config.keys);
 
   let keyServer: KeyServer | undefined;
   const tls = await watchTlsFiles({ ...config.tls, log }, (material, change) => keyServer?.reload(material, change));
@@ -144,7 +145,10 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
     address,
     audit,
     async reconfigure(next, { live }) {
-      if (live.includes('keys')) await ensureKeys(keyring, next.keys, log, () => new Date(now()));
+      // A key that was validated before and is missing now was deleted or lost. It is never made anew.
+      const added = next.keys.filter((name) => !ensured.has(name));
+      await ensureKeys(keyring, added, log, () => new Date(now()));
+      for (const name of added) ensured.add(name);
       authorizer = new Authorizer(next.admin, next.policies);
       if (live.includes('cache')) keyring.setExpiry(next.cache);
       ({ logErrors } = next);

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ describe('the folder of the keys', () => {
     for (const name of [old, young]) await writeFile(join(folder, name), 'half');
     await utimes(join(folder, old), 0, 0);
     const again = await openFilesKeyStore(folder);
-    expect((await readdir(folder)).sort()).toEqual([young, 'my-key']);
+    expect((await readdir(folder)).sort()).toEqual(['.keystore', young, 'my-key']);
     expect(await Array.fromAsync(again.list())).toEqual(['my-key']);
   });
 
@@ -44,12 +44,87 @@ describe('the folder of the keys', () => {
     await expect(store.get('../secret')).rejects.toMatchObject({ code: 'not-found' });
   });
 
-  it('that is gone is an outage, not an absence', async () => {
+  const record = Buffer.from('x');
+  const lost = [
+    ['is gone', async () => rename(folder, `${folder}.away`)],
+    [
+      'is the empty place of a mount',
+      async () => {
+        await rename(folder, `${folder}.away`);
+        await mkdir(folder);
+      },
+    ],
+  ] as const;
+
+  describe.each(lost)('that %s', (_, lose) => {
+    it('while it is in use is an outage of every call, and no key is written there', async () => {
+      const store = await openFilesKeyStore(folder);
+      await store.create('my-key', record);
+      await lose();
+      const outage = { code: 'unavailable' };
+      await expect(store.get('my-key')).rejects.toMatchObject(outage);
+      await expect(store.create('other', record)).rejects.toMatchObject(outage);
+      await expect(store.delete('my-key')).rejects.toMatchObject(outage);
+      await expect(Array.fromAsync(store.list())).rejects.toMatchObject(outage);
+      await expect(store.probe()).rejects.toMatchObject(outage);
+      await rm(folder, { recursive: true, force: true });
+      await rename(`${folder}.away`, folder);
+      expect(await store.get('my-key')).toEqual(record);
+      expect(await Array.fromAsync(store.list())).toEqual(['my-key']);
+    });
+
+    it('at a start is not begun anew, and serves when it is back', async () => {
+      const store = await openFilesKeyStore(folder);
+      await store.create('my-key', record);
+      await lose();
+      const before = await readdir(folder).catch(() => 'missing');
+      await expect(openFilesKeyStore(folder)).rejects.toThrow(/was in use as the key store .*mount its disk/);
+      expect(await readdir(folder).catch(() => 'missing')).toEqual(before);
+      await rm(folder, { recursive: true, force: true });
+      await rename(`${folder}.away`, folder);
+      expect(await (await openFilesKeyStore(folder)).get('my-key')).toEqual(record);
+    });
+  });
+
+  it('that another key store replaces is an outage, and refused at a start', async () => {
     const store = await openFilesKeyStore(folder);
-    await rm(folder, { recursive: true });
-    await expect(store.probe()).rejects.toMatchObject({ code: 'unavailable' });
-    await expect(Array.fromAsync(store.list())).rejects.toMatchObject({ code: 'unavailable' });
-    await expect(store.create('k', Buffer.from('x'))).rejects.toMatchObject({ code: 'unavailable' });
+    const other = `${folder}.other`;
+    await (await openFilesKeyStore(other)).create('theirs', record);
+    await rename(folder, `${folder}.away`);
+    await rename(other, folder);
+    await expect(store.get('theirs')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(store.get('none')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(openFilesKeyStore(folder)).rejects.toThrow(/mount the right one/);
+  });
+
+  it('of another program of the protocol is taken over as it is', async () => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'theirs'), record);
+    const store = await openFilesKeyStore(folder);
+    expect(await store.get('theirs')).toEqual(record);
+    await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('that was restored without its mark keeps its identity', async () => {
+    await (await openFilesKeyStore(folder)).create('my-key', record);
+    await rm(join(folder, '.keystore'));
+    expect(await (await openFilesKeyStore(folder)).get('my-key')).toEqual(record);
+    await (await openFilesKeyStore(folder)).probe();
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that cannot be written has no mark, and is known by its place', async () => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'theirs'), record);
+    await chmod(folder, 0o500);
+    try {
+      const store = await openFilesKeyStore(folder);
+      await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+      await rename(folder, `${folder}.away`);
+      await mkdir(folder);
+      await expect(store.get('none')).rejects.toMatchObject({ code: 'unavailable' });
+    } finally {
+      await chmod(folder, 0o700);
+    }
   });
 
   it('refuses a file that is too large to be a key', async () => {

@@ -1,84 +1,89 @@
 import { fileErrorReason } from '../../platform/system-error.ts';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { createFileAtomically, isTemporaryName, syncFolder } from '../../platform/atomic-file.ts';
+import { type FolderMark, openMarkedFolder } from './files-mark.ts';
 import { KeyError, maxRecordBytes, type KeyStore } from './keystore.ts';
 
-/** Opens a folder with one file (0600) for each key, and creates the folder (0700) when it is missing. */
+/**
+ * Opens a folder with one file (0600) for each key. The folder (0700) is created only where none was in use at this path.
+ *
+ * @throws KeyError `unavailable`
+ */
 export async function openFilesKeyStore(folder: string): Promise<KeyStore> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await removeHalfWritten(folder);
+    const path = resolve(folder);
+    const mark = await openMarkedFolder(path);
+    await removeHalfWritten(path);
+    return new FilesKeyStore(path, mark);
   } catch (error) {
+    if (error instanceof KeyError) throw error;
     throw unavailable(`cannot open the key folder ${folder}`, error);
   }
-  return new FilesKeyStore(folder);
 }
 
 class FilesKeyStore implements KeyStore {
   readonly #folder: string;
+  readonly #mark: FolderMark;
 
-  constructor(folder: string) {
+  constructor(folder: string, mark: FolderMark) {
     this.#folder = folder;
+    this.#mark = mark;
   }
 
   async create(name: string, record: Buffer): Promise<void> {
     const path = this.#path(name);
+    // The folder of a lost mount is writable too. A key there would be hidden when the disk is back.
+    await this.#mark.check();
     try {
       await createFileAtomically(path, record);
     } catch (error) {
       if (errorCode(error) === 'EEXIST') throw new KeyError('exists', `${path} exists already`, { cause: error });
       throw unavailable(`cannot write ${path}`, error);
     }
+    await this.#mark.check();
   }
 
   async get(name: string): Promise<Buffer> {
     const path = this.#path(name);
-    try {
-      const handle = await open(path, 'r');
-      try {
-        const { size } = await handle.stat();
-        if (size > maxRecordBytes) {
-          throw new KeyError('corrupted', `${path} is no key: it holds ${size} bytes`);
-        }
-        return await handle.readFile();
-      } finally {
-        await handle.close();
-      }
-    } catch (error) {
-      if (error instanceof KeyError) throw error;
-      throw this.#missingOr(`cannot read ${path}`, path, error);
-    }
+    // A file may be missing, or another, because its folder is. The mark is seen before and after.
+    await this.#mark.check();
+    const record = await this.#read(path);
+    await this.#mark.check();
+    if (record === undefined) throw new KeyError('not-found', `${path} does not exist`);
+    return record;
   }
 
   async delete(name: string): Promise<void> {
     const path = this.#path(name);
+    await this.#mark.check();
+    let isMissing = false;
     try {
       await rm(path);
       await syncFolder(this.#folder);
     } catch (error) {
-      throw this.#missingOr(`cannot delete ${path}`, path, error);
+      if (errorCode(error) !== 'ENOENT') throw unavailable(`cannot delete ${path}`, error);
+      isMissing = true;
     }
+    await this.#mark.check();
+    if (isMissing) throw new KeyError('not-found', `${path} does not exist`);
   }
 
   async *list(): AsyncIterable<string> {
+    await this.#mark.check();
     let entries;
     try {
       entries = await readdir(this.#folder, { withFileTypes: true });
     } catch (error) {
       throw unavailable(`cannot list ${this.#folder}`, error);
     }
+    await this.#mark.check();
     for (const entry of entries) if (entry.isFile() && keyNameError(entry.name) === undefined) yield entry.name;
   }
 
-  async probe(): Promise<void> {
-    try {
-      if ((await stat(this.#folder)).isDirectory()) return;
-    } catch (error) {
-      throw unavailable(`the key folder ${this.#folder} cannot be read`, error);
-    }
-    throw new KeyError('unavailable', `${this.#folder} is no folder`);
+  probe(): Promise<void> {
+    return this.#mark.check();
   }
 
   async close(): Promise<void> {}
@@ -90,9 +95,22 @@ class FilesKeyStore implements KeyStore {
     return join(this.#folder, name);
   }
 
-  #missingOr(what: string, path: string, error: unknown): KeyError {
-    if (errorCode(error) === 'ENOENT') return new KeyError('not-found', `${path} does not exist`, { cause: error });
-    return unavailable(what, error);
+  /** Undefined where there is no such file. */
+  async #read(path: string): Promise<Buffer | undefined> {
+    try {
+      const handle = await open(path, 'r');
+      try {
+        const { size } = await handle.stat();
+        if (size > maxRecordBytes) throw new KeyError('corrupted', `${path} is no key: it holds ${size} bytes`);
+        return await handle.readFile();
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      if (error instanceof KeyError) throw error;
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw unavailable(`cannot read ${path}`, error);
+    }
   }
 }
 

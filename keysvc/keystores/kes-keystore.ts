@@ -60,7 +60,7 @@ export class KesKeyStore implements KeyStore {
     const body = { type: 'generic', bytes: record.toString('base64') };
     const call = { method: 'POST', path: `/v1/secret/create/${name}`, body, key: name } as const;
     const answer = await this.#ask(call);
-    const isTaken = answer.status === 400 && /exist/.test(messageOf(answer));
+    const isTaken = answer.status === 400 && /exist/.test(tryJson(answer.text, failure)?.message ?? '');
     if (answer.status !== 200 && !isTaken) throw this.#error(call, answer);
     const outcome = answer.status === 200 ? 'written' : answer.repeated ? 'in-doubt' : 'taken';
     await confirmCreated(this, name, record, outcome);
@@ -102,7 +102,7 @@ export class KesKeyStore implements KeyStore {
       const of = `the key service ${endpoint}`;
       try {
         const answer = await remote.ask({ method: 'GET', url: `${endpoint}/version`, of, once: true });
-        if (answer.status < 500) return;
+        if (answer.status === 200) return;
         issue = new KeyError('unavailable', `${of} answers ${answer.status}`);
       } catch (error) {
         if (!(error instanceof KeyError)) throw error;
@@ -141,7 +141,7 @@ export class KesKeyStore implements KeyStore {
             ? {}
             : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
         });
-        if (isLast || answer.status < 500 || answer.status === 501) {
+        if (isLast || isOwnAnswer(answer)) {
           this.#rotation.worked(endpoint);
           return { ...answer, repeated: answer.repeated || repeated };
         }
@@ -174,20 +174,23 @@ export class KesKeyStore implements KeyStore {
   #error({ path, key }: KesCall, answer: RemoteAnswer): KeyError {
     const about = key === undefined ? '' : ` for the key "${key}"`;
     const says = messageOf(answer);
-    if (answer.status === 403) {
+    if (answer.status === 403 && says.startsWith('not authorized')) {
       return new KeyError(
         'refused',
         `${this.#name} refuses this server${about}: no policy there allows its identity "${path}" (${says})`,
       );
     }
-    if (answer.status === 501) {
+    if (answer.status === 501 && says === 'not implemented') {
       return new KeyError(
         'refused',
         `${this.#name} keeps no secrets of others${about}: only a key service that keeps state itself does`,
       );
     }
-    const code = answer.status >= 500 || answer.status === 429 ? 'unavailable' : 'refused';
-    return new KeyError(code, `${this.#name} answers ${answer.status}${about}: ${says}`);
+    const isRefusal = answer.status < 500 && /^(enclave does not exist|insecure connection:)/.test(says);
+    return new KeyError(
+      isRefusal ? 'refused' : 'unavailable',
+      `${this.#name} answers ${answer.status}${about}: ${says}`,
+    );
   }
 
   #notFound(name: string): KeyError {
@@ -203,6 +206,14 @@ function messageOf(answer: RemoteAnswer): string {
   return quoted(tryJson(answer.text, failure)?.message ?? answer.text);
 }
 
+/** Reports whether an endpoint decides the call: it did it, or refuses it in the words of the protocol. Else the next endpoint is asked. */
+function isOwnAnswer(answer: RemoteAnswer): boolean {
+  if (answer.status === 200) return true;
+  const isRefusal = answer.status < 500 || answer.status === 501;
+  return isRefusal && answer.status !== 429 && tryJson(answer.text, failure) !== undefined;
+}
+
 function isMissing(answer: RemoteAnswer): boolean {
-  return answer.status === 404 && /^(secret|key) does not exist/.test(messageOf(answer));
+  const message = tryJson(answer.text, failure)?.message ?? '';
+  return answer.status === 404 && /^(secret|key) does not exist/.test(message);
 }

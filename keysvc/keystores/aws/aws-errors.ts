@@ -72,9 +72,5 @@ export function awsError({ action, endpoint, key }: AwsFailureContext, answer: R
       `AWS Secrets Manager does not know the credentials at ${about}: ${type} (${message})`,
     );
   }
-  const isRefusal = answer.status >= 400 && answer.status < 500 && answer.status !== 429 && !isThrottled(answer);
-  return new KeyError(
-    isRefusal ? 'refused' : 'unavailable',
-    `AWS Secrets Manager answers ${type} at ${about}: ${message}`,
-  );
+  return new KeyError('unavailable', `AWS Secrets Manager answers ${type} at ${about}: ${message}`);
 }

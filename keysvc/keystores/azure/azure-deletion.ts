@@ -1,6 +1,6 @@
 import { KeyError } from '../keystore.ts';
 import type { Outcome, RemoteAnswer } from '../remote/remote.ts';
-import { beingDeleted, deletedButRecoverable, isPurgeProtected, readFailure } from './azure-errors.ts';
+import { beingDeleted, deletedButRecoverable, isPurgeProtected, isSecretMissing, readFailure } from './azure-errors.ts';
 import type { AzureVault } from './azure-vault.ts';
 
 /** The vault deletes in the background, which takes some seconds. */
@@ -20,7 +20,7 @@ export async function deleteSecret(vault: AzureVault, name: string): Promise<boo
   );
   if ('refusal' in deletion) {
     const { refusal } = deletion;
-    if (refusal.status !== 404 && readFailure(refusal).inner !== deletedButRecoverable) {
+    if (!isSecretMissing(refusal) && readFailure(refusal).inner !== deletedButRecoverable) {
       throw vault.error({ permission: 'Delete', key: name }, refusal);
     }
     const purged = await purge(vault, name, false);
@@ -55,11 +55,11 @@ async function purge(vault: AzureVault, name: string, isDue: boolean): Promise<'
   const outcome = await whileBeingDeleted(
     vault,
     () => vault.attempt((secrets) => secrets.purgeDeletedSecret(name)),
-    (answer) => isBeingDeleted(answer) || (isDue && answer.status === 404 && !answer.repeated),
+    (answer) => isBeingDeleted(answer) || (isDue && isSecretMissing(answer) && !answer.repeated),
   );
   if ('value' in outcome) return 'purged';
   if (isPurgeProtected(readFailure(outcome.refusal))) return 'protected';
-  if (outcome.refusal.status === 404) return outcome.refusal.repeated ? 'purged' : 'missing';
+  if (isSecretMissing(outcome.refusal)) return outcome.refusal.repeated ? 'purged' : 'missing';
   throw vault.error({ permission: 'Purge', key: name }, outcome.refusal);
 }
 

@@ -28,6 +28,8 @@ export const beingDeleted = 'ObjectIsBeingDeleted';
 
 interface AzureFailure {
   readonly status: number;
+  /** `SecretNotFound`; empty for an answer that is not of the vault. */
+  readonly code: string;
   /** `ObjectIsDeletedButRecoverable` or `AccessDenied`; empty where the answer has none. */
   readonly inner: string;
   readonly message: string;
@@ -38,7 +40,12 @@ export function readFailure(answer: RemoteAnswer): AzureFailure {
   const error = tryJson(answer.text, failure)?.error;
   const message = quoted(error?.message ?? error?.code ?? answer.text);
   const inner = error?.innererror?.code ?? (answer.status === 409 ? conflictOf(error?.code, message) : '');
-  return { status: answer.status, inner, message };
+  return { status: answer.status, code: error?.code ?? '', inner, message };
+}
+
+/** Reports whether the vault itself says that it has no such secret. Its answer for a wrong path, and that of a proxy, have other codes. */
+export function isSecretMissing(answer: RemoteAnswer): boolean {
+  return answer.status === 404 && readFailure(answer).code === 'SecretNotFound';
 }
 
 /** Finds the inner code of a conflict in its text. Older vaults and emulators send only the outer code or the text. */
@@ -66,7 +73,13 @@ interface AzureFailureContext {
 export function azureError(operation: AzureFailureContext, failure: AzureFailure): KeyError {
   const { permission, key, who, endpoint } = operation;
   const about = key === undefined ? '' : ` for the key "${key}"`;
-  const { status, inner, message } = failure;
+  const { status, code, inner, message } = failure;
+  if (code === '') {
+    return new KeyError(
+      'unavailable',
+      `the key vault ${endpoint} answers ${status}${about}, and not in the words of a key vault: is a proxy before it? (${message})`,
+    );
+  }
   if (status === 403 && inner === 'ForbiddenByFirewall') {
     return new KeyError(
       'refused',
@@ -90,7 +103,7 @@ export function azureError(operation: AzureFailureContext, failure: AzureFailure
     return new KeyError('unavailable', `the key vault ${endpoint} throttles its callers${about}: ${message}`);
   }
   return new KeyError(
-    status === 400 ? 'refused' : 'unavailable',
+    'unavailable',
     `the key vault ${endpoint} answers ${status}${inner === '' ? '' : ` ${inner}`}${about}: ${message}`,
   );
 }

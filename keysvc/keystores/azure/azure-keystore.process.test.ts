@@ -142,7 +142,7 @@ describe('Azure Key Vault', () => {
         ? { status: 404, body: { error: { message: `no tenant here (${entraLogin.clientSecret})` } } }
         : undefined;
     await expect(store.get('my-key')).rejects.toMatchObject({
-      code: 'refused',
+      code: 'unavailable',
       message: expect.stringContaining('status 404: no tenant here (…)') as string,
     });
   });

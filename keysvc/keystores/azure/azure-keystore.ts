@@ -6,7 +6,7 @@ import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import { Remote, type RemoteOptions } from '../remote/remote.ts';
 import { deleteSecret, whileBeingDeleted } from './azure-deletion.ts';
-import { deletedButRecoverable, readFailure } from './azure-errors.ts';
+import { deletedButRecoverable, isSecretMissing, readFailure } from './azure-errors.ts';
 import type { Environment } from './azure-login.ts';
 import { AzureVault } from './azure-vault.ts';
 import { keyNameOf, nameTag, settledVersion, versionsOf } from './azure-versions.ts';
@@ -67,7 +67,7 @@ export class AzureKeyStore implements KeyStore {
     if (version === undefined) throw notFound(name, endpoint);
     const outcome = await this.#vault.attempt((secrets) => secrets.getSecret(name, { version }));
     if ('refusal' in outcome) {
-      if (outcome.refusal.status === 404) throw notFound(name, endpoint);
+      if (isSecretMissing(outcome.refusal)) throw notFound(name, endpoint);
       throw this.#vault.error({ permission: 'Get', key: name }, outcome.refusal);
     }
     const { value, properties } = outcome.value;

@@ -142,7 +142,8 @@ function loginError(last: RemoteAnswer | KeyError | undefined, login: AzureLogin
   }
   const said = tryJson(last.text, errorAnswer);
   const description = said?.error_description ?? said?.error ?? `status ${last.status}${otherText(last.text, login)}`;
-  const code = last.status === 429 || last.status >= 500 ? 'unavailable' : 'refused';
+  // A refusal is final only in the words of Entra: a proxy before it may answer anything.
+  const code = said === undefined || last.status === 429 || last.status >= 500 ? 'unavailable' : 'refused';
   return new KeyError(code, `Azure does not log ${who} in: ${explainEntraError(description)}${quoted(description)}`);
 }
 

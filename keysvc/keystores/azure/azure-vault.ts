@@ -93,7 +93,7 @@ export class AzureVault {
 
   #noVault(): KeyError {
     return new KeyError(
-      'refused',
+      'unavailable',
       `${this.endpoint} asks for no token that Azure Key Vault would ask for: is it the address of a key vault?`,
     );
   }
@@ -101,10 +101,11 @@ export class AzureVault {
   #notTaken(answer: RemoteAnswer): KeyError {
     const { login } = this.#settings;
     const challenge = answer.headers.get('www-authenticate') ?? '';
+    const isChallenge = /authorization(?:_uri)?="/.test(challenge);
     const authority = /authorization(?:_uri)?="([^"]*)"/.exec(challenge)?.[1] ?? 'another authority';
     const tenant = 'tenantId' in login && login.tenantId !== undefined ? `, not of ${login.tenantId}` : '';
     return new KeyError(
-      'refused',
+      isChallenge ? 'refused' : 'unavailable',
       `the key vault ${this.endpoint} does not take the token of ${this.who}: it wants one of ${authority}${tenant} (${readFailure(answer).message})`,
     );
   }

@@ -1,5 +1,6 @@
 import type { SecretProperties } from '@azure/keyvault-secrets';
 import { KeyError } from '../keystore.ts';
+import { isSecretMissing } from './azure-errors.ts';
 import type { AzureVault } from './azure-vault.ts';
 
 /** A version of a secret in a listing. */
@@ -70,7 +71,7 @@ export async function versionsOf(vault: AzureVault, name: string): Promise<Versi
     return Array.fromAsync(secrets.listPropertiesOfSecretVersions(name, options));
   });
   if ('value' in outcome) return { all: outcome.value.map((version) => versionOf(vault, name, version)), vaultNow };
-  if (outcome.refusal.status === 404) return { all: [], vaultNow };
+  if (isSecretMissing(outcome.refusal)) return { all: [], vaultNow };
   throw vault.error({ permission: 'List', key: name }, outcome.refusal);
 }
 

@@ -15,6 +15,15 @@ interface GcpOperation {
 
 const failure = z.object({ error: z.object({ message: z.string().optional(), status: z.string().optional() }) });
 
+/**
+ * Reports whether the Secret Manager itself says that it has no such secret. Its answer for a missing project or a wrong path, and that of a
+ * proxy, name no secret.
+ */
+function isSecretMissing(answer: RemoteAnswer): boolean {
+  const { error } = tryJson(answer.text, failure) ?? {};
+  return error?.status === 'NOT_FOUND' && /\bSecret(?: Version)? \[/.test(error.message ?? '');
+}
+
 /** Options of each call: the client does not retry. */
 export const once = { retry: null } as const;
 
@@ -37,7 +46,7 @@ export class GcpClient {
     this.#transport = new GcpTransport(remote, settings.endpoint, this.name);
   }
 
-  /** Returns the value, or the answer with one of the expected statuses; throws other errors. */
+  /** Returns the value, or the answer with one of the expected statuses; throws other errors. A 404 counts only as one about a secret. */
   async ask<T>(
     operation: GcpOperation,
     call: (client: SecretManagerServiceClient) => Promise<T>,
@@ -50,8 +59,10 @@ export class GcpClient {
       if (this.#client === client) this.#client = logInToGcp(this.#settings, this.#transport);
       outcome = await this.#attempt(this.#client ?? client, call);
     }
-    if ('value' in outcome || expected.includes(outcome.refusal.status)) return outcome;
-    throw this.#error(operation, outcome.refusal);
+    if ('value' in outcome) return outcome;
+    const { refusal } = outcome;
+    if (expected.includes(refusal.status) && (refusal.status !== 404 || isSecretMissing(refusal))) return outcome;
+    throw this.#error(operation, refusal);
   }
 
   async #attempt<T>(
@@ -89,6 +100,12 @@ export class GcpClient {
     const { error } = tryJson(answer.text, failure) ?? {};
     const says = quoted(error?.message ?? answer.text);
     const about = key === undefined ? '' : ` for the key "${key}"`;
+    if (error === undefined) {
+      return new KeyError(
+        'unavailable',
+        `${this.name} answers ${answer.status}${about}, and not in its own words: is a proxy before it? (${says})`,
+      );
+    }
     switch (answer.status) {
       case 401:
         return new KeyError(
@@ -107,8 +124,8 @@ export class GcpClient {
         return new KeyError('unavailable', `${this.name} throttles its callers${about}: ${says}`);
       default:
         return new KeyError(
-          answer.status >= 500 ? 'unavailable' : 'refused',
-          `${this.name} answers ${answer.status}${error?.status === undefined ? '' : ` ${error.status}`}${about}: ${says}`,
+          error.status === 'FAILED_PRECONDITION' ? 'refused' : 'unavailable',
+          `${this.name} answers ${answer.status}${error.status === undefined ? '' : ` ${error.status}`}${about}: ${says}`,
         );
     }
   }

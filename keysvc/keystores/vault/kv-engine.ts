@@ -3,6 +3,7 @@ import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';
 import type { VaultClient } from './vault-client.ts';
+import { saysNothingThere } from './vault-errors.ts';
 
 /** The operations that differ between the versions of Vault's key-value engine. */
 export interface KvEngine {
@@ -36,9 +37,10 @@ export class KvPlace {
   /** Lists the names; those of folders end with a slash. */
   async list(section: KvSection = ''): Promise<readonly string[]> {
     const call = { method: 'GET', path: `${this.path('', section)}/`, query: 'list=true', capability: 'list' } as const;
-    const answer = await this.client.expect(call, 200, 404);
+    const answer = await this.client.ask(call);
     // The answer for an empty folder.
-    if (answer.status === 404) return [];
+    if (saysNothingThere(answer)) return [];
+    if (answer.status !== 200) throw this.client.error(call, answer);
     const found = readJson(answer.text, keys, `the vault ${this.client.name}`).data.keys;
     return found.filter((name) => !name.endsWith('/'));
   }

@@ -6,6 +6,7 @@ import { readJson } from '../remote/json-answer.ts';
 import { retryAfterMs, type RemoteAnswer } from '../remote/remote.ts';
 import type { KvEngine, KvPlace } from './kv-engine.ts';
 import type { VaultCall } from './vault-client.ts';
+import { saysNothingThere } from './vault-errors.ts';
 
 const secret = z.object({ data: z.record(z.string(), z.unknown()) });
 
@@ -87,10 +88,11 @@ export class KvV1 implements KvEngine {
 
   async #look(name: string): Promise<{ data: Record<string, unknown> | undefined; vaultNow: number }> {
     const call = { method: 'GET', path: this.#place.path(name), capability: 'read', key: name } as const;
-    const answer = await this.#place.client.expect(call, 200, 404);
+    const answer = await this.#place.client.ask(call);
     const date = Date.parse(answer.headers.get('date') ?? '');
     const vaultNow = Number.isNaN(date) ? this.#place.client.remote.clock.now() : date;
-    if (answer.status === 404) return { data: undefined, vaultNow };
+    if (saysNothingThere(answer)) return { data: undefined, vaultNow };
+    if (answer.status !== 200) throw this.#place.client.error(call, answer);
     return { data: readJson(answer.text, secret, `the vault ${this.#place.client.name}`).data, vaultNow };
   }
 

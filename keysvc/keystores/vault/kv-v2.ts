@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson, tryJson } from '../remote/json-answer.ts';
+import type { RemoteAnswer } from '../remote/remote.ts';
 import type { KvEngine, KvPlace } from './kv-engine.ts';
 import type { VaultCall } from './vault-client.ts';
-import { vaultSays } from './vault-errors.ts';
+import { saysNothingThere, vaultSays } from './vault-errors.ts';
 
 const secret = z.object({
   data: z.object({ data: z.record(z.string(), z.unknown()), metadata: z.object({ version: z.number() }) }),
@@ -51,8 +52,10 @@ export class KvV2 implements KvEngine {
     if (answer.status === 400 && !vaultSays(answer).includes('check-and-set'))
       throw this.#place.client.error(call, answer);
     // For an existing name the vault demands the capability "update" before it checks the version. The policy does not have it.
-    const current = await this.#place.client.expect(this.#readCall(name, undefined), 200, 404);
+    const readCall = this.#readCall(name, undefined);
+    const current = await this.#place.client.ask(readCall);
     if (current.status === 200) return answer.repeated ? 'in-doubt' : 'taken';
+    if (!isAbsent(current)) throw this.#place.client.error(readCall, current);
     const deleted = tryJson(current.text, deletedSecret);
     throw deleted === undefined
       ? this.#place.client.error(call, answer)
@@ -61,8 +64,10 @@ export class KvV2 implements KvEngine {
 
   async remove(name: string): Promise<boolean> {
     const path = this.#place.path(name, 'metadata');
-    const look = await this.#place.client.expect({ method: 'GET', path, capability: 'read', key: name }, 200, 404);
-    if (look.status === 404) return false;
+    const call = { method: 'GET', path, capability: 'read', key: name } as const;
+    const look = await this.#place.client.ask(call);
+    if (saysNothingThere(look)) return false;
+    if (look.status !== 200) throw this.#place.client.error(call, look);
     // Deletes all versions at once: a deletion of the latest one would keep the name.
     await this.#place.client.expect({ method: 'DELETE', path, capability: 'delete', key: name }, 204);
     return true;
@@ -76,8 +81,10 @@ export class KvV2 implements KvEngine {
     name: string,
     version: number | undefined,
   ): Promise<{ value: Buffer; version: number } | undefined> {
-    const answer = await this.#place.client.expect(this.#readCall(name, version), 200, 404);
-    if (answer.status === 404) return undefined;
+    const call = this.#readCall(name, version);
+    const answer = await this.#place.client.ask(call);
+    if (isAbsent(answer)) return undefined;
+    if (answer.status !== 200) throw this.#place.client.error(call, answer);
     const { data, metadata } = readJson(answer.text, secret, `the vault ${this.#place.client.name}`).data;
     return { value: this.#place.valueOf(data, name), version: metadata.version };
   }
@@ -102,4 +109,9 @@ export class KvV2 implements KvEngine {
   #data(name: string): string {
     return this.#place.path(name, 'data');
   }
+}
+
+/** Reports whether a vault says that there is nothing to read: there was never a secret, or its version is deleted. */
+function isAbsent(answer: RemoteAnswer): boolean {
+  return saysNothingThere(answer) || (answer.status === 404 && tryJson(answer.text, deletedSecret) !== undefined);
 }

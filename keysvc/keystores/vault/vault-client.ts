@@ -1,9 +1,13 @@
+import { z } from 'zod';
 import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError } from '../keystore.ts';
+import { readJson } from '../remote/json-answer.ts';
 import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
 import { TokenSource } from '../remote/token-source.ts';
 import { vaultError } from './vault-errors.ts';
 import { VaultLogins, type VaultToken } from './vault-login.ts';
+
+const healthAnswer = z.object({ sealed: z.literal(false) });
 
 export interface VaultCall {
   readonly method: RemoteRequest['method'];
@@ -71,7 +75,10 @@ export class VaultClient {
       of: `the vault ${endpoint}`,
       once: true,
     });
-    if (answer.status < 400) return;
+    if (answer.status === 200) {
+      readJson(answer.text, healthAnswer, `the vault ${endpoint}`);
+      return;
+    }
     const state = { 501: 'is not initialised', 503: 'is sealed or not available' }[answer.status];
     throw new KeyError('unavailable', `the vault ${endpoint} ${state ?? `answers ${answer.status}`}`);
   }

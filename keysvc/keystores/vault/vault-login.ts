@@ -6,7 +6,7 @@ import { KeyError } from '../keystore.ts';
 import { readJson } from '../remote/json-answer.ts';
 import type { Remote, RemoteAnswer } from '../remote/remote.ts';
 import type { Token } from '../remote/token-source.ts';
-import { vaultSays } from './vault-errors.ts';
+import { isVaultFailure, vaultSays } from './vault-errors.ts';
 
 const authAnswer = z.object({
   auth: z.object({
@@ -71,7 +71,8 @@ export class VaultLogins {
     const path = `auth/${login.engine}/login`;
     const answer = await this.#post(path, body, {});
     if (answer.status === 200) return this.#tokenOf(answer);
-    const isOutage = answer.status === 429 || (answer.status >= 500 && !isInvalidSecretId(answer));
+    const isOutage =
+      !isVaultFailure(answer) || answer.status === 429 || (answer.status >= 500 && !isInvalidSecretId(answer));
     const code = isOutage ? 'unavailable' : 'refused';
     const way = login.kind === 'approle' ? 'AppRole' : `the Kubernetes role "${login.role}"`;
     throw new KeyError(

@@ -138,6 +138,32 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       await expect(store.probe()).rejects.toMatchObject({ code: 'unavailable' });
     });
 
+    const page = '<html><body>not here</body></html>';
+    it.each([
+      ['a page', page],
+      ['nothing', ''],
+      ['JSON of another program', '{"statusCode":404,"message":"Resource not found"}'],
+      ['an error of another program', '{"error":{"code":"ResourceNotFound","message":"no such resource"}}'],
+      ['a list of errors of another program', '{"errors":["no handler for route"]}'],
+    ])('takes no 404 that is not its own for a missing key: %s', async (_, body) => {
+      for (const status of [404, 410]) {
+        harness.http.faultOf = forKeys(Infinity, { status, body });
+        for (const name of callNames) expect(await failureOf(calls[name])).toMatchObject({ code: 'unavailable' });
+      }
+      harness.http.faultOf = () => undefined;
+      expect(await store.get('kept')).toEqual(record);
+    });
+
+    it.each([302, 307, 400, 401, 403, 405, 407, 413, 418, 421, 425, 451, 501, 520])(
+      'takes the status %s in no words of its own for an outage',
+      async (status) => {
+        harness.http.faultOf = forKeys(Infinity, { status, body: page });
+        for (const name of callNames) expect(await failureOf(calls[name])).toMatchObject({ code: 'unavailable' });
+        harness.http.faultOf = () => undefined;
+        expect(await store.get('kept')).toEqual(record);
+      },
+    );
+
     it('gives up on a vault that takes connections and never answers', async () => {
       harness.http.faultOf = () => 'silence';
       store = harness.open({ attemptMs: 100, budgetMs: 200 });
