@@ -60,6 +60,7 @@ const identityCodes: Readonly<Record<IdentityErrorCode, AdminErrorCode>> = {
   'invalid-secret-key': 'XMinioAdminInvalidSecretKey',
   'invalid-name': 'XCofferInvalidRequest',
   'invalid-expiration': 'XCofferInvalidRequest',
+  'group-exists': 'XCofferRefused',
   'group-not-empty': 'XMinioAdminGroupNotEmpty',
   'policy-in-use': 'XMinioAdminPolicyInUse',
   'policy-changed': 'XCofferRefused',

@@ -22,6 +22,7 @@ export type IdentityErrorCode =
   | 'invalid-secret-key'
   | 'invalid-name'
   | 'invalid-expiration'
+  | 'group-exists'
   | 'group-not-empty'
   | 'policy-in-use'
   | 'policy-changed'

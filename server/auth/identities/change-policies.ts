@@ -71,7 +71,7 @@ function noSuchPolicy(name: string): IdentityError {
   return new IdentityError('no-such-policy', `There is no policy ${JSON.stringify(name.slice(0, 128))}.`);
 }
 
-type AttachmentChanges = Pick<IdentityChanges, 'attach' | 'detach' | 'setAttached'>;
+type AttachmentChanges = Pick<IdentityChanges, 'attach' | 'detach' | 'changeAttached' | 'setAttached'>;
 
 export function attachmentChanges({ change, clock }: ChangeContext): AttachmentChanges {
   const toWhatFollows = (target: AttachmentTarget, next: (now: readonly string[]) => readonly string[]) =>
@@ -89,6 +89,9 @@ export function attachmentChanges({ change, clock }: ChangeContext): AttachmentC
         if (!policies.some((name) => now.includes(name))) throw nothingToChange(policies, 'attached to', target, 'not');
         return now.filter((name) => !policies.includes(name));
       }),
+
+    changeAttached: (target, { add, remove }) =>
+      toWhatFollows(target, (now) => [...now.filter((name) => !remove.includes(name)), ...add]),
 
     setAttached: (target, policies) => toWhatFollows(target, () => policies),
   };

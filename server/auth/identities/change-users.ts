@@ -1,5 +1,5 @@
-import type { Change } from './transaction.ts';
-import type { IdentityChanges } from './identities.ts';
+import type { Change, IdentityView } from './transaction.ts';
+import type { IdentityChanges, NameChange } from './identities.ts';
 import { IdentityError } from '../identity-error.ts';
 import { checkAccessKey, checkNewAccessKey, checkSecretKey, checkName } from './names.ts';
 import { identityKeys, type User, type Group } from './records.ts';
@@ -87,20 +87,29 @@ export function inUse(accessKey: string, by: string, advice = 'choose another'):
   return new IdentityError('access-key-in-use', `The access key ${accessKey} belongs to ${by}; ${advice}.`);
 }
 
-type GroupChanges = Pick<IdentityChanges, 'addMembers' | 'removeMembers' | 'setGroupStatus' | 'removeGroup'>;
+type GroupChanges = Pick<
+  IdentityChanges,
+  'createGroup' | 'addMembers' | 'removeMembers' | 'changeMembers' | 'changeGroups' | 'setGroupStatus' | 'removeGroup'
+>;
 
 export function groupChanges({ change, clock }: ChangeContext): GroupChanges {
   const now = () => clock().getTime();
   return {
-    addMembers: async (name, members) => {
+    createGroup: async (name, members) => {
       checkName('group', name);
       return change(async (view) => {
-        for (const member of members) if ((await view.user(member)) === undefined) throw noSuchUser(member);
-        const known = (await view.group(name)) ?? { format: 1, name, members: [], status: 'enabled', updatedAt: 0 };
-        const group: Group = { ...known, members: [...new Set([...known.members, ...members])], updatedAt: now() };
-        const memberships = members.map((member) => ({ key: identityKeys.membership(member, name), value: {} }));
-        return { batch: { put: [{ key: identityKeys.group(name), value: group }, ...memberships] }, result: group };
+        if ((await view.group(name)) !== undefined) {
+          throw new IdentityError('group-exists', `There is a group ${name} already.`);
+        }
+        return withMembers(view, newGroup(name), { add: members, remove: [] }, now());
       });
+    },
+
+    addMembers: async (name, members) => {
+      checkName('group', name);
+      return change(async (view) =>
+        withMembers(view, (await view.group(name)) ?? newGroup(name), { add: members, remove: [] }, now()),
+      );
     },
 
     removeMembers: (name, members) =>
@@ -110,10 +119,33 @@ export function groupChanges({ change, clock }: ChangeContext): GroupChanges {
         if (unknown !== undefined) {
           throw new IdentityError('no-such-user', `${JSON.stringify(unknown)} is no member of the group ${name}.`);
         }
-        const left = known.members.filter((member) => !members.includes(member));
-        const group: Group = { ...known, members: left, updatedAt: now() };
-        const gone = members.map((member) => identityKeys.membership(member, name));
-        return { batch: { put: [{ key: identityKeys.group(name), value: group }], delete: gone }, result: group };
+        return withMembers(view, known, { add: [], remove: members }, now());
+      }),
+
+    changeMembers: (name, members) =>
+      change(async (view) => withMembers(view, (await view.group(name)) ?? noSuchGroup(name), members, now())),
+
+    changeGroups: (user, { add, remove }) =>
+      change(async (view) => {
+        if ((await view.user(user)) === undefined) throw noSuchUser(user);
+        const joined = await Promise.all(
+          [...new Set(add)].map(async (name) => (await view.group(name)) ?? noSuchGroup(name)),
+        );
+        // A group that was removed meanwhile has no members.
+        const left = (await Promise.all([...new Set(remove)].map((name) => view.group(name)))).filter(
+          (one) => one !== undefined,
+        );
+        const changes = await Promise.all([
+          ...joined.map((group) => withMembers(view, group, { add: [user], remove: [] }, now())),
+          ...left.map((group) => withMembers(view, group, { add: [], remove: [user] }, now())),
+        ]);
+        return {
+          batch: {
+            put: changes.flatMap(({ batch }) => batch.put),
+            delete: changes.flatMap(({ batch }) => batch.delete),
+          },
+          result: undefined,
+        };
       }),
 
     setGroupStatus: (name, status) =>
@@ -137,6 +169,28 @@ export function groupChanges({ change, clock }: ChangeContext): GroupChanges {
         const gone = [identityKeys.group(name), identityKeys.attachment(target), ...index];
         return { batch: { delete: gone }, result: undefined };
       }),
+  };
+}
+
+function newGroup(name: string): Group {
+  return { format: 1, name, members: [], status: 'enabled', updatedAt: 0 };
+}
+
+/** The change that adds users, which must exist, to a group, and removes others. */
+async function withMembers(view: IdentityView, known: Group, { add, remove }: NameChange, updatedAt: number) {
+  for (const member of add) if ((await view.user(member)) === undefined) throw noSuchUser(member);
+  const kept = known.members.filter((member) => !remove.includes(member));
+  const group: Group = { ...known, members: [...new Set([...kept, ...add])], updatedAt };
+  const gone = known.members.filter((member) => !group.members.includes(member));
+  return {
+    batch: {
+      put: [
+        { key: identityKeys.group(known.name), value: group },
+        ...add.map((member) => ({ key: identityKeys.membership(member, known.name), value: {} })),
+      ],
+      delete: gone.map((member) => identityKeys.membership(member, known.name)),
+    },
+    result: group,
   };
 }
 

@@ -55,9 +55,15 @@ export interface IdentityChanges {
   /** Removes the user with memberships, attachments and service accounts; resolves with the access keys of the latter. */
   removeUser(accessKey: string): Promise<readonly string[]>;
 
+  /** Rejects if the group exists. */
+  createGroup(group: string, members: readonly string[]): Promise<Group>;
   /** Creates the group if it does not exist. */
   addMembers(group: string, members: readonly string[]): Promise<Group>;
   removeMembers(group: string, members: readonly string[]): Promise<Group>;
+  /** Adds and removes members of a group that exists, in one commit. */
+  changeMembers(group: string, change: NameChange): Promise<Group>;
+  /** Adds a user to groups that exist, and removes the user from others, in one commit. */
+  changeGroups(user: string, change: NameChange): Promise<void>;
   setGroupStatus(group: string, status: Status): Promise<Group>;
   /** Rejects while the group has members. */
   removeGroup(group: string): Promise<void>;
@@ -70,6 +76,8 @@ export interface IdentityChanges {
   /** Adds policies; resolves with those that were added, and rejects if there are none. */
   attach(target: AttachmentTarget, policies: readonly string[]): Promise<AttachmentChange>;
   detach(target: AttachmentTarget, policies: readonly string[]): Promise<AttachmentChange>;
+  /** Adds policies and removes others in one commit. */
+  changeAttached(target: AttachmentTarget, change: NameChange): Promise<AttachmentChange>;
   /** Replaces the attached policies; an empty list removes the attachment. */
   setAttached(target: AttachmentTarget, policies: readonly string[]): Promise<AttachmentChange>;
 
@@ -79,6 +87,15 @@ export interface IdentityChanges {
   removeServiceAccount(accessKey: string): Promise<void>;
   /** Removes the service accounts of an owner; resolves with their access keys. */
   removeServiceAccountsOf(owner: string): Promise<readonly string[]>;
+}
+
+/**
+ * The difference between the list that an administrator saw and the one that the administrator wants. The names that others added or removed
+ * meanwhile stay so. A name that is there already, or is gone already, is no error.
+ */
+export interface NameChange {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
 }
 
 interface UserChange {

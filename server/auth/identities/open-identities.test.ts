@@ -148,6 +148,40 @@ describe('a group', () => {
     await expect(identities.removeMembers('staff', ['nobody'])).rejects.toMatchObject({ code: 'no-such-user' });
   });
 
+  it('is created once', async () => {
+    await expect(identities.createGroup('staff', [])).rejects.toMatchObject({ code: 'group-exists' });
+    expect((await other.group('staff'))?.members).toEqual(['ann']);
+  });
+
+  it('keeps members that another change added and removed meanwhile', async () => {
+    for (const accessKey of ['bob', 'carl']) await identities.putUser({ accessKey, secretKey });
+    await Promise.all([
+      identities.changeMembers('staff', { add: ['bob'], remove: ['ann'] }),
+      other.changeMembers('staff', { add: ['carl'], remove: ['ann'] }),
+    ]);
+    expect((await other.group('staff'))?.members.toSorted()).toEqual(['bob', 'carl']);
+    expect(await other.groupsOf('ann')).toEqual([]);
+    expect(await other.groupsOf('bob')).toMatchObject([{ name: 'staff' }]);
+  });
+
+  it('is changed in part by no change that names a user or a group that does not exist', async () => {
+    await expect(identities.changeMembers('staff', { add: ['nobody'], remove: ['ann'] })).rejects.toMatchObject({
+      code: 'no-such-user',
+    });
+    await identities.createGroup('other', []);
+    await expect(identities.changeGroups('ann', { add: ['other', 'x'], remove: ['staff'] })).rejects.toMatchObject({
+      code: 'no-such-group',
+    });
+    expect(await other.groupsOf('ann')).toMatchObject([{ name: 'staff' }]);
+  });
+
+  it('is joined and left in one change', async () => {
+    await identities.createGroup('other', []);
+    await identities.changeGroups('ann', { add: ['other'], remove: ['staff', 'gone'] });
+    expect(await other.groupsOf('ann')).toMatchObject([{ name: 'other' }]);
+    expect((await other.group('staff'))?.members).toEqual([]);
+  });
+
   it('is not removed with members in it', async () => {
     await expect(identities.removeGroup('staff')).rejects.toMatchObject({ code: 'group-not-empty' });
     await identities.removeMembers('staff', ['ann']);
@@ -231,6 +265,15 @@ describe('attachments', () => {
     });
     expect(await identities.setAttached(ann, [])).toMatchObject({ changed: ['writeonly'], policies: [] });
     expect(await all(other.attachments())).toEqual([]);
+  });
+
+  it('keep what another change added meanwhile', async () => {
+    await identities.attach(ann, ['readonly']);
+    await Promise.all([
+      identities.changeAttached(ann, { add: ['writeonly'], remove: ['readonly'] }),
+      other.changeAttached(ann, { add: ['diagnostics'], remove: ['readonly'] }),
+    ]);
+    expect((await other.attached(ann)).toSorted()).toEqual(['diagnostics', 'writeonly']);
   });
 
   it('refuse a change that changes nothing', async () => {

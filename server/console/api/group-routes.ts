@@ -8,6 +8,8 @@ import type { Administration } from '../services.ts';
 import { type Authorizer, readForm, mayAttach } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { consoleError } from './console-error.ts';
+import { nameChange } from './name-change.ts';
+import { IdentityError } from '../../auth/identity-error.ts';
 
 const policies = z.array(z.string().min(1).max(256)).max(100);
 const members = z.array(z.string().min(1).max(256)).max(1_000);
@@ -56,12 +58,11 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
     await authorizer.require(exchange, 'admin:AddUserToGroup', '');
     const form = await readForm(exchange, newGroup);
     if (form.policies.length > 0) await authorizer.require(exchange, mayAttach, '');
-    if ((await identities.group(form.name)) !== undefined) {
-      throw consoleError('Exists', `There is a group ${form.name} already.`, { field: 'name' });
-    }
     for (const name of form.policies) await existingPolicy(identities, name);
-    const group = await identities.addMembers(form.name, form.members);
-    if (form.policies.length > 0) await identities.setAttached({ kind: 'group', name: form.name }, form.policies);
+    const group = await identities.createGroup(form.name, form.members).catch(existing);
+    if (form.policies.length > 0) {
+      await identities.changeAttached({ kind: 'group', name: form.name }, { add: form.policies, remove: [] });
+    }
     response.status(201).json(await rowOf(group));
   });
 
@@ -79,12 +80,8 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
   router.put('/group/members', async (request: Request, response: Response) => {
     const exchange = { request, response };
     await authorizer.require(exchange, 'admin:AddUserToGroup', '');
-    const form = await readForm(exchange, z.strictObject({ members }));
-    const { name, members: now } = await known(request);
-    const gone = now.filter((member) => !form.members.includes(member));
-    // Members are added first: an unknown name is refused before any member is removed.
-    await identities.addMembers(name, form.members);
-    if (gone.length > 0) await identities.removeMembers(name, gone);
+    const form = await readForm(exchange, z.strictObject({ members: nameChange(members) }));
+    await identities.changeMembers(queryText(request, 'name'), form.members);
     response.status(204).end();
   });
 
@@ -99,10 +96,15 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
   router.put('/group/policies', async (request: Request, response: Response) => {
     const exchange = { request, response };
     await authorizer.require(exchange, mayAttach, '');
-    const form = await readForm(exchange, z.strictObject({ policies }));
-    await identities.setAttached({ kind: 'group', name: queryText(request, 'name') }, form.policies);
+    const form = await readForm(exchange, z.strictObject({ policies: nameChange(policies) }));
+    await identities.changeAttached({ kind: 'group', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });
 
   return router;
+}
+
+function existing(error: unknown): never {
+  if (!(error instanceof IdentityError && error.code === 'group-exists')) throw error;
+  throw consoleError('Exists', error.message, { cause: error, field: 'name' });
 }

@@ -98,19 +98,14 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
     response.status(201).json({});
   });
 
-  /** Replaces all values. A redacted secret keeps its value. */
+  /** Changes the given values; an empty one is removed, and all others stay as they are. */
   router.put('/identity-provider', async (request: Request, response: Response) => {
     const exchange = { request, response };
     await authorizer.require(exchange, 'admin:ConfigUpdate', '');
     await authorizer.require(exchange, mayAttach, '');
-    const form = await readForm(exchange, z.strictObject({ values }));
-    const kind = kindOf(queryText(request, 'type'));
-    const id = queryText(request, 'name');
-    // Saving would create a missing configuration: an outdated page must not restore a removed provider.
-    if ((await kind.get(id)) === undefined) {
-      throw consoleError('NotFound', `There is no identity provider ${id.slice(0, 80)} any more.`);
-    }
-    await kind.save(id, mapOf(form.values), 'replace');
+    const form = await readForm(exchange, z.strictObject({ changes: values }));
+    // An outdated page must not restore a removed provider, as any other mode would.
+    await kindOf(queryText(request, 'type')).save(queryText(request, 'name'), mapOf(form.changes), 'update');
     response.status(204).end();
   });
 

@@ -35,6 +35,8 @@ const valuesOf = (changes: Record<string, string> = {}) => ({
 const add = (name: string, changes: Record<string, string> = {}) =>
   root.send('POST', '/api/identity-providers?type=openid', { json: { name, values: valuesOf(changes) } });
 const at = (what: string, name: string) => `/api/identity-provider${what}?type=openid&name=${name}`;
+const save = async (browser: TestBrowser, changes: object) =>
+  expect((await browser.send('PUT', at('', 'MINE'), { json: { changes } })).status).toBe(204);
 const provider = async (name: string) => json<ProviderAnswer>(await root.send('GET', at('', name)));
 
 describe('identity providers', () => {
@@ -68,7 +70,8 @@ describe('identity providers', () => {
     await add('MINE');
     const { values } = await provider('MINE');
     expect(values).toMatchObject({ client_secret: '*REDACTED*' });
-    const saved = await root.send('PUT', at('', 'MINE'), { json: { values: { ...values, display_name: 'New' } } });
+    const changes = { client_secret: '*REDACTED*', display_name: 'New' };
+    const saved = await root.send('PUT', at('', 'MINE'), { json: { changes } });
     expect(saved.status).toBe(204);
     expect(await provider('MINE')).toMatchObject({ displayName: 'New' });
     const { steps } = await json<ProviderTest>(await root.send('POST', at('/test', 'MINE'), { json: {} }));
@@ -105,13 +108,30 @@ describe('identity providers', () => {
     expect(await provider('MINE')).toMatchObject({ enabled: true, state: { kind: 'ready' } });
     expect((await root.send('DELETE', at('', 'MINE'))).status).toBe(204);
     expect((await root.send('GET', at('', 'MINE'))).status).toBe(404);
-    const again = await root.send('PUT', at('', 'MINE'), { json: { values: valuesOf() } });
-    expect(again.status).toBe(404);
+    const again = await root.send('PUT', at('', 'MINE'), { json: { changes: valuesOf() } });
+    expect(await error(again)).toMatchObject({ code: 'XMinioAdminConfigIDPCfgNameDoesNotExist' });
+    expect((await root.send('GET', at('', 'MINE'))).status).toBe(404);
+  });
+
+  it('keep what another administrator has changed since the page was read', async () => {
+    await add('MINE', { display_name: 'Old', scopes: 'openid' });
+    const second = new TestBrowser(console.url);
+    await second.signIn();
+    await save(second, { scopes: 'openid,profile', claim_name: 'role' });
+    await save(root, { display_name: '' });
+    const { values } = await provider('MINE');
+    expect(values).toMatchObject({ scopes: 'openid,profile', claim_name: 'role', client_secret: '*REDACTED*' });
+    expect(values).not.toHaveProperty('display_name');
+  });
+
+  it('are not replaced as a whole, as a page of an earlier release asks', async () => {
+    await add('MINE');
+    expect((await root.send('PUT', at('', 'MINE'), { json: { values: valuesOf() } })).status).toBe(400);
   });
 
   it('of the environment are read only', async () => {
     const code = 'XMinioAdminConfigEnvOverridden';
-    const change = await root.send('PUT', at('', 'FIXED'), { json: { values: valuesOf() } });
+    const change = await root.send('PUT', at('', 'FIXED'), { json: { changes: valuesOf() } });
     expect(await error(change)).toMatchObject({ status: 400, code });
     expect(await error(await root.send('DELETE', at('', 'FIXED')))).toMatchObject({ status: 400, code });
     const off = await root.send('PUT', at('/enabled', 'FIXED'), { json: { enabled: false } });

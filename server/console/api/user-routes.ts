@@ -9,6 +9,7 @@ import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/id
 import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
 import { type Authorizer, readForm, type Exchange, mayAttach } from './authorize.ts';
+import { nameChange } from './name-change.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { inForce } from './sign-in/session-routes.ts';
 import { currentSession } from './sign-in/current-session.ts';
@@ -76,8 +77,10 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
     await existingGroups(identities, form.groups);
     const made = form.secretKey === undefined ? newSecretKey() : undefined;
     await identities.putUser({ accessKey: form.name, secretKey: form.secretKey ?? made ?? '', onlyNew: true });
-    if (form.policies.length > 0) await identities.setAttached({ kind: 'user', name: form.name }, form.policies);
-    await setGroupsOf(identities, form.name, form.groups);
+    if (form.policies.length > 0) {
+      await identities.changeAttached({ kind: 'user', name: form.name }, { add: form.policies, remove: [] });
+    }
+    if (form.groups.length > 0) await identities.changeGroups(form.name, { add: form.groups, remove: [] });
     response.status(201).json(secretAnswer(form.name, made));
   });
 
@@ -118,19 +121,16 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
   router.put('/user/policies', async (request: Request, response: Response) => {
     const exchange = { request, response };
     await authorizer.require(exchange, mayAttach, '');
-    const form = await readForm(exchange, z.strictObject({ policies: names }));
-    await identities.setAttached({ kind: 'user', name: queryText(request, 'name') }, form.policies);
+    const form = await readForm(exchange, z.strictObject({ policies: nameChange(names) }));
+    await identities.changeAttached({ kind: 'user', name: queryText(request, 'name') }, form.policies);
     response.status(204).end();
   });
 
   router.put('/user/groups', async (request: Request, response: Response) => {
     const exchange = { request, response };
     await authorizer.require(exchange, 'admin:AddUserToGroup', '');
-    const form = await readForm(exchange, z.strictObject({ groups: names }));
-    const name = queryText(request, 'name');
-    if ((await identities.user(name)) === undefined) throw noSuchUser(name);
-    await existingGroups(identities, form.groups);
-    await setGroupsOf(identities, name, form.groups);
+    const form = await readForm(exchange, z.strictObject({ groups: nameChange(names) }));
+    await identities.changeGroups(queryText(request, 'name'), form.groups);
     response.status(204).end();
   });
 
@@ -141,16 +141,7 @@ function secretAnswer(name: string, made: string | undefined): SecretAnswer {
   return { name, secretKey: made };
 }
 
-type Groups = Pick<Identities, 'group' | 'groupsOf' | 'addMembers' | 'removeMembers'>;
-
 /** Rejects if a group does not exist: adding members would create a group with the mistyped name. */
-async function existingGroups(identities: Pick<Groups, 'group'>, names: readonly string[]): Promise<void> {
+async function existingGroups(identities: Pick<Identities, 'group'>, names: readonly string[]): Promise<void> {
   for (const name of names) if ((await identities.group(name)) === undefined) noSuchGroup(name);
-}
-
-/** Makes the user a member of exactly these groups. */
-async function setGroupsOf(identities: Groups, user: string, wanted: readonly string[]): Promise<void> {
-  const now = (await identities.groupsOf(user)).map(({ name }) => name);
-  for (const name of wanted) if (!now.includes(name)) await identities.addMembers(name, [user]);
-  for (const name of now) if (!wanted.includes(name)) await identities.removeMembers(name, [user]);
 }

@@ -81,11 +81,13 @@ describe('users', () => {
     expect((await ann.send('GET', '/api/buckets')).status).toBe(401);
   });
 
-  it('get exactly the given policies and groups', async () => {
+  it('get and lose the given policies and groups', async () => {
     for (const name of ['one', 'two']) await root.send('POST', '/api/groups', { json: { name } });
     await create({ name: 'ann', policies: ['readonly'], groups: ['one'] });
-    await root.send('PUT', '/api/user/policies?name=ann', { json: { policies: ['writeonly'] } });
-    await root.send('PUT', '/api/user/groups?name=ann', { json: { groups: ['two'] } });
+    await root.send('PUT', '/api/user/policies?name=ann', {
+      json: { policies: { add: ['writeonly'], remove: ['readonly'] } },
+    });
+    await root.send('PUT', '/api/user/groups?name=ann', { json: { groups: { add: ['two'], remove: ['one'] } } });
     expect(await userOf('ann')).toMatchObject({ policies: ['writeonly'], groups: ['two'] });
   });
 
@@ -138,7 +140,9 @@ describe('groups', () => {
     await root.send('PUT', '/api/group/status?name=staff', { json: { status: 'disabled' } });
     expect((await userOf('ann')).inForce).toEqual([]);
     expect(await error(await root.send('DELETE', '/api/group?name=staff'))).toMatchObject({ status: 400 });
-    await root.send('PUT', '/api/group/members?name=staff', { json: { members: [] } });
+    await root.send('PUT', '/api/group/members?name=staff', {
+      json: { members: { add: [], remove: ['ann'] } },
+    });
     expect((await root.send('DELETE', '/api/group?name=staff')).status).toBe(204);
   });
 
@@ -152,7 +156,9 @@ describe('groups', () => {
   it('keep their members if a new one does not exist', async () => {
     await create({ name: 'ann' });
     await root.send('POST', '/api/groups', { json: { name: 'staff', members: ['ann'] } });
-    const rejected = await root.send('PUT', '/api/group/members?name=staff', { json: { members: ['nobody'] } });
+    const rejected = await root.send('PUT', '/api/group/members?name=staff', {
+      json: { members: { add: ['nobody'], remove: ['ann'] } },
+    });
     expect(rejected.status).toBe(404);
     expect((await groupOf('staff')).members).toEqual(['ann']);
   });
@@ -161,6 +167,66 @@ describe('groups', () => {
     await root.send('POST', '/api/groups', { json: { name: 'staff' } });
     const again = await error(await root.send('POST', '/api/groups', { json: { name: 'staff' } }));
     expect(again).toMatchObject({ status: 409, code: 'Exists', field: 'name' });
+  });
+});
+
+const save = async (browser: TestBrowser, path: string, body: object) =>
+  expect((await browser.send('PUT', path, { json: body })).status).toBe(204);
+
+/** Each of two administrators has read the list before the other one saved it. */
+describe('two administrators who change one list', () => {
+  let other: TestBrowser;
+
+  beforeEach(async () => {
+    other = await signedIn('admin', ['consoleAdmin']);
+    for (const name of ['one', 'two', 'three']) await root.send('POST', '/api/groups', { json: { name } });
+    for (const name of ['bob', 'carl']) await create({ name });
+    await create({ name: 'ann', policies: ['readonly'], groups: ['one'] });
+    await root.send('POST', '/api/groups', { json: { name: 'staff', members: ['ann'], policies: ['readonly'] } });
+  });
+
+  it('keep the policies that the other one gave a user, a Deny included', async () => {
+    const document = JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Deny', Action: 's3:DeleteObject', Resource: 'arn:aws:s3:::*' }],
+    });
+    await root.send('PUT', '/api/policy?name=no-deletes', { json: { document } });
+    await save(other, '/api/user/policies?name=ann', { policies: { add: ['no-deletes'], remove: [] } });
+    await save(root, '/api/user/policies?name=ann', { policies: { add: ['writeonly'], remove: ['readonly'] } });
+    expect((await userOf('ann')).policies).toEqual(['no-deletes', 'writeonly']);
+  });
+
+  it('keep the policies that the other one gave a group', async () => {
+    await save(other, '/api/group/policies?name=staff', { policies: { add: ['diagnostics'], remove: [] } });
+    await save(root, '/api/group/policies?name=staff', { policies: { add: ['writeonly'], remove: ['readonly'] } });
+    expect((await groupOf('staff')).policies).toEqual(['diagnostics', 'writeonly']);
+  });
+
+  it('keep the groups that the other one gave a user', async () => {
+    await save(other, '/api/user/groups?name=ann', { groups: { add: ['two'], remove: ['one'] } });
+    await save(root, '/api/user/groups?name=ann', { groups: { add: ['three'], remove: [] } });
+    expect((await userOf('ann')).groups).toEqual(['staff', 'three', 'two']);
+  });
+
+  it('keep the members that the other one added and removed', async () => {
+    await save(other, '/api/group/members?name=staff', { members: { add: ['bob'], remove: ['ann'] } });
+    await save(root, '/api/group/members?name=staff', { members: { add: ['carl'], remove: [] } });
+    expect((await groupOf('staff')).members).toEqual(['bob', 'carl']);
+  });
+
+  it('may both make the same change', async () => {
+    for (const browser of [other, root]) {
+      await save(browser, '/api/user/policies?name=ann', { policies: { add: ['writeonly'], remove: ['readonly'] } });
+      await save(browser, '/api/group/members?name=staff', { members: { add: ['bob'], remove: ['ann'] } });
+    }
+    expect((await userOf('ann')).policies).toEqual(['writeonly']);
+    expect((await groupOf('staff')).members).toEqual(['bob']);
+  });
+
+  it('are refused a whole list, as a page of an earlier release sends it', async () => {
+    const answer = await root.send('PUT', '/api/user/policies?name=ann', { json: { policies: ['writeonly'] } });
+    expect(answer.status).toBe(400);
+    expect((await userOf('ann')).policies).toEqual(['readonly']);
   });
 });
 
@@ -193,7 +259,7 @@ describe('users without the right', () => {
     ['GET', '/api/identity-providers'],
     ['GET', '/api/identity-provider?type=openid&name=_'],
     ['POST', '/api/identity-providers?type=openid', { name: 'X', values: {} }],
-    ['PUT', '/api/identity-provider?type=openid&name=_', { values: {} }],
+    ['PUT', '/api/identity-provider?type=openid&name=_', { changes: {} }],
     ['PUT', '/api/identity-provider/enabled?type=openid&name=_', { enabled: false }],
     ['DELETE', '/api/identity-provider?type=openid&name=_'],
     ['POST', '/api/identity-provider/test?type=openid&name=_', {}],

@@ -54,6 +54,15 @@ export interface GroupRow {
   readonly updatedAt: string;
 }
 
+/**
+ * The difference between the list that the user saw and the one that the user wants. What others added or removed meanwhile stays so: two
+ * administrators do not undo each other's changes.
+ */
+export interface NameChange {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+}
+
 export interface NewGroup {
   readonly name: string;
   readonly members?: readonly string[];

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { GroupList, GroupRow, NewGroup, Status } from '../../../contract/identity-answers.ts';
+import type { GroupList, GroupRow, NameChange, NewGroup, Status } from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
 import { useApiMutation, useList } from './queries.ts';
 
@@ -36,14 +36,14 @@ export function useSetGroupStatus() {
 
 export function useSetGroupMembers(name: string) {
   return useApiMutation(
-    (members: readonly string[]) => call('PUT', '/group/members', { query: { name }, body: { members } }),
+    (members: NameChange) => call('PUT', '/group/members', { query: { name }, body: { members } }),
     stale,
   );
 }
 
 export function useSetGroupPolicies(name: string) {
   return useApiMutation(
-    (policies: readonly string[]) => call('PUT', '/group/policies', { query: { name }, body: { policies } }),
+    (policies: NameChange) => call('PUT', '/group/policies', { query: { name }, body: { policies } }),
     stale,
   );
 }

@@ -37,9 +37,10 @@ export function useAddProvider(type: string) {
   );
 }
 
-export function useSaveProvider({ type, name }: ProviderName) {
+/** Sends the changed values; an empty one is removed. */
+export function useChangeProvider({ type, name }: ProviderName) {
   return useApiMutation(
-    (values: Values) => call('PUT', '/identity-provider', { query: { type, name }, body: { values } }),
+    (changes: Values) => call('PUT', '/identity-provider', { query: { type, name }, body: { changes } }),
     stale,
   );
 }

@@ -1,5 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import type { NewUser, SecretAnswer, Status, UserAnswer, UserList } from '../../../contract/identity-answers.ts';
+import type {
+  NameChange,
+  NewUser,
+  SecretAnswer,
+  Status,
+  UserAnswer,
+  UserList,
+} from '../../../contract/identity-answers.ts';
 import { call } from './call.ts';
 import { useApiMutation, useList } from './queries.ts';
 
@@ -48,14 +55,14 @@ export function useReplaceSecret(name: string) {
 
 export function useSetUserPolicies(name: string) {
   return useApiMutation(
-    (policies: readonly string[]) => call('PUT', '/user/policies', { query: { name }, body: { policies } }),
+    (policies: NameChange) => call('PUT', '/user/policies', { query: { name }, body: { policies } }),
     stale,
   );
 }
 
 export function useSetUserGroups(name: string) {
   return useApiMutation(
-    (groups: readonly string[]) => call('PUT', '/user/groups', { query: { name }, body: { groups } }),
+    (groups: NameChange) => call('PUT', '/user/groups', { query: { name }, body: { groups } }),
     stale,
   );
 }

@@ -1,17 +1,19 @@
 import type { ReactNode, ComponentProps } from 'react';
 import type { UseMutationResult } from '@tanstack/react-query';
+import type { NameChange } from '../../../contract/identity-answers.ts';
 import { FormDialog, fieldError } from './form-dialog.tsx';
 import { notifyDone } from './feedback.tsx';
 import { PolicyPicker } from './name-picker.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { nameChange } from './name-change.ts';
 import { useDraft } from './use-draft.ts';
 
 interface SetNamesDialogProps {
   readonly title: string;
   /** The names before the change. */
   readonly names: readonly string[];
-  readonly set: UseMutationResult<unknown, Error, readonly string[]>;
+  readonly set: UseMutationResult<unknown, Error, NameChange>;
   /** The message after saving. */
   readonly saved: string;
   /** Fields that show their own errors. */
@@ -20,12 +22,18 @@ interface SetNamesDialogProps {
   readonly children: (names: readonly string[], onChange: (names: readonly string[]) => void) => ReactNode;
 }
 
-/** Replaces a list of names. */
+/** Changes a list of names. It sends the difference to the names that the user saw, so that what others changed meanwhile stays. */
 export function SetNamesDialog({ title, names, set, saved, fields = [], onClose, children }: SetNamesDialogProps) {
-  const [chosen, setChosen] = useDraft('names', names);
+  // The names before the change belong to the draft: after a reload, the page has newer ones.
+  const [{ before, chosen }, setDraft] = useDraft('names', { before: names, chosen: names });
 
   function save(): void {
-    set.mutate(chosen, {
+    const change = nameChange(before, chosen);
+    if (change === undefined) {
+      onClose();
+      return;
+    }
+    set.mutate(change, {
       onSuccess: () => {
         notifyDone(saved);
         onClose();
@@ -43,7 +51,7 @@ export function SetNamesDialog({ title, names, set, saved, fields = [], onClose,
       onSubmit={save}
       onClose={onClose}
     >
-      {children(chosen, setChosen)}
+      {children(chosen, (next) => setDraft({ before, chosen: next }))}
     </FormDialog>
   );
 }

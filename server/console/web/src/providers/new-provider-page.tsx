@@ -41,7 +41,7 @@ export function NewProviderPage() {
         pending={add.isPending}
         error={add.error}
         fields={['name']}
-        onSubmit={(values) =>
+        onSubmit={({ values }) =>
           add.mutate(
             { name: id, values },
             {

@@ -22,15 +22,28 @@ interface ProviderFormProps {
   readonly error: Error | null;
   /** Fields of `children` that show their own errors. */
   readonly fields?: readonly string[];
-  readonly onSubmit: (values: Values) => void;
+  readonly onSubmit: (form: EditedValues) => void;
   readonly onCancel: () => void;
   readonly children?: ReactNode;
+}
+
+interface EditedValues {
+  /** All values that are not empty. */
+  readonly values: Values;
+  /** Those that differ from the saved ones; empty where a saved one is removed. */
+  readonly changes: Values;
 }
 
 /** The frequent keys, then the others. Empty values are not sent, so that the defaults apply. */
 export function ProviderForm(props: ProviderFormProps) {
   const { kind, id, known, submit, pending, error, fields = [], onSubmit, onCancel, children } = props;
-  const [values, setValues] = useDraft<Values>('values', known, (typed) => withoutSecrets(typed, kind.keys));
+  // The draft has what the user typed with the values that the page showed then: after a reload, there may be newer ones.
+  const [{ shown, typed }, setDraft] = useDraft<{ readonly shown: Values; readonly typed: Values }>(
+    'values',
+    { shown: known, typed: {} },
+    (draft) => ({ ...draft, typed: withoutSecrets(draft.typed, kind.keys) }),
+  );
+  const values: Values = { ...shown, ...typed };
   const [more, setMore] = useDraft('more', false);
   const test = useTestProvider(id);
   const problems = problemsByKey(
@@ -40,11 +53,12 @@ export function ProviderForm(props: ProviderFormProps) {
   const first = kind.keys.filter(({ key, optional }) => !optional || usual.has(key));
   const rest = kind.keys.filter((key) => !first.includes(key));
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+  const changes = Object.fromEntries(Object.entries(typed).filter(([key, value]) => value !== (shown[key] ?? '')));
   const wrongAmongRest = rest.some(({ key }) => problems.byKey.has(key));
 
   function send(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    onSubmit(given);
+    onSubmit({ values: given, changes });
   }
 
   const field = (key: ProviderKind['keys'][number]) => (
@@ -53,7 +67,7 @@ export function ProviderForm(props: ProviderFormProps) {
       field={key}
       value={values[key.key] ?? ''}
       error={problems.byKey.get(key.key)}
-      onChange={(value) => setValues({ ...values, [key.key]: value })}
+      onChange={(value) => setDraft({ shown, typed: { ...typed, [key.key]: value } })}
     />
   );
   return (

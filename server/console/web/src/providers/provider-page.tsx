@@ -8,7 +8,7 @@ import {
   useEnableProvider,
   useProvider,
   useProviders,
-  useSaveProvider,
+  useChangeProvider,
   type ProviderName,
   useRemoveProvider,
 } from '../api/providers.ts';
@@ -157,7 +157,7 @@ function Actions({ id, provider, onEdit }: ActionsProps) {
 }
 
 function Edit({ id, kind, provider, onDone }: DetailsProps & { readonly onDone: () => void }) {
-  const save = useSaveProvider(id);
+  const save = useChangeProvider(id);
   return (
     <ProviderForm
       kind={kind}
@@ -166,14 +166,18 @@ function Edit({ id, kind, provider, onDone }: DetailsProps & { readonly onDone: 
       submit={t.labels.save}
       pending={save.isPending}
       error={save.error}
-      onSubmit={(values) =>
-        save.mutate(values, {
+      onSubmit={({ changes }) => {
+        if (Object.keys(changes).length === 0) {
+          onDone();
+          return;
+        }
+        save.mutate(changes, {
           onSuccess: () => {
             notifyDone(say(t.providers.isSavedAndInEffect, { name: id.name }));
             onDone();
           },
-        })
-      }
+        });
+      }}
       onCancel={onDone}
     />
   );
