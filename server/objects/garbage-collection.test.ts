@@ -5,11 +5,12 @@ import {
   holdGarbageCollection,
   isGarbageCollectionHeld,
   removeQueuedBlobs,
-  ORPHAN_GRACE_PERIOD,
   removeOrphanBlobs,
   REMOVAL_DELAY,
 } from './garbage-collection.ts';
+import { ORPHAN_GRACE_PERIOD } from './orphan-grace-period.ts';
 import { put, randomBody, testLayer, body, chunks } from '../../test/support/objects/test-layer.ts';
+import { commitOnce } from '../store/commits.ts';
 import { within } from '../store/keys.ts';
 import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 
@@ -104,16 +105,34 @@ describe('removeQueuedBlobs', () => {
 });
 
 describe('removeOrphanBlobs', () => {
-  it('removes a blob without an owner after the grace period, and no other', async () => {
+  it('removes a blob without an owner when the records have not known it for the grace period, and no other', async () => {
     const { layer, clock, options, blobs, blobCount } = await prepared();
     await layer.putObject(put('bucket', 'kept', randomBody(100)));
     await blobs.write('0'.repeat(32) as never, chunks(randomBody(100), 10));
     clock.now += ORPHAN_GRACE_PERIOD - 1;
     expect(await removeOrphanBlobs(options())).toEqual({ removed: 0 });
     clock.now += 1;
+    expect(await removeOrphanBlobs(options())).toEqual({ removed: 0 });
+    clock.now += ORPHAN_GRACE_PERIOD - 1;
+    expect(await removeOrphanBlobs(options())).toEqual({ removed: 0 });
+    clock.now += 1;
     expect(await removeOrphanBlobs(options())).toEqual({ removed: 1 });
     expect(await blobCount()).toBe(1);
     expect(await body(layer, 'bucket', 'kept')).toHaveLength(100);
+  });
+
+  it('removes no body that got an owner again, as by a repair of the records', async () => {
+    const { layer, clock, options, records, blobCount } = await prepared();
+    await layer.putObject(put('bucket', 'kept', randomBody(100)));
+    const [owner] = await Array.fromAsync(records.scan(within('r')));
+    if (owner?.kind !== 'entry') throw new Error('the body has an owner');
+    await commitOnce(records, { delete: [owner.key] }, randomBytes);
+    clock.now += ORPHAN_GRACE_PERIOD;
+    await removeOrphanBlobs(options());
+    await commitOnce(records, { put: [{ key: owner.key, value: owner.value }] }, randomBytes);
+    clock.now += ORPHAN_GRACE_PERIOD;
+    expect(await removeOrphanBlobs(options())).toEqual({ removed: 0 });
+    expect(await blobCount()).toBe(1);
   });
 
   it('keeps the parts of an upload that is not finished', async () => {
@@ -133,6 +152,8 @@ describe('removeOrphanBlobs', () => {
     const slow = slowBody(bytes);
     const answer = layer.putObject(put('bucket', 'slow', bytes, { body: slow.read() }));
     await new Promise((resolve) => setImmediate(resolve));
+    clock.now += ORPHAN_GRACE_PERIOD;
+    await removeOrphanBlobs(options());
     clock.now += ORPHAN_GRACE_PERIOD;
     expect(await removeOrphanBlobs(options())).toEqual({ removed: 1 });
     slow.goOn();

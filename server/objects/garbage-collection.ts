@@ -4,6 +4,7 @@ import { type Entry, type RecordStore, type Key, scanPages } from '../store/reco
 import { tierOf, type TierNumber } from '../store/tiered-id.ts';
 import { mapLimit } from '../../platform/concurrency.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './records/record-format.ts';
+import { ORPHAN_GRACE_PERIOD } from './orphan-grace-period.ts';
 import { randomBytes } from 'node:crypto';
 import type { BlobId, BlobStore, SegmentId } from '../store/blob-store.ts';
 import { partsOf } from './records/upload-record.ts';
@@ -61,8 +62,6 @@ interface GarbageCollectionOptions {
 
 /** Milliseconds. Readers that read an object's record just before it was replaced still find its blob. */
 export const REMOVAL_DELAY = 60_000;
-/** The maximum duration of an upload in milliseconds. */
-export const ORPHAN_GRACE_PERIOD = 24 * 3_600_000;
 /** Milliseconds. No writer is alive this long after its blob was abandoned. */
 const TOMBSTONE_LIFETIME = 7 * 24 * 3_600_000;
 const COMMIT_SIZE = 500;
@@ -188,7 +187,8 @@ async function queueLeftoverParts({ records, now, random = randomBytes }: Garbag
 
 /**
  * Removes blobs that have had no owner for `grace` milliseconds: uploads that broke off. A tombstone is written first, so that the
- * commit of a slow writer fails instead of referring to a blob that is gone.
+ * commit of a slow writer fails instead of referring to a blob that is gone. The blob stays as long again: its age says nothing about how
+ * long these records have not known it. Records of a week ago know none of the bodies since, which are those of objects.
  */
 export async function removeOrphanBlobs(
   options: GarbageCollectionOptions & { readonly grace?: number },
@@ -197,7 +197,9 @@ export async function removeOrphanBlobs(
   if (await isGarbageCollectionHeld(records, now)) return { removed: 0 };
   let removed = 0;
   for await (const { id, ageMs } of blobs.list()) {
-    if (ageMs < grace || !(await abandonBlob(records, id, now, random))) continue;
+    if (ageMs < grace) continue;
+    const abandoned = await abandonBlob(records, id, now, random);
+    if (abandoned === undefined || now - abandoned < grace) continue;
     await blobs.remove(id);
     removed += 1;
   }
@@ -205,28 +207,27 @@ export async function removeOrphanBlobs(
   return { removed };
 }
 
-/** Writes a tombstone. Returns false where the blob has an owner or is queued for removal. */
+/** Writes a tombstone, or finds that of an earlier round. Returns its time; undefined where the blob has an owner or is queued for removal. */
 async function abandonBlob(
   records: RecordStore,
   blob: BlobId,
   now: number,
   random: (size: number) => Buffer,
-): Promise<boolean> {
-  const owner = recordKeys.owner(blob);
-  const removal = recordKeys.removal(blob);
-  if ((await records.get(owner)) !== undefined || (await records.get(removal)) !== undefined) return false;
+): Promise<number | undefined> {
+  const [owner, removal, tombstone] = [recordKeys.owner(blob), recordKeys.removal(blob), recordKeys.tombstone(blob)];
+  const [owned, queued, found] = await records.getAll([owner, removal, tombstone]);
+  if (owned !== undefined || queued !== undefined) return undefined;
+  if (found !== undefined)
+    return (decodeRecord(found.value, `the tombstone of blob ${blob}`) as { given: number }).given;
   const outcome = await commitOnce(
     records,
     {
-      expect: [
-        { kind: 'absent', key: owner },
-        { kind: 'absent', key: removal },
-      ],
-      put: [{ key: recordKeys.tombstone(blob), value: encodeRecord({ given: now }) }],
+      expect: [owner, removal, tombstone].map((key) => ({ kind: 'absent', key })),
+      put: [{ key: tombstone, value: encodeRecord({ given: now }) }],
     },
     random,
   );
-  return outcome.kind === 'committed';
+  return outcome.kind === 'committed' ? now : undefined;
 }
 
 async function forgetTombstones(records: RecordStore, now: number, random: (size: number) => Buffer): Promise<void> {

@@ -4,10 +4,10 @@ import type { Logger } from '../../platform/logger.ts';
 import {
   removeQueuedBlobs,
   removeTieredBodies,
-  ORPHAN_GRACE_PERIOD,
   REMOVAL_DELAY,
   removeOrphanBlobs,
 } from '../objects/garbage-collection.ts';
+import { ORPHAN_GRACE_PERIOD } from '../objects/orphan-grace-period.ts';
 import type { BlobOwner } from '../objects/contract/objects.ts';
 import { compactSegments } from '../objects/segments/compact-segments.ts';
 import { type Pace, pace, unlimited } from '../maintenance/pace.ts';

@@ -78,6 +78,8 @@ export interface ListedSegment {
   readonly segment: SegmentId;
   /** Bytes, with those that no body uses. */
   readonly size: number;
+  /** The bytes of uploads that broke off, as the writer of the segment counted them. 0 where its process was killed. */
+  readonly failed: number;
   /** Milliseconds since the last write. */
   readonly ageMs: number;
   readonly sealed: boolean;

@@ -5,7 +5,7 @@ import { encodeObject } from '../../objects/records/object-record.ts';
 import { encodeBlockSums } from '../../objects/records/body-records.ts';
 import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { chunks, put, randomBody, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
-import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection.ts';
+import { ORPHAN_GRACE_PERIOD } from '../../objects/orphan-grace-period.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { key } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';

@@ -1,5 +1,5 @@
 import type { KeySource } from '../../encryption/key-source.ts';
-import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection.ts';
+import { ORPHAN_GRACE_PERIOD } from '../../objects/orphan-grace-period.ts';
 import type { BlobStore } from '../../store/blob-store.ts';
 import { within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';

@@ -4,6 +4,7 @@ import { chooseSegments } from './choose-segments.ts';
 import type { Garbage } from './garbage.ts';
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const MiB = 1024 * 1024;
 
 /** A segment of 100 MiB, sealed two minutes ago, as `also` says, and the garbage that was counted in it. */
@@ -11,6 +12,7 @@ function segment(name: string, garbage: Garbage | undefined, also: Partial<Liste
   const listed = {
     segment: name as SegmentId,
     size: 100 * MiB,
+    failed: 0,
     ageMs: 2 * MINUTE,
     sealed: true,
     small: false,
@@ -23,7 +25,7 @@ function chosen(...segments: readonly ReturnType<typeof segment>[]): readonly st
   const counted = new Map(
     segments.flatMap(({ listed, garbage }) => (garbage === undefined ? [] : [[listed.segment, garbage] as const])),
   );
-  const rules = { maxGarbage: 0.25, skew: 0 };
+  const rules = { maxGarbage: 0.25, skew: 0, now: DAY };
   return chooseSegments(
     segments.map(({ listed }) => listed),
     counted,
@@ -60,6 +62,15 @@ describe('the segments that compaction looks at', () => {
     expect(
       chosen(segment('never', undefined), segment('estimated', { bytes: 10 }), segment('counted', counted(10))),
     ).toEqual(['estimated', 'never']);
+  });
+
+  it('have garbage that the records have known for long enough', () => {
+    const unknown = (since: number): Garbage => ({ bytes: 90 * MiB, counted: 1, unknown: { bytes: 80 * MiB, since } });
+    expect(chosen(segment('young', unknown(1)), segment('old', unknown(0)))).toEqual(['old']);
+    const small = (name: string) => segment(name, counted(0), { small: true, size: MiB });
+    const seven = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(small);
+    const kept = { bytes: MiB, counted: 1, unknown: { bytes: MiB, since: 1 } };
+    expect(chosen(...seven, segment('h', kept, { small: true, size: MiB }))).toEqual([]);
   });
 
   it('are joined where many are small', () => {

@@ -1,6 +1,6 @@
 import type { ListedSegment, SegmentId } from '../../store/blob-store.ts';
 import { REMOVAL_DELAY } from '../garbage-collection.ts';
-import type { Garbage } from './garbage.ts';
+import { type Garbage, keptUnknown } from './garbage.ts';
 
 /** Milliseconds without a write after which a segment counts as sealed: its server has ended without a mark. */
 const ABANDONED_AFTER = 3_600_000;
@@ -12,6 +12,7 @@ interface Rules {
   readonly maxGarbage: number;
   /** Milliseconds by which the clocks of servers and of the file system may differ. */
   readonly skew?: number | undefined;
+  readonly now: number;
 }
 
 export interface ChosenSegment {
@@ -30,11 +31,15 @@ export function chooseSegments(
   rules: Rules,
 ): readonly ChosenSegment[] {
   const settled = listed.filter((segment) => isSettled(segment, rules));
-  const garbageOf = ({ segment, size }: ListedSegment) => (counted.get(segment)?.bytes ?? 0) / Math.max(size, 1);
+  const countOf = ({ segment }: ListedSegment): Garbage => counted.get(segment) ?? { bytes: 0 };
+  const garbageOf = (segment: ListedSegment) => countOf(segment).bytes / Math.max(segment.size, 1);
   const due = settled
-    .filter((segment) => isDue(segment, counted.get(segment.segment), rules))
+    .filter((segment) => isDue(segment, countOf(segment), rules))
     .toSorted((one, other) => garbageOf(other) - garbageOf(one));
-  const small = settled.filter((segment) => segment.small && !due.includes(segment));
+  // A segment with bytes that must stay gives no space when its bodies move.
+  const small = settled.filter(
+    (segment) => segment.small && !due.includes(segment) && keptUnknown(countOf(segment), rules.now) === 0,
+  );
   return [
     ...due.map((segment) => ({ segment, joined: false })),
     ...(small.length < JOINED ? [] : small.map((segment) => ({ segment, joined: true }))),
@@ -46,8 +51,9 @@ function isSettled({ ageMs, sealed }: ListedSegment, { skew = 0 }: Rules): boole
   return ageMs >= (sealed ? REMOVAL_DELAY : ABANDONED_AFTER) + skew;
 }
 
-function isDue({ size }: ListedSegment, { bytes, counted }: Garbage = { bytes: 0 }, { maxGarbage }: Rules): boolean {
-  if (bytes > maxGarbage * size || bytes >= size) return true;
+function isDue({ size }: ListedSegment, garbage: Garbage, { maxGarbage, now }: Rules): boolean {
   // Bodies that failed, or that no commit followed, count as garbage only when they are looked for, once.
-  return counted === undefined;
+  if (garbage.counted === undefined) return true;
+  const bytes = garbage.bytes - keptUnknown(garbage, now);
+  return bytes > maxGarbage * size || bytes >= size;
 }

@@ -321,7 +321,7 @@ describe('objects of medium size', () => {
     expect((await body(test.layer, 'bucket', 'renamed')).equals(bodies.get('k3') ?? Buffer.alloc(0))).toBe(true);
   });
 
-  it('that were never committed are garbage after an hour', async () => {
+  it('that were never committed are garbage a day after their segment was counted', async () => {
     const test = await prepared();
     const bodies = await fill(test, 1);
     const orphan = Buffer.alloc(size);
@@ -332,12 +332,52 @@ describe('objects of medium size', () => {
       { length: size },
     );
     test.restart();
-    test.clock.now += 50 * MINUTE;
+    test.clock.now += 61 * MINUTE;
     expect(await pass(test)).toBe(0);
-    test.clock.now += 10 * MINUTE;
+    test.clock.now += DAY - 5 * MINUTE;
     expect(await pass(test)).toBe(1);
     expect(await test.segments()).toBe(1);
     await expectAll(test, bodies);
+  });
+
+  it('that uploads broke off within are garbage within minutes, since their writer counted them', async () => {
+    const test = await prepared();
+    const bodies = await fill(test, 2);
+    for (let n = 0; n < 8; n += 1) {
+      const bytes = randomBytes(size);
+      const half = (async function* () {
+        yield await Promise.resolve(bytes.subarray(0, 1000));
+        throw new Error('the client went away');
+      })();
+      await expect(test.layer.putObject(put('bucket', 'broken', bytes, { body: half }))).rejects.toThrow();
+    }
+    await test.layer.putObject(put('bucket', 'last', randomBytes(size)));
+    expect(await pass(test)).toBe(3);
+    expect(await test.segments()).toBe(1);
+    await expectAll(test, bodies);
+  });
+
+  it('that the records do not know, since they are of yesterday, stay for a day', async () => {
+    const test = await prepared();
+    await fill(test, 2);
+    const yesterday = test.records.copy();
+    const bodies = await fill(test, 12);
+    for (const [key, bytes] of bodies) await test.layer.putObject(put('bucket', `today-${key}`, bytes));
+    test.restart();
+    test.clock.now += 2 * 60 * MINUTE;
+    const { blobs, clock } = test;
+    const { layer: wrong } = testLayer({ records: yesterday, blobs: blobs as never, clock: () => clock.now });
+    for (let hour = 0; hour < 23; hour += 1) {
+      await removeQueuedBlobs({ records: yesterday, blobs: test.blobs, now: test.clock.now });
+      await test.compact(yesterday, { move: (blob, owner) => wrong.moveBody(blob, owner) });
+      test.clock.now += 60 * MINUTE;
+    }
+    // Open files would hide a removal.
+    test.restart();
+    await expectAll(test, bodies);
+    for (const [key, bytes] of bodies) {
+      expect((await body(test.layer, 'bucket', `today-${key}`)).equals(bytes)).toBe(true);
+    }
   });
 
   it('cannot be committed into a segment that was given up', async () => {
@@ -388,6 +428,8 @@ describe('objects of medium size', () => {
     const [id] = await orphans(test, 1);
     test.restart();
     test.clock.now += DAY + 61 * MINUTE;
+    await test.compact();
+    test.clock.now += DAY;
     const { removed } = await test.compact(
       before(
         test.records,

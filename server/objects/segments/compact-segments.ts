@@ -11,7 +11,7 @@ import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { chooseSegments } from './choose-segments.ts';
 import type { BlobOwner } from '../contract/objects.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
-import { type Garbage, putGarbage, readAllGarbage, readGarbage } from './garbage.ts';
+import { type Garbage, keptUnknown, putGarbage, readAllGarbage, readGarbage } from './garbage.ts';
 import { type SegmentSpace, writeSegmentSpace } from './segment-space.ts';
 
 /** A round moves at most this many bytes. The next round begins with the segments that lost all their bodies meanwhile. */
@@ -71,14 +71,15 @@ export async function compactSegments(options: CompactionOptions): Promise<Compa
     };
     return writeSegmentSpace(records, sums, work);
   };
-  for (const { segment, joined } of chooseSegments(listed, counted, { maxGarbage, skew })) {
+  for (const { segment, joined } of chooseSegments(listed, counted, { maxGarbage, skew, now })) {
     signal?.throwIfAborted();
     const found = await countExactly(options, segment);
     if (found === undefined) continue;
-    const { live, queued, garbage } = found;
+    const { live, queued, garbage, kept } = found;
     if (live.length === 0 && queued === 0) {
+      if (kept > 0) continue;
       if (await removeSegment(options, segment.segment)) gone.add(segment.segment);
-    } else if (moves && (joined || garbage > maxGarbage * segment.size) && movedBytes < MAX_MOVED) {
+    } else if (moves && (joined || garbage - kept > maxGarbage * segment.size) && movedBytes < MAX_MOVED) {
       const bodies = await moveAll(options, live);
       const bytes = bodies.reduce((sum, { blob }) => sum + (placeOf(blob)?.length ?? 0), 0);
       moved += bodies.length;
@@ -111,14 +112,21 @@ interface LiveBody {
   readonly owner: BlobOwner;
 }
 
+interface SegmentCount {
+  readonly live: readonly LiveBody[];
+  readonly queued: number;
+  readonly garbage: number;
+  readonly kept: number;
+}
+
 /**
- * Counts the garbage of a segment by the owner records of its bodies, and keeps the count. Returns undefined where a removal was counted
- * meanwhile.
+ * Counts the garbage of a segment by the owner records of its bodies, and keeps the count. `kept` are the bytes that these records have not
+ * known for long enough. Returns undefined where a removal was counted meanwhile.
  */
 async function countExactly(
   { records, now, random = randomBytes }: CompactionOptions,
-  { segment, size }: ListedSegment,
-): Promise<{ readonly live: readonly LiveBody[]; readonly queued: number; readonly garbage: number } | undefined> {
+  { segment, size, failed }: ListedSegment,
+): Promise<SegmentCount | undefined> {
   const { garbage: before, expect } = await readGarbage(records, segment);
   // A body that is deleted between the two scans is in neither, and would count now and again when its removal is due.
   const waiting = await queuedBodies(records, segment);
@@ -134,12 +142,23 @@ async function countExactly(
   for (const blob of await queuedBodies(records, segment)) if (!owned.has(blob)) waiting.add(blob);
   const queued = [...waiting].reduce((sum, blob) => sum + paddedBytes(blob), 0);
   const garbage = Math.max(0, size - used - queued);
-  if (before.counted === undefined || before.bytes !== garbage) {
-    const put = [putGarbage(segment, { bytes: garbage, counted: now })];
+  const after = { bytes: garbage, counted: now, ...unknownOf(before, { garbage, failed, now }) };
+  if (before.counted === undefined || before.bytes !== garbage || before.unknown?.bytes !== after.unknown?.bytes) {
+    const put = [putGarbage(segment, after)];
     const { kind } = await commitOnce(records, { expect: [expect], put, freesSpace: true }, random);
     if (kind !== 'committed') return undefined;
   }
-  return { live, queued, garbage };
+  return { live, queued, garbage, kept: keptUnknown(after, now) };
+}
+
+/** Returns those bytes of an exact count that neither a removal nor an upload that broke off explains. */
+function unknownOf(
+  before: Garbage,
+  { garbage, failed, now }: { readonly garbage: number; readonly failed: number; readonly now: number },
+): Pick<Garbage, 'unknown'> {
+  const explained = before.bytes - (before.unknown?.bytes ?? 0) + (before.counted === undefined ? failed : 0);
+  const bytes = garbage - explained;
+  return bytes <= 0 ? {} : { unknown: { bytes, since: before.unknown?.since ?? now } };
 }
 
 function ownersIn(segment: SegmentId) {

@@ -3,11 +3,23 @@ import { paddedLength, placeOf } from '../../store/packed-id.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Batch, Expectation, Key, RecordStore } from '../../store/record-store.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
+import { ORPHAN_GRACE_PERIOD } from '../orphan-grace-period.ts';
 
-/** The bytes of a segment that no body uses, with their padding. `counted` is the time of the last exact count, which includes orphans. */
+/** The bytes of a segment that no body uses, with their padding. */
 export interface Garbage {
   readonly bytes: number;
+  /** The time of the last exact count, which includes orphans. */
   readonly counted?: number;
+  /**
+   * Those of the bytes that no removal was counted for, and when they were found first. An upload that was killed leaves them. So do records
+   * that are older than the bodies: then they are the bodies of objects, which the right records name.
+   */
+  readonly unknown?: { readonly bytes: number; readonly since: number };
+}
+
+/** Returns those of the unknown bytes of a segment that must stay for now: a wrong restore can be undone for this long. */
+export function keptUnknown({ unknown }: Garbage, now: number): number {
+  return unknown === undefined || now - unknown.since >= ORPHAN_GRACE_PERIOD ? 0 : unknown.bytes;
 }
 
 /**

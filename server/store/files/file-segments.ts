@@ -12,7 +12,10 @@ import { PageBuffers } from './write-pages.ts';
 
 /** The folder of segments below that of blobs. */
 export const SEGMENTS = 'segments';
-/** Appended to the name of a segment for an empty file, which says that nothing more is written to it. */
+/**
+ * Appended to the name of a segment for a file that says that nothing more is written to it. It has the bytes of bodies that failed in
+ * decimal digits, and is empty where there are none or the process was killed.
+ */
 const SEALED = '.sealed';
 
 export interface SegmentOptions {
@@ -30,7 +33,7 @@ export class FileSegments implements Segments {
   readonly #limits: () => Promise<SegmentLimits>;
   readonly #reader: SegmentReader;
   /** Sealed segments, which do not change. */
-  readonly #sealed = new Map<SegmentId, FileStat>();
+  readonly #sealed = new Map<SegmentId, FileStat & { readonly failed: number }>();
   readonly #writer: SegmentWriter;
   readonly #buffers = new PageBuffers();
 
@@ -47,7 +50,7 @@ export class FileSegments implements Segments {
       now,
       random: randomBytes,
       limits: this.#limits,
-      seal: (path) => sealSegment(fs, path),
+      seal: (path, failed) => sealSegment(fs, path, failed),
     });
   }
 
@@ -82,11 +85,34 @@ export class FileSegments implements Segments {
     for (const segment of names) {
       if (!isSegmentId(segment)) continue;
       const sealed = names.has(segment + SEALED);
-      const found = this.#sealed.get(segment) ?? (await this.#statOf(segment));
+      const found = this.#sealed.get(segment) ?? (await this.#look(segment, sealed));
       if (found === undefined) continue;
       if (sealed) this.#sealed.set(segment, found);
-      const { size, modifiedMs } = found;
-      yield { segment, size, ageMs: this.#now() - modifiedMs, sealed, small: size < small };
+      const { size, failed, modifiedMs } = found;
+      yield { segment, size, failed, ageMs: this.#now() - modifiedMs, sealed, small: size < small };
+    }
+  }
+
+  async #look(segment: SegmentId, sealed: boolean): Promise<(FileStat & { readonly failed: number }) | undefined> {
+    const found = await this.#statOf(segment);
+    if (found === undefined) return undefined;
+    return { ...found, failed: sealed ? await this.#failedIn(segment) : 0 };
+  }
+
+  /** Reads the mark of a segment. */
+  async #failedIn(segment: SegmentId): Promise<number> {
+    try {
+      const mark = await this.#fs.open(join(this.#folder, segment + SEALED));
+      try {
+        const digits = Buffer.alloc(16);
+        const text = digits.toString('latin1', 0, await mark.read(digits, 0));
+        return /^[0-9]+$/.test(text) ? Number(text) : 0;
+      } finally {
+        await mark.close();
+      }
+    } catch (error) {
+      if (isNoSuchFile(error)) return 0;
+      throw error;
     }
   }
 
@@ -122,17 +148,21 @@ export async function sealLeftSegments(
 ): Promise<void> {
   const names = new Set(await Array.fromAsync(fs.names(folder)));
   for (const name of names) {
-    if (isSegmentId(name) && !names.has(name + SEALED)) await sealSegment(fs, join(folder, name));
+    if (isSegmentId(name) && !names.has(name + SEALED)) await sealSegment(fs, join(folder, name), 0);
   }
 }
 
 /** Makes the mark of a segment: no more bytes are appended. A mark that is there already is not an error. */
-async function sealSegment(fs: Pick<BlobFileSystem, 'create' | 'stat'>, path: string): Promise<void> {
+async function sealSegment(fs: Pick<BlobFileSystem, 'create' | 'stat'>, path: string, failed: number): Promise<void> {
   try {
     // Compaction may have removed a segment whose mark came late.
     await fs.stat(path);
     const mark = await fs.create(path + SEALED);
-    await mark.close();
+    try {
+      if (failed > 0) await mark.write([Buffer.from(String(failed))]);
+    } finally {
+      await mark.close();
+    }
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' && !isNoSuchFile(error)) throw error;
   }

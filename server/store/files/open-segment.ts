@@ -37,8 +37,8 @@ export type Region = Pick<NewFile, 'write' | 'writeAt' | 'isDirect'>;
 interface OpenSegmentOptions {
   readonly limits: SegmentLimits;
   readonly now: () => number;
-  /** Makes the mark of the segment: no more bytes are appended. */
-  readonly seal: () => Promise<void>;
+  /** Makes the mark of the segment: no more bytes are appended, and this many are of bodies that failed. */
+  readonly seal: (failed: number) => Promise<void>;
   /** Removes the file of a segment without bodies. */
   readonly remove: () => Promise<void>;
 }
@@ -47,7 +47,7 @@ interface OpenSegmentOptions {
 export class OpenSegment {
   readonly id: SegmentId;
   readonly #file: NewFile;
-  readonly #seal: () => Promise<void>;
+  readonly #seal: (failed: number) => Promise<void>;
   readonly #remove: () => Promise<void>;
   readonly #now: () => number;
   readonly #limits: SegmentLimits;
@@ -175,11 +175,21 @@ export class OpenSegment {
     this.#retired = false;
     try {
       // On a full disk the rest of bodies that failed would keep its space.
-      if (this.#wholeEnd < this.#lastEnd) await this.#file.truncate(this.#wholeEnd).catch(() => undefined);
+      if (this.#wholeEnd < this.#lastEnd) await this.#cutFailedTail();
       await this.#file.close();
-      await (this.#wholeEnd === 0 ? this.#remove() : this.#seal());
+      await (this.#wholeEnd === 0 ? this.#remove() : this.#seal(this.#failed));
     } catch {
       // Without its mark the segment counts as sealed after some time.
+    }
+  }
+
+  /** All regions after the last whole body failed. */
+  async #cutFailedTail(): Promise<void> {
+    try {
+      await this.#file.truncate(this.#wholeEnd);
+      this.#failed -= this.#end - paddedLength(this.#wholeEnd);
+    } catch {
+      // The tail stays, and counts as failed.
     }
   }
 }

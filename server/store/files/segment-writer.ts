@@ -13,8 +13,8 @@ interface SegmentWriterOptions {
   readonly now: () => number;
   readonly random: (size: number) => Buffer;
   readonly limits: () => Promise<SegmentLimits>;
-  /** Makes the mark of a segment: no more bytes are appended. */
-  readonly seal: (path: string) => Promise<void>;
+  /** Makes the mark of a segment: no more bytes are appended, and this many are of bodies that failed. */
+  readonly seal: (path: string, failed: number) => Promise<void>;
 }
 
 /**
@@ -27,8 +27,8 @@ export class SegmentWriter {
   #opening: Promise<OpenSegment> | undefined;
   #folderMade: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The paths of segments that are closed and have no mark. */
-  readonly #unmarked = new Set<string>();
+  /** The paths of segments that are closed and have no mark, with the bytes of bodies that failed. */
+  readonly #unmarked = new Map<string, number>();
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
@@ -102,7 +102,7 @@ export class SegmentWriter {
     this.#active = new OpenSegment(id, file, {
       limits,
       now,
-      seal: () => this.#seal(path),
+      seal: (failed) => this.#seal(path, failed),
       remove: () => fs.unlink(path),
     });
     // A segment without further writes would keep its garbage.
@@ -110,15 +110,15 @@ export class SegmentWriter {
     return this.#active;
   }
 
-  async #seal(path: string): Promise<void> {
-    this.#unmarked.add(path);
-    await this.#options.seal(path);
+  async #seal(path: string, failed: number): Promise<void> {
+    this.#unmarked.set(path, failed);
+    await this.#options.seal(path, failed);
     this.#unmarked.delete(path);
   }
 
   /** Retires the active segment where it is idle, and seals those again for whose mark the disk had no room. */
   async #look(): Promise<void> {
-    for (const path of this.#unmarked) await this.#seal(path).catch(() => undefined);
+    for (const [path, failed] of this.#unmarked) await this.#seal(path, failed).catch(() => undefined);
     const active = this.#active;
     if (active?.isIdle(this.#options.now()) === true) await this.#giveUp(active);
   }

@@ -85,6 +85,17 @@ export class MemoryRecordStore implements RecordStore {
     return new MemoryRecordStore({ faults: this.faults, disk: this.#disk });
   }
 
+  /** Returns the store as a backup of this moment has it. */
+  copy(): MemoryRecordStore {
+    const disk = new Disk();
+    for (let at = this.#disk.records.atOrAfter(''); at !== undefined; at = this.#disk.records.atOrAfter(`${at}\0`)) {
+      const stored = this.#disk.records.get(at);
+      if (stored !== undefined) disk.records.set(at, stored);
+    }
+    disk.sequence = this.#disk.sequence;
+    return new MemoryRecordStore({ faults: this.faults, disk });
+  }
+
   async get(key: Key): Promise<Entry | undefined> {
     await this.#begin();
     const stored = this.#disk.records.get(latin1(key));
