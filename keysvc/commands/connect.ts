@@ -28,6 +28,7 @@ function adviceFor(error: KeyServiceError): string | undefined {
     case 'not-authentic':
     case 'invalid-request':
     case 'not-configured':
+    case 'wrong-key':
       return undefined;
   }
 }

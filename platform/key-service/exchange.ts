@@ -21,7 +21,8 @@ interface NoAnswer {
  */
 export class KeyServiceError extends Error {
   override readonly name = 'KeyServiceError';
-  readonly code: KeyServiceErrorCode | 'not-configured';
+  /** `wrong-key`: the key service has another key of the name than the one that sealed data. */
+  readonly code: KeyServiceErrorCode | 'not-configured' | 'wrong-key';
   /** The HTTP status; undefined if no response came. */
   readonly status: number | undefined;
   /** Set by an attempt to which no answer came. */

@@ -62,6 +62,7 @@ export const s3ErrorCodes = {
   InvalidTag: [400, 'The tag provided was not a valid tag.'],
   InvalidTokenId: [403, 'The security token included in the request is invalid.'],
   InvalidURI: [400, "Couldn't parse the specified URI."],
+  KMSInvalidState: [400, 'The key of the key service is not the one that sealed data here.'],
   KMSNotFound: [400, 'Invalid keyId: the key does not exist in the key service.'],
   KeyTooLongError: [400, 'Your key is too long.'],
   MalformedPOSTRequest: [400, 'The body of your POST request is not well-formed multipart/form-data.'],
@@ -171,7 +172,10 @@ export const s3ErrorCodes = {
 export type S3ErrorCode = keyof typeof s3ErrorCodes;
 
 /** The code on the wire, if it is no identifier or differs from our name. */
-const wireCodes: Partial<Record<S3ErrorCode, string>> = { KMSNotFound: 'KMS.NotFoundException' };
+const wireCodes: Partial<Record<S3ErrorCode, string>> = {
+  KMSInvalidState: 'KMS.KMSInvalidStateException',
+  KMSNotFound: 'KMS.NotFoundException',
+};
 
 /**
  * An error of the S3 protocol. The caller sees `message`: it names the value, and never a secret. It is not a `RequestError`, since the code

@@ -45,6 +45,8 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
       unseal: (sealed) => Buffer.from(sealed.ciphertext, 'base64'),
       checkKey: () => Promise.resolve(),
       check: () => (known.includes('default-key') ? Promise.resolve() : Promise.reject(new Error('gone'))),
+      proveKey: () => Promise.resolve(),
+      adoptKey: () => Promise.resolve(),
     },
     createKey: (name) => {
       if (known.includes(name)) return Promise.reject(Object.assign(new Error('exists'), { code: 'key-exists' }));

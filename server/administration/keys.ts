@@ -132,15 +132,18 @@ export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<
   };
 }
 
-/** Tests encryption and decryption with a key. Errors are part of the answer, as `mc admin kms key status` shows them. */
+/** Tests encryption and decryption with a key, and whether it opens what was sealed under its name. Errors are part of the answer, as `mc admin kms key status` shows them. */
 export async function keyStatus(source: KeySource, name: string): Promise<Record<string, string>> {
   const context = { purpose: 'key-status' };
   try {
-    const key = await source.generate(name, context, { once: true });
+    const key = await source.generate(name, context, { probe: true });
     try {
       const opened = await source.unseal(key.sealed, context);
-      if (opened.equals(key.plaintext)) return { 'key-id': name };
-      return { 'key-id': name, 'decryption-error': 'the key decrypts to something else' };
+      if (!opened.equals(key.plaintext)) {
+        return { 'key-id': name, 'decryption-error': 'the key decrypts to something else' };
+      }
+      await source.proveKey(name);
+      return { 'key-id': name };
     } catch (error) {
       return { 'key-id': name, 'decryption-error': reasonOf(error) };
     }

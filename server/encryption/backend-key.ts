@@ -100,8 +100,10 @@ export async function openBackendKey(
   if (known === undefined)
     return { key: undefined, everythingSealed: false, markEverythingSealed: () => Promise.resolve() };
   const { sealed, everythingSealed } = decode(known.value);
+  const opened = await unseal(keys, sealed);
+  await adopt(keys, sealed.keyName);
   return {
-    key: await unseal(keys, sealed),
+    key: opened,
     everythingSealed,
     async markEverythingSealed() {
       const expect = [{ kind: 'revision' as const, key: backendKeyRecord, revision: known.revision }];
@@ -152,6 +154,7 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
             `service does not have: changed or wrong key, or another key service (${error.message})`,
           options,
         );
+      case 'wrong-key':
       case 'not-permitted':
       case 'unavailable':
       case 'invalid-request':
@@ -159,6 +162,16 @@ async function unseal(keys: KeySource, sealed: SealedDataKey): Promise<Buffer> {
       case 'not-supported':
         throw error;
     }
+  }
+}
+
+/** Makes the canary of a key that has sealed the backend of an earlier release, which made none. */
+async function adopt(keys: KeySource, keyName: string): Promise<void> {
+  try {
+    await keys.adoptKey(keyName);
+  } catch (error) {
+    // A former default key may only decrypt. The backend's own key proves it at each start.
+    if (!(error instanceof KeyServiceError) || error.code !== 'not-permitted') throw error;
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type KeySource,
   type SealedDataKey,
 } from './key-source.ts';
+import type { KeyCalls, KeyProof } from './key-proof.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
@@ -27,6 +28,8 @@ export interface KeyServiceKeysOptions {
   /** Calls for `check`, without retries while the service is unavailable. `client` by default. */
   readonly once?: KeyServiceCalls;
   readonly defaultKey: string;
+  /** Proves each new data key before it seals. Without it, as in a tool that seals nothing, every key is taken. */
+  readonly proof?: KeyProof;
   /** A clock in milliseconds. The default is monotonic: if a clock were set back, a disabled key would stay in the cache. */
   readonly clock?: () => number;
 }
@@ -75,6 +78,28 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
     return dataKeyBytes(sealed.keyName, plaintext);
   }
 
+  const fresh: KeyCalls = {
+    generate: (keyName, context) => generateNow(keyName, contextBytes(context)),
+    open: (sealed, context) => unsealNow(sealed, contextBytes(context)),
+  };
+  const { proof } = options;
+
+  async function generateProven(keyName: string, context: Buffer): Promise<DataKey> {
+    const dataKey = await generateNow(keyName, context);
+    await proof?.admit(dataKey.sealed, fresh);
+    return dataKey;
+  }
+
+  /** A data key that is not authentic was changed, unless the key itself is another one: that is the reason to report. */
+  async function unsealProven(sealed: SealedDataKey, context: Buffer): Promise<Buffer> {
+    try {
+      return await unsealNow(sealed, context);
+    } catch (error) {
+      if (error instanceof KeyServiceError && error.code === 'not-authentic') await proof?.prove(sealed.keyName, fresh);
+      throw error;
+    }
+  }
+
   /** Generates a data key under the default key and opens it again. */
   async function roundTrip(calls: KeyServiceCalls): Promise<void> {
     const context = contextBytes({ 'coffer:check': options.defaultKey });
@@ -91,11 +116,12 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
   return {
     defaultKey: options.defaultKey,
 
-    async generate(keyName, context, { once = false } = {}): Promise<DataKey> {
+    async generate(keyName, context, { once = false, probe = false } = {}): Promise<DataKey> {
       const text = contextText(context);
-      if (once) return generateNow(keyName, Buffer.from(text));
+      if (probe) return generateNow(keyName, Buffer.from(text));
+      if (once) return generateProven(keyName, Buffer.from(text));
       return generated.get(`${keyName} ${text}`, keyName, async () => {
-        const dataKey = await generateNow(keyName, Buffer.from(text));
+        const dataKey = await generateProven(keyName, Buffer.from(text));
         // New objects can be read without a call of the key service, also while it is unavailable.
         void unsealed.get(nameOf(dataKey.sealed, text), keyName, () => Promise.resolve(dataKey.plaintext));
         return dataKey;
@@ -104,7 +130,7 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
 
     unseal(sealed: SealedDataKey, context: EncryptionContext): Buffer | Promise<Buffer> {
       const text = contextText(context);
-      return unsealed.get(nameOf(sealed, text), sealed.keyName, () => unsealNow(sealed, Buffer.from(text)));
+      return unsealed.get(nameOf(sealed, text), sealed.keyName, () => unsealProven(sealed, Buffer.from(text)));
     },
 
     async checkKey(keyName: string): Promise<void> {
@@ -113,11 +139,24 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
 
     async check(): Promise<void> {
       const calls = options.once ?? client;
+      const once: KeyCalls = {
+        generate: (keyName, context) => generateNow(keyName, contextBytes(context), calls),
+        open: (sealed, context) => unsealNow(sealed, contextBytes(context), calls),
+      };
       try {
         await roundTrip(calls);
+        await proof?.prove(options.defaultKey, once);
       } catch (error) {
         throw missingDefaultKey(error, options.defaultKey) ?? (await namingWhatLacks(error, calls, options.defaultKey));
       }
+    },
+
+    async proveKey(keyName: string): Promise<void> {
+      await proof?.prove(keyName, fresh);
+    },
+
+    async adoptKey(keyName: string): Promise<void> {
+      await proof?.adopt(keyName, fresh);
     },
   };
 }

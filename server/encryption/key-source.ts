@@ -15,9 +15,14 @@ export interface KeySource {
 
   /**
    * Returns a 32-byte data key and its sealed form, bound to the context. The key may come from a cache, and then other callers with the
-   * same context use it too. With `once` it is new.
+   * same context use it too. With `once` it is new. It is proven to come from the key that sealed before; rejects with `wrong-key`
+   * otherwise. With `probe` it is new and not proven: it must seal nothing.
    */
-  generate(keyName: string, context: EncryptionContext, options?: { readonly once?: boolean }): Promise<DataKey>;
+  generate(
+    keyName: string,
+    context: EncryptionContext,
+    options?: { readonly once?: boolean; readonly probe?: boolean },
+  ): Promise<DataKey>;
 
   /**
    * Opens a sealed data key. A cached key is returned synchronously, because each GET of an encrypted object calls this. Fails with
@@ -28,8 +33,17 @@ export interface KeySource {
   /** Resolves if this key exists and may be used. It never answers from a cache. */
   checkKey(keyName: string): Promise<void>;
 
-  /** Resolves if the key service answers and the default key exists. Rejects with the reason otherwise. */
+  /** Resolves if the key service answers, and the default key exists and opens its canaries. Rejects with the reason otherwise. */
   check(): Promise<void>;
+
+  /**
+   * Resolves if the key service opens every canary of the key: what was sealed under it can be read. It never answers from a cache.
+   * Rejects with the code `wrong-key` if the key service has another key of this name.
+   */
+  proveKey(keyName: string): Promise<void>;
+
+  /** Makes the canary of a key that has none. The caller has opened data that the key sealed. */
+  adoptKey(keyName: string): Promise<void>;
 }
 
 /** Bound to the sealed key as associated data; canonical JSON with sorted names. */
@@ -74,6 +88,8 @@ export const noKeySource: KeySource = {
   unseal: refuse,
   checkKey: refuse,
   check: refuse,
+  proveKey: refuse,
+  adoptKey: refuse,
 };
 
 function refuse(): Promise<never> {

@@ -7,7 +7,15 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { contextText, type DataKey, type EncryptionContext, type KeySource, type SealedDataKey } from './key-source.ts';
+import {
+  contextBytes,
+  contextText,
+  type DataKey,
+  type EncryptionContext,
+  type KeySource,
+  type SealedDataKey,
+} from './key-source.ts';
+import type { KeyCalls, KeyProof } from './key-proof.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import { dataKeyLimits, unsealedKeyLimits } from './key-service-keys.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
@@ -21,6 +29,8 @@ export interface SecretKey {
 
 export interface SecretKeySourceOptions {
   readonly random?: (size: number) => Buffer;
+  /** Proves each new data key before it seals. */
+  readonly proof?: KeyProof;
   /** A monotonic clock in milliseconds. */
   readonly clock?: () => number;
 }
@@ -93,13 +103,32 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
     );
   }
 
+  const fresh: KeyCalls = {
+    async generate(keyName, context) {
+      if (keyName !== key.name) throw unknown(keyName);
+      return generateNow(contextBytes(context));
+    },
+    async open(sealed, context) {
+      if (sealed.keyName !== key.name) throw unknown(sealed.keyName);
+      return unsealNow(sealed, contextBytes(context));
+    },
+  };
+  const { proof } = options;
+
+  async function generateProven(context: Buffer): Promise<DataKey> {
+    const dataKey = generateNow(context);
+    await proof?.admit(dataKey.sealed, fresh);
+    return dataKey;
+  }
+
   return {
     defaultKey: key.name,
-    async generate(keyName, context, { once = false } = {}) {
+    async generate(keyName, context, { once = false, probe = false } = {}) {
       if (keyName !== key.name) throw unknown(keyName);
       const text = contextText(context);
-      if (once) return generateNow(Buffer.from(text));
-      return generated.get(text, keyName, () => Promise.resolve(generateNow(Buffer.from(text))));
+      if (probe) return generateNow(Buffer.from(text));
+      if (once) return generateProven(Buffer.from(text));
+      return generated.get(text, keyName, () => generateProven(Buffer.from(text)));
     },
     unseal(sealed: SealedDataKey, context: EncryptionContext) {
       if (sealed.keyName !== key.name) return Promise.reject(unknown(sealed.keyName));
@@ -109,7 +138,15 @@ export function secretKeySource(key: SecretKey, options: SecretKeySourceOptions 
     async checkKey(keyName) {
       if (keyName !== key.name) throw unknown(keyName);
     },
-    check: () => Promise.resolve(),
+    async check() {
+      await proof?.prove(key.name, fresh);
+    },
+    async proveKey(keyName) {
+      await proof?.prove(keyName, fresh);
+    },
+    async adoptKey(keyName) {
+      await proof?.adopt(keyName, fresh);
+    },
   };
 }
 

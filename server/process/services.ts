@@ -20,6 +20,7 @@ import type { ConfiguredDirectory } from '../federation/ldap/configured-director
 import type { OpenIdProviders } from '../federation/openid-providers.ts';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { type DigestKeys, digestKeys } from '../encryption/digest-keys.ts';
+import { KeyProof } from '../encryption/key-proof.ts';
 import { type KeySource, noKeySource } from '../encryption/key-source.ts';
 import { secretKeySource } from '../encryption/secret-key-source.ts';
 import { type SealedRecordStore, sealedRecords } from '../encryption/sealed-records.ts';
@@ -99,12 +100,13 @@ export async function openServices(
   more: { readonly bufferSlots?: BufferSlots | undefined; readonly tracing?: RequestTracing | undefined } = {},
 ): Promise<Services> {
   const { settings } = options;
-  const keyService = await openKeys(settings, logs.main);
   const stores = await openThreadStores({
     ...options.stores,
     ownBlobs: options.stores.folder?.holdsBlobs === true,
     log: logs.main,
   });
+  const proof = new KeyProof({ records: stores.records });
+  const keyService = await openKeys(settings, proof, logs.main);
   const plain = { records: stores.records, blobs: stores.blobs, keys: keyService?.keys ?? noKeySource };
   const { records, blobs: ownBlobs, keys } = more.tracing?.stores(plain) ?? plain;
   const sealed = sealedRecords({ records, keys });
@@ -212,20 +214,20 @@ interface Keys {
 }
 
 /** Returns undefined if no keys are configured. */
-async function openKeys(settings: ServerSettings, log: Logger): Promise<Keys | undefined> {
-  if (settings.keyService !== undefined) return openKeyService(settings.keyService, log);
-  return settings.secretKey && openSecretKey(settings.secretKey);
+async function openKeys(settings: ServerSettings, proof: KeyProof, log: Logger): Promise<Keys | undefined> {
+  if (settings.keyService !== undefined) return openKeyService(settings.keyService, proof, log);
+  return settings.secretKey && openSecretKey(settings.secretKey, proof);
 }
 
-function openSecretKey({ name, secretKey }: SecretKeySettings): Keys {
-  const keys = secretKeySource({ name, bytes: Buffer.from(secretKey, 'base64') });
+function openSecretKey({ name, secretKey }: SecretKeySettings, proof: KeyProof): Keys {
+  const keys = secretKeySource({ name, bytes: Buffer.from(secretKey, 'base64') }, { proof });
   return { keys, administration: staticKey(keys), close: () => undefined };
 }
 
 /** Milliseconds that a request waits for the key service. A request that needs a key gets its 503 within 5 s. */
 const keyServiceTimeoutMs = 4500;
 
-async function openKeyService(settings: KeyServiceSettings, log: Logger): Promise<Keys> {
+async function openKeyService(settings: KeyServiceSettings, proof: KeyProof, log: Logger): Promise<Keys> {
   const { client: credentials, defaultKey } = settings;
   const client = await openKeyServiceClient({
     endpoints: settings.endpoints,
@@ -243,7 +245,7 @@ async function openKeyService(settings: KeyServiceSettings, log: Logger): Promis
     log,
   });
   const prompt = client.within(keyServiceTimeoutMs);
-  const keys = keyServiceKeys(prompt, { defaultKey, once: prompt.once() });
+  const keys = keyServiceKeys(prompt, { defaultKey, once: prompt.once(), proof });
   const administration: KeyAdministration = {
     name: 'KES',
     endpoints: settings.endpoints,

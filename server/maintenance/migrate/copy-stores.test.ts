@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
+import { canariesRecord, encodeCanaries } from '../../encryption/key-canaries.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commits.ts';
@@ -57,6 +58,7 @@ async function source(): Promise<TestLayer> {
   }
   await writeRecord(test, key('s', 'identity'), Buffer.from('sealed'));
   await writeRecord(test, key('k', 'backend'), Buffer.from('key'));
+  await writeRecord(test, canariesRecord('default-key'), encodeCanaries([]));
   return test;
 }
 

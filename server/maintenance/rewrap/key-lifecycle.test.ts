@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { canariesRecord, encodeCanaries, readCanaries } from '../../encryption/key-canaries.ts';
+import { commitOnce } from '../../store/commits.ts';
 import { keyUsage, keyReturned, removeKey, untilKeyMayReturn } from './key-lifecycle.ts';
 
 const kms = (keyName: string) => ({ encryption: { scheme: 'SSE-KMS', keyName } }) as const;
@@ -125,6 +128,14 @@ describe('the removal of a key', () => {
     await expect(layer.putObject(put('bucket', 'a', 'x', kms('k')))).rejects.toMatchObject({ code: 'KMSNotFound' });
     await remove();
     expect(keyService.keys.has('k')).toBe(false);
+  });
+
+  it('takes its canaries away, so that a later key of the name is not refused as another one', async () => {
+    const { records, remove } = await prepared();
+    const put = [{ key: canariesRecord('k'), value: encodeCanaries([]) }];
+    await commitOnce(records, { put }, randomBytes);
+    await remove();
+    expect(await readCanaries(records, 'k')).toBeUndefined();
   });
 
   it('keeps its name back until no server can hold a data key of it', async () => {

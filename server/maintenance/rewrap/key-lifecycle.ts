@@ -1,11 +1,12 @@
 import { counted } from '../../../platform/message-text.ts';
 import { backendKeyRecord, keyOfBackend } from '../../encryption/backend-key.ts';
+import { canariesRecord } from '../../encryption/key-canaries.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';
 import { isLocked, threadLockClock } from '../../objects/attributes/object-lock.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
 import { decodeKey, within } from '../../store/keys.ts';
-import type { RecordStore } from '../../store/record-store.ts';
+import type { Key, RecordStore } from '../../store/record-store.ts';
 import { entries } from '../verify/object-records.ts';
 import { versionPass } from './version-pass.ts';
 import { randomBytes } from 'node:crypto';
@@ -142,7 +143,8 @@ export async function removeKey(options: RemoveKeyOptions): Promise<KeyUsage | u
     }
     if (usage !== undefined && !force) throw new MaintenanceError('key-in-use', sentence(keyName, usage));
     await options.remove();
-    await mark(records, keyName, { state: 'gone', since: clock() }, random);
+    // A later key of this name is another one, which the canaries of this one must not refuse.
+    await mark(records, keyName, { state: 'gone', since: clock() }, random, [canariesRecord(keyName)]);
     return usage;
   } catch (error) {
     // The answer of the key service may have been lost, and the key with it: no object is encrypted with it until the removal is asked
@@ -179,8 +181,9 @@ async function mark(
   keyName: string,
   use: KeyUse,
   random: (size: number) => Buffer,
+  alsoDelete: readonly Key[] = [],
 ): Promise<void> {
-  while (!(await writeKeyUse(records, keyName, await findKeyUse(records, keyName), use, random)));
+  while (!(await writeKeyUse(records, keyName, await findKeyUse(records, keyName), use, random, alsoDelete)));
 }
 
 function sentence(keyName: string, { objects, uploads, buckets }: KeyUsage): string {

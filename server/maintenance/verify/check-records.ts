@@ -1,3 +1,4 @@
+import { decodeCanaries } from '../../encryption/key-canaries.ts';
 import { decodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';
 import { isBlobId } from '../../store/blob-store.ts';
@@ -28,6 +29,20 @@ export async function* checkRecords({ records, signal }: VerifyContext): AsyncGe
       }
       const contradiction = await contradictionOf(records, kind, key);
       if (contradiction !== undefined) yield { kind: 'stray-record', record, message: contradiction };
+    }
+  }
+}
+
+/** Checks that the canaries of keys can be read: without them a server seals nothing under their key. */
+export async function* checkCanaries({ records, signal }: VerifyContext): AsyncGenerator<Issue> {
+  for await (const { key, value } of entries(records, within('k', 'canaries'))) {
+    signal?.throwIfAborted();
+    try {
+      decodeCanaries(value, String(decodeKey(key)[2]));
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      if ((await records.get(key)) === undefined) continue;
+      yield { kind: 'unreadable-record', record: shownKey(key), message: error.message };
     }
   }
 }

@@ -308,6 +308,7 @@ describe('verifyStores', () => {
     it.each([
       ['a bucket', key('b', 'bucket')],
       ['an object', key('o', 'bucket', 'small')],
+      ['canaries of a key', key('k', 'canaries', 'default-key')],
     ])('%s that cannot be read', async (_, record) => {
       const test = await filledLayer();
       for (const value of [

@@ -7,7 +7,7 @@ import { type VerifyContext, checkObject } from './check-object.ts';
 import type { Issue } from './issue.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
-import { checkRecords, unreferencedBlockSums } from './check-records.ts';
+import { checkCanaries, checkRecords, unreferencedBlockSums } from './check-records.ts';
 import { unreferencedOwners } from './blob-references.ts';
 import { checkUpload, unreferencedParts } from './check-upload.ts';
 import { mapStream } from '../../../platform/concurrency.ts';
@@ -72,6 +72,7 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
 
   async function* everyIssue(): AsyncGenerator<Issue> {
     yield* checkRecords(check);
+    yield* checkCanaries(check);
     yield* unreferencedBlockSums(check);
     const objects = mapStream(allObjectRecords(records), concurrency, async (object) => ({
       isCurrent: object.order === undefined && object.marker === undefined,

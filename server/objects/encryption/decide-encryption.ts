@@ -1,5 +1,5 @@
 import { commitOnce } from '../../store/commits.ts';
-import type { RecordStore, Revision, Expectation } from '../../store/record-store.ts';
+import type { Expectation, Key, RecordStore, Revision } from '../../store/record-store.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { SealedKeys } from '../records/object-record.ts';
@@ -31,13 +31,14 @@ export async function findKeyUse(
   return entry && { use: decodeRecord(entry.value, `key ${keyName}`) as KeyUse, revision: entry.revision };
 }
 
-/** Writes the record if it is unchanged since `found`; `undefined` means that it was absent. Returns false after a concurrent change. */
+/** Writes the record, and deletes others, if it is unchanged since `found`; `undefined` means that it was absent. Returns false after a concurrent change. */
 export async function writeKeyUse(
   records: Pick<RecordStore, 'commit' | 'outcome'>,
   keyName: string,
   found: StoredKeyUse | undefined,
   use: KeyUse,
   random: (size: number) => Buffer,
+  alsoDelete: readonly Key[] = [],
 ): Promise<boolean> {
   const key = recordKeys.keyUse(keyName);
   const expectation =
@@ -46,7 +47,7 @@ export async function writeKeyUse(
       : { kind: 'revision' as const, key, revision: found.revision };
   const settled = await commitOnce(
     records,
-    { expect: [expectation], put: [{ key, value: encodeRecord(use) }] },
+    { expect: [expectation], put: [{ key, value: encodeRecord(use) }], delete: alsoDelete },
     random,
   );
   return settled.kind === 'committed';

@@ -33,6 +33,8 @@ function keyFailure(error: KeyServiceError): Error {
       return new S3Error('NotImplemented', 'Server side encryption specified but KMS is not configured', options);
     case 'key-not-found':
       return new S3Error('KMSNotFound', `Invalid keyId: ${error.message}`, options);
+    case 'wrong-key':
+      return new S3Error('KMSInvalidState', `Invalid keyId: ${error.message}`, options);
     case 'not-permitted':
       return new S3Error('AccessDenied', 'The key service does not allow the server to use this key.', options);
     case 'unavailable':
