@@ -3,7 +3,7 @@ import { isDirectoryError } from '../auth/identity-error.ts';
 import type { AdminServices, OtherServer } from '../administration/services.ts';
 import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
-import { type KeyServiceState, keyServiceState } from '../administration/keys.ts';
+import { type KeyServiceState, keyServerStates, keyServiceState } from '../administration/keys.ts';
 import { notificationInfo } from './notifications.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 
@@ -46,6 +46,7 @@ interface InfoSources {
   readonly usage: Usage | undefined;
   readonly space: { readonly free: number; readonly total: number } | undefined;
   readonly keyService: KeyServiceState;
+  readonly keyServers: Awaited<ReturnType<typeof keyServerStates>>;
   readonly directory: DirectoryState;
   readonly backgroundTasks: readonly BackgroundTask[];
   readonly notifications: Awaited<ReturnType<typeof notificationInfo>>;
@@ -54,7 +55,7 @@ interface InfoSources {
 
 /** Makes the message for `mc admin info`, with one pool of one set of one drive. */
 function infoMessage(sources: InfoSources) {
-  const { server, others, buckets, usage, space, keyService, directory, backgroundTasks, now } = sources;
+  const { server, others, buckets, usage, space, keyService, keyServers, directory, backgroundTasks, now } = sources;
   const { sqsARN, notifications } = sources.notifications;
   const theDrive = drive(server, space);
   const notYet = usage === undefined ? { error: 'nothing was counted yet' } : {};
@@ -70,7 +71,8 @@ function infoMessage(sources: InfoSources) {
     deletemarkers: { count: usage?.deleteMarkers ?? 0, ...notYet },
     usage: { size: usage?.bytes ?? 0, ...notYet },
     services: {
-      kms: { status: keyService, encrypt: keyService, decrypt: keyService },
+      // MinIO has no `endpoints`, and its clients ignore it.
+      kms: { status: keyService, encrypt: keyService, decrypt: keyService, endpoints: keyServers },
       ldap: { status: directory },
       logger: [],
       audit: [],
@@ -169,11 +171,12 @@ async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
 
 /** Asks everything that the state of the server consists of. */
 export async function currentInfo(services: AdminServices): Promise<ReturnType<typeof infoMessage>> {
-  const [buckets, usage, space, keyService, directory, backgroundTasks, notifications] = await Promise.all([
+  const [buckets, usage, space, keyService, keyServers, directory, backgroundTasks, notifications] = await Promise.all([
     services.objects.listBuckets(),
     services.usage?.last(),
     services.space(),
     keyServiceState(services.keys),
+    keyServerStates(services.keys),
     directoryState(services.directory),
     services.backgroundTasks?.() ?? [],
     notificationInfo(services),
@@ -181,6 +184,6 @@ export async function currentInfo(services: AdminServices): Promise<ReturnType<t
   const now = nowOf(services);
   const others = services.others?.() ?? [];
   const { server } = services;
-  const found = { usage, space, keyService, directory, backgroundTasks, notifications };
+  const found = { usage, space, keyService, keyServers, directory, backgroundTasks, notifications };
   return infoMessage({ server, others, buckets: buckets.length, ...found, now });
 }

@@ -3,13 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { put, testLayer } from '../../test/support/objects/test-layer.ts';
 import { readRewrapState, writeRewrapState } from '../maintenance/rewrap/rewrap-state.ts';
+import { KeyProof } from '../encryption/key-proof.ts';
+import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { adminTest } from '../../test/support/admin/admin.ts';
 
 const kms = (keyName: string) => ({ encryption: { scheme: 'SSE-KMS', keyName } }) as const;
 
 /** The admin API beside objects in memory that a key service in memory encrypts. */
 async function prepared(now = Date.now()) {
-  const test = testLayer();
+  const { records, keyService: service } = testLayer();
+  const keys = keyServiceKeys(service, { defaultKey: 'default-key', proof: new KeyProof({ records }) });
+  const test = { ...testLayer({ records, keys }), keyService: service };
   const { keyService } = test;
   await test.layer.createBucket('bucket', { location: '' });
   const admin = await adminTest({
@@ -332,5 +336,69 @@ describe('rights to keys', () => {
       const call = await user(name, statement);
       expect(await call('POST', `/minio/kms/v1/key/create?key-id=of-${name}`)).toMatchObject({ status: 200 });
     }
+  });
+});
+
+describe('the canaries of keys over the admin API', () => {
+  it('are those of keys under which anything was sealed, each with its state', async () => {
+    const { call, layer, keyService } = await prepared();
+    await call('POST', '/minio/kms/v1/key/create?key-id=used');
+    await call('POST', '/minio/kms/v1/key/create?key-id=unused');
+    await layer.putObject(put('bucket', 'a', 'x', kms('used')));
+    await layer.putObject(put('bucket', 'b', 'x', kms('default-key')));
+    keyService.keys.set('used', randomBytes(32));
+    const { status, value } = await call('GET', `${own}/canaries`);
+    expect(status).toBe(200);
+    expect(value).toMatchObject({
+      defaultKey: 'default-key',
+      keys: [
+        { key: 'default-key', canaries: [{ ciphertext: expect.any(String) }] },
+        { key: 'used', error: { code: 'wrong-key' } },
+      ],
+    });
+    expect((value as { keys: object[] }).keys[0]).not.toHaveProperty('error');
+  });
+
+  it('are shown to those who may list the keys alone', async () => {
+    const { layer, user, call } = await prepared();
+    await call('POST', '/minio/kms/v1/key/create?key-id=team-a');
+    await layer.putObject(put('bucket', 'a', 'x', kms('team-a')));
+    await layer.putObject(put('bucket', 'b', 'x', kms('default-key')));
+    const lister = await user('lister', {
+      Effect: 'Allow',
+      Action: 'kms:ListKeys',
+      Resource: 'arn:minio:kms:::team-*',
+    });
+    const { value } = await lister('GET', `${own}/canaries`);
+    expect((value as { keys: { key: string }[] }).keys.map(({ key }) => key)).toEqual(['team-a']);
+  });
+
+  it('turn the status of a key red that is another one under an old name', async () => {
+    const { call, layer, keyService } = await prepared();
+    await layer.putObject(put('bucket', 'a', 'x', kms('default-key')));
+    const path = '/minio/kms/v1/key/status?key-id=default-key';
+    expect((await call('GET', path)).value).toEqual({ 'key-id': 'default-key' });
+    keyService.keys.set('default-key', randomBytes(32));
+    expect((await call('GET', path)).value).toMatchObject({
+      'decryption-error': expect.stringContaining('changed or wrong key'),
+    });
+  });
+
+  it('let no key be made anew under a name that sealed data, and let it be imported', async () => {
+    const { call, layer, keyService } = await prepared();
+    await call('POST', '/minio/kms/v1/key/create?key-id=used');
+    await layer.putObject(put('bucket', 'a', 'x', kms('used')));
+    const bytes = keyService.keys.get('used') ?? Buffer.alloc(32);
+    keyService.keys.delete('used');
+    expect(await call('POST', '/minio/kms/v1/key/create?key-id=used')).toMatchObject({
+      status: 409,
+      value: { Code: 'XCofferRefused', Message: expect.stringContaining('kms key import') },
+    });
+    expect(keyService.keys.has('used')).toBe(false);
+    const body = { plain: JSON.stringify({ bytes: bytes.toString('base64') }) };
+    expect(await call('POST', '/minio/kms/v1/key/import?key-id=used', body)).toMatchObject({ status: 200 });
+    expect(await call('POST', '/minio/kms/v1/key/create?key-id=used')).toMatchObject({
+      value: { Code: 'XMinioKMSKeyExists' },
+    });
   });
 });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { mapLimit } from '../../platform/concurrency.ts';
+import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 import { type KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { cofferPath, type AdminCall, json, type Route, jsonBody, nothing } from './call.ts';
 import {
@@ -43,6 +45,14 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
     },
     {
       method: 'GET',
+      path: cofferPath('kms/key/canaries'),
+      action: keyRights.list,
+      someKey: true,
+      slow: true,
+      serve: async (call) => json(await provenKeys(call)),
+    },
+    {
+      method: 'GET',
       path: cofferPath('kms/key/describe'),
       action: keyRights.keyStatus,
       keys: (call) => [keyNameOf(call)],
@@ -69,6 +79,31 @@ function keyLifecycleRoutes(keyPath: (call: string) => RegExp): readonly Route[]
       },
     },
   ];
+}
+
+/** Answers the canaries of the keys that the caller may list, and why one does not open now. */
+async function provenKeys(call: AdminCall) {
+  const { source } = requireKeys(call);
+  const sealed = new Map((await lifecycle(call).canaries()).map(({ key, canaries }) => [key, canaries]));
+  const names = await listableKeys(call, [...sealed.keys()]);
+  const keys = await mapLimit(names, provenAtOnce, async (key) => {
+    const error = await whyNotProven(source, key);
+    return { key, canaries: sealed.get(key) ?? [], ...(error === undefined ? {} : { error }) };
+  });
+  return { deployment: call.services.server.deploymentId, defaultKey: source.defaultKey, keys };
+}
+
+/** Keys that one call proves at the same time. */
+const provenAtOnce = 8;
+
+async function whyNotProven(source: KeyAdministration['source'], key: string) {
+  try {
+    await source.proveKey(key);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KeyServiceError)) throw error;
+    return { code: error.code, message: error.message };
+  }
 }
 
 /** Reports whether the caller has the right to both keys. Others do not see the rotation. */
@@ -243,9 +278,30 @@ async function createOrImport(
       `A key named ${name} was removed a moment ago, and servers may still hold data keys of it: try again in ${Math.ceil(waitMs / 1_000)} seconds, or take another name.`,
     );
   }
+  if (what === 'create') await refuseToRemake(call, keys, name);
   await askKeyService(what, name, () => make(keys, name));
   await keyLifecycle?.returned(name);
   return nothing;
+}
+
+/**
+ * Refuses to make a key under whose name data was sealed, and which the key service does not have: the new key could not open that data,
+ * and would hide that the old one is lost. An import gives the old key back, which its canary proves.
+ */
+async function refuseToRemake(call: AdminCall, { source }: KeyAdministration, name: string): Promise<void> {
+  const sealed = (await call.services.keyLifecycle?.canaries()) ?? [];
+  if (!sealed.some(({ key }) => key === name)) return;
+  try {
+    await source.checkKey(name);
+  } catch (error) {
+    if (!(error instanceof KeyServiceError) || error.code !== 'key-not-found') return;
+    throw adminError(
+      'XCofferRefused',
+      `Data was sealed under a key named ${name}, which the key service does not have. A new key of this name could not open it: ` +
+        'give the key service back its keys, or import this key (kms key import).',
+      { cause: error },
+    );
+  }
 }
 
 const importBody = z.union([z.strictObject({ bytes: z.base64() }), z.strictObject({ key: z.base64() })]);

@@ -132,6 +132,19 @@ export async function keyServiceStatus(keys: KeyAdministration): Promise<Record<
   };
 }
 
+/** Reports for each endpoint of the key service whether it answers. Never rejects. */
+export async function keyServerStates(
+  keys: Pick<KeyAdministration, 'endpoints' | 'answers'> | undefined,
+): Promise<Readonly<Record<string, 'online' | 'offline'>>> {
+  const { endpoints = [] } = keys ?? {};
+  const states = await Promise.all(
+    endpoints.map(
+      async (endpoint) => [endpoint, (await keys?.answers(endpoint)) === true ? 'online' : 'offline'] as const,
+    ),
+  );
+  return Object.fromEntries(states);
+}
+
 /** Tests encryption and decryption with a key, and whether it opens what was sealed under its name. Errors are part of the answer, as `mc admin kms key status` shows them. */
 export async function keyStatus(source: KeySource, name: string): Promise<Record<string, string>> {
   const context = { purpose: 'key-status' };

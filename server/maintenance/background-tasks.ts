@@ -46,12 +46,14 @@ export class TaskReport {
   /**
    * Runs `work`, unless the task failed less than its backoff ago. The backoff begins with `retryMs` and doubles with each failure.
    * Rejects with the error of `work`. `isExpected` selects errors that are no failure, such as a lease that another server took over.
+   * `maxRetryMs` limits the backoff.
    */
   async run(
     task: string,
     retryMs: number,
     work: () => Promise<void>,
     isExpected: (error: unknown) => boolean = () => false,
+    maxRetryMs = maxBackoff,
   ): Promise<void> {
     const now = this.#options.clock ?? Date.now;
     const before = this.#tasks.get(task) ?? (await this.#before(task));
@@ -69,7 +71,7 @@ export class TaskReport {
             attempts,
             // Libraries repeat addresses, which may have passwords.
             error: redactText(error instanceof Error ? error.message : String(error)).slice(0, maxErrorLength),
-            retryAt: now() + backoffMs(attempts, { firstMs: retryMs, maxMs: Math.max(maxBackoff, retryMs), jitter: 0 }),
+            retryAt: now() + backoffMs(attempts, { firstMs: retryMs, maxMs: Math.max(maxRetryMs, retryMs), jitter: 0 }),
           },
         });
       }

@@ -18,6 +18,7 @@ import { RequestEvents } from '../http/contract/request.ts';
 import { ProfileRequests } from './thread-profiles.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { watchClock } from './clock-watch.ts';
+import { watchKeys } from './watch-keys.ts';
 import { ProcessorShare } from '../outbox/processor-share.ts';
 import { pace } from '../maintenance/pace.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
@@ -58,6 +59,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let replication: ReturnType<typeof runReplication> | undefined;
   let sites: ReturnType<typeof runSites> | undefined;
   let clockWatch: ReturnType<typeof watchClock> | undefined;
+  let keyWatch: ReturnType<typeof watchKeys> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
   const events = new RequestEvents();
@@ -170,6 +172,10 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           replication = runReplication(services, replicas.lease, log, { reads, share });
           sites = runSites(services, replicas.lease, log, { region: settings.region, self: deployment });
           clockWatch = watchClock({ records: services.records, log });
+          if (services.keyAdministration !== undefined) {
+            const { keyAdministration: keys, records } = services;
+            keyWatch = watchKeys({ keys, records, lease: replicas.lease, log, tasks });
+          }
           void replicas.work();
           void tasks
             .run('policies', 0, () =>
@@ -225,6 +231,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             periodicTasks?.stop(),
             userChecks?.stop(),
             clockWatch?.stop(),
+            keyWatch?.stop(),
             eventDelivery?.stop(),
             replication?.stop(),
             sites?.stop(),

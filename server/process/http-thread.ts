@@ -10,6 +10,7 @@ import { expiresAt } from '../../platform/tls/certificate-validity.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { keyServerStates } from '../administration/keys.ts';
 import type { ServerProcess } from '../administration/services.ts';
 import { adminServices } from './admin-services.ts';
 import { openAccessLogs, openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
@@ -277,7 +278,7 @@ const maxOutageMs = 5_000;
 
 function metricSources(
   { settings, stores: { place }, startedAt }: ThreadOptions,
-  { objects, blobs, keys, stores, sealed }: Services,
+  { objects, blobs, keys, keyAdministration, stores, sealed }: Services,
   own: Pick<MetricSources, 'sums' | 'byBucket' | 'audit' | 'ready' | 'server' | 'replicas' | 'certificateExpires'>,
 ): MetricSources {
   return {
@@ -294,6 +295,7 @@ function metricSources(
     replication: () => replicationSums(stores.records, new RemoteTargets(sealed)),
     backgroundTasks: () => readBackgroundTasks(stores.records),
     ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
+    ...(keyAdministration === undefined ? {} : { keyServers: () => keyServerStates(keyAdministration) }),
     version: packageJson.version,
     startedAt,
     dataFolder: place,

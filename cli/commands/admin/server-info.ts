@@ -13,6 +13,7 @@ interface InfoMessage {
   readonly backend?: { readonly onlineDisks?: number; readonly offlineDisks?: number };
   readonly servers?: readonly ServerInfo[];
   readonly backgroundTasks?: readonly TaskInfo[];
+  readonly services?: { readonly kms?: { readonly endpoints?: Readonly<Record<string, string>> } };
 }
 
 /** Only Coffer has it. */
@@ -51,7 +52,22 @@ export async function adminInfo(
       : `${buckets}; ${printable(error)}`;
   const { onlineDisks = 0, offlineDisks = 0 } = info.backend ?? {};
   const drives = `${counted(onlineDisks, 'drive')} online, ${counted(offlineDisks, 'drive')} offline`;
-  context.output.message([...servers, usage, drives, ...failingTasks(info)].join('\n\n'), { info });
+  context.output.message([...servers, usage, drives, ...keyServers(info), ...failingTasks(info)].join('\n\n'), {
+    info,
+  });
+}
+
+/** Returns a row for each key server, where one of them does not answer. */
+export function keyServers({ services }: Pick<InfoMessage, 'services'>): string[] {
+  const endpoints = Object.entries(services?.kms?.endpoints ?? {});
+  if (endpoints.every(([, state]) => state === 'online')) return [];
+  const online = endpoints.filter(([, state]) => state === 'online').length;
+  return [
+    [
+      `Key servers: ${fraction(online, endpoints.length)}`,
+      ...endpoints.map(([endpoint, state]) => `   ${printable(endpoint)}: ${printable(state)}`),
+    ].join('\n'),
+  ];
 }
 
 /** Returns a line for each background task whose last attempts failed. */

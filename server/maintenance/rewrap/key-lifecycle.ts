@@ -1,6 +1,7 @@
 import { counted } from '../../../platform/message-text.ts';
 import { backendKeyRecord, keyOfBackend } from '../../encryption/backend-key.ts';
-import { canariesRecord } from '../../encryption/key-canaries.ts';
+import type { KeyCanaries } from '../../../protocol/key-service/canary.ts';
+import { canariesRecord, listCanaries } from '../../encryption/key-canaries.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';
 import { isLocked, threadLockClock } from '../../objects/attributes/object-lock.ts';
@@ -205,6 +206,8 @@ export interface KeyLifecycle {
   /** Resolves to the milliseconds until a key of this name may be created again. */
   untilMayReturn(keyName: string): Promise<number>;
   returned(keyName: string): Promise<void>;
+  /** The canaries of every key under which anything was sealed. */
+  canaries(): Promise<readonly KeyCanaries[]>;
   /** Rejects with `MaintenanceError`, code `rotation-in-progress`. */
   mayRotate(): Promise<void>;
   /** Asks for a rotation, which the leading server runs. Rejects with `MaintenanceError`, code `rotation-in-progress`. */
@@ -237,6 +240,7 @@ export function createKeyLifecycle(
     remove: (options) => removeKey({ ...options, records }),
     untilMayReturn: (keyName) => untilKeyMayReturn(records, keyName, clock()),
     returned: (keyName) => keyReturned(records, keyName, clock(), random),
+    canaries: () => listCanaries(records),
     async rotate(asked) {
       await mayRotate();
       const state = { ...asked, started: clock(), looked: 0, done: 0, failed: 0 };

@@ -91,6 +91,8 @@ export interface MetricSources {
   readonly userStatusChecks?: () => Promise<UserStatusChecks | undefined>;
   /** Rejects while the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
+  /** Whether each endpoint of the key service answers. Absent where none is configured. */
+  readonly keyServers?: () => Promise<Readonly<Record<string, 'online' | 'offline'>>>;
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
   readonly version: string;
   readonly startedAt: number;
@@ -180,6 +182,7 @@ export interface MetricValues {
   readonly backgroundTasks?: readonly BackgroundTask[] | undefined;
   /** Undefined where there is no key service. */
   readonly keyServiceOnline: boolean | undefined;
+  readonly keyServers?: Readonly<Record<string, 'online' | 'offline'>> | undefined;
   readonly process: ProcessFacts;
   readonly version: string;
   /** Milliseconds since 1970. */
@@ -206,6 +209,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     notifications,
     replication,
     keyService,
+    keyServers,
     process,
   ] = await Promise.all([
     inTime(sources.space()),
@@ -218,6 +222,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     ifHealthy(sources.notifications),
     ifHealthy(group === 'bucket' ? sources.replication : undefined),
     checkKeyService && inTime(checkKeyService().then(() => true)),
+    sources.keyServers && inTime(sources.keyServers()),
     processFacts(),
   ]);
   return {
@@ -238,6 +243,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     userStatusChecks,
     backgroundTasks,
     keyServiceOnline: checkKeyService && keyService === true,
+    keyServers,
     process,
     version: sources.version,
     startedAt: sources.startedAt,

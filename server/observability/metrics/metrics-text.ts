@@ -229,6 +229,7 @@ function addBackgroundTasks(registry: Registry, tasks: readonly BackgroundTask[]
 function addCluster(registry: Registry, values: MetricValues): void {
   addBackgroundTasks(registry, values.backgroundTasks ?? []);
   addSegments(registry, values.integrity?.segments);
+  addKeyServers(registry, values.keyServers);
   const { healthy, space, buckets, keyServiceOnline, replicas, integrity, userStatusChecks } = values;
   const scrub = integrity?.scrub;
   addCounters(registry, [
@@ -269,6 +270,17 @@ function addCluster(registry: Registry, values: MetricValues): void {
       keyServiceOnline === undefined ? undefined : Number(keyServiceOnline),
     ],
   ]);
+}
+
+function addKeyServers(registry: Registry, keyServers: MetricValues['keyServers']): void {
+  if (keyServers === undefined) return;
+  const gauge = new Gauge({
+    name: 'coffer_kms_endpoint_online',
+    help: '1 where this endpoint of the key service answers this server',
+    labelNames: ['endpoint'],
+    registers: [registry],
+  });
+  for (const [endpoint, state] of Object.entries(keyServers)) gauge.set({ endpoint }, state === 'online' ? 1 : 0);
 }
 
 function addSegments(registry: Registry, segments: Integrity['segments']): void {
