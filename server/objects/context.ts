@@ -4,6 +4,7 @@ import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { PendingBlockSums } from './bodies/block-sums-of.ts';
+import type { SettingCondition } from './contract/buckets.ts';
 import type { EventHub } from './events/object-event.ts';
 import type { LockClock } from './attributes/object-lock.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
@@ -43,4 +44,6 @@ export interface ObjectContext {
   readonly lifecycleDayMs: number;
   readonly events: EventHub;
   readonly tiers: Tiers;
+  /** What a change of a bucket's setting expects; absent for most calls. */
+  readonly condition?: SettingCondition;
 }

@@ -8,6 +8,8 @@ import type {
   BucketVersioning,
   CreateBucket,
   ObjectLockConfiguration,
+  BucketSetting,
+  SettingCondition,
 } from './contract/buckets.ts';
 import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
 import type { ReplicaAttributes, ReplicationOutcome, ResyncVersion } from './contract/replication.ts';
@@ -78,6 +80,11 @@ export interface ObjectLayer {
   headBucket(bucket: string): Promise<Bucket>;
   listBuckets(): Promise<readonly Bucket[]>;
   deleteBucket(bucket: string, by?: EventCaller): Promise<void>;
+
+  /** Resolves to the ETag of a setting, also of one that is absent. */
+  getSettingTag(bucket: string, setting: BucketSetting): Promise<string>;
+  /** Returns a layer whose changes of buckets throw `PreconditionFailed` where the setting is not as the condition says. */
+  expecting(condition: SettingCondition): ObjectLayer;
 
   /** Undefined when the bucket has no default encryption. */
   getBucketEncryption(bucket: string): Promise<BucketEncryption | undefined>;

@@ -39,6 +39,7 @@ import {
   putPublicAccessBlock,
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
+import { getSettingTag } from './buckets/setting-condition.ts';
 import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './buckets/account-block.ts';
 import { getBucketLogging, putBucketLogging } from './buckets/bucket-logging.ts';
 import { deleteBucketInventory, getBucketInventories, putBucketInventory } from './buckets/bucket-inventory.ts';
@@ -141,7 +142,13 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     events: options.events ?? noEventHub,
     tiers: options.tiers ?? noTiers,
   };
+  return layerOf(context);
+}
+
+function layerOf(context: ObjectContext): ObjectLayer {
   return {
+    expecting: (condition) => layerOf({ ...context, condition }),
+    getSettingTag: operation(context, getSettingTag),
     createBucket: operation(context, createBucket),
     headBucket: operation(context, headBucket),
     listBuckets: operation(context, listBuckets),

@@ -34,8 +34,12 @@ export class BucketReplications {
   }
 
   /** Each rule must name a remote target of the bucket, and ask for what it can do. */
-  async put(bucket: string, configuration: ReplicationConfiguration): Promise<void> {
-    const { targets, objects } = this.#options;
+  async put(
+    bucket: string,
+    configuration: ReplicationConfiguration,
+    objects: Pick<ObjectLayer, 'putBucketReplication'> = this.#options.objects,
+  ): Promise<void> {
+    const { targets } = this.#options;
     const known = new Map((await targets.ofBucket(bucket)).map(({ target }) => [target.arn, target]));
     for (const rule of configuration.rules) {
       const target = known.get(rule.target);
@@ -48,8 +52,11 @@ export class BucketReplications {
   }
 
   /** Ends the replication of a bucket, and removes its targets, as MinIO does. */
-  async remove(bucket: string): Promise<void> {
-    const { targets, objects } = this.#options;
+  async remove(
+    bucket: string,
+    objects: Pick<ObjectLayer, 'putBucketReplication'> = this.#options.objects,
+  ): Promise<void> {
+    const { targets } = this.#options;
     await objects.putBucketReplication(bucket, undefined);
     for (const stored of await targets.ofBucket(bucket)) await targets.remove(stored);
   }

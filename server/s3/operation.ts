@@ -8,6 +8,7 @@ import type { FormSender } from '../auth/authenticate-form.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';
 import type { ProxiedAnswer, ProxiedRead, ProxiedTags, ProxiedTagsRead } from '../objects/replication/proxied-read.ts';
 import type {
+  BucketSetting,
   CompleteMultipartUpload,
   CopyObject,
   CreateMultipartUpload,
@@ -35,6 +36,8 @@ export interface Operation {
   readonly action: string | undefined;
   /** The action in place of `action` for a request with a `versionId`. */
   readonly versionAction?: string;
+  /** The setting of the bucket that the operation reads or writes as a whole: see `handleSetting`. */
+  readonly setting?: BucketSetting;
   /** True for an operation that creates an object, false for one that begins or goes on with an upload in parts: a condition key. */
   readonly createsObject?: boolean;
   /** Returns further condition keys, for the resource that the request refers to. */
@@ -54,11 +57,14 @@ export type ListenedEvents = (asked: {
   readonly suffix: string;
 }) => (gone: AbortSignal) => AsyncIterable<readonly object[]>;
 
+type ReplicationWriter = Pick<ObjectLayer, 'putBucketReplication'>;
+
 /** The replication of buckets, with its remote targets. Each call throws `S3Error`s. */
 export interface Replications {
-  put(bucket: string, configuration: ReplicationConfiguration): Promise<void>;
+  /** `objects` has the condition of the caller. */
+  put(bucket: string, configuration: ReplicationConfiguration, objects: ReplicationWriter): Promise<void>;
   /** Removes the targets of the bucket too. */
-  remove(bucket: string): Promise<void>;
+  remove(bucket: string, objects: ReplicationWriter): Promise<void>;
   /** The metrics of MinIO's clients. */
   metrics(bucket: string, version: 1 | 2): Promise<object>;
   startResync(

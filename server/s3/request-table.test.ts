@@ -4,7 +4,13 @@ import { ownerId } from '../../protocol/s3/acl.ts';
 import { guardFamilies, notServed, requestTable, type Treatment } from './request-table.ts';
 import { routes } from './routes.ts';
 import { formBody, formHeaders } from '../../test/support/s3-api/post-forms.ts';
-import { testCalls, type CallOptions, type Reply, type TestCalls } from '../../test/support/s3-api/s3-calls.ts';
+import {
+  testCalls,
+  uncheckedReplications,
+  type CallOptions,
+  type Reply,
+  type TestCalls,
+} from '../../test/support/s3-api/s3-calls.ts';
 import { modelOperations } from '../../test/support/s3-api/s3-model.ts';
 
 const model = modelOperations();
@@ -16,6 +22,9 @@ const ofMinio: readonly string[] = [
   'ResetBucketReplicationStart',
   'ResetBucketReplicationStatus',
 ];
+const settingOf = new Map(
+  routes.flatMap(([, , , { name, setting }]) => (setting === undefined ? [] : [[name, setting]])),
+);
 const served = new Set(routes.map(([, , , operation]) => operation.name));
 
 describe('the table', () => {
@@ -63,7 +72,7 @@ let calls: TestCalls;
 let uploadId: string;
 let partEtag: string;
 beforeEach(async () => {
-  calls = await testCalls();
+  calls = await testCalls({ replications: uncheckedReplications });
   const headers = { 'x-amz-checksum-crc32': crc32OfContent, 'x-amz-tagging': 'n=1' };
   await ok(calls.call('PUT', '/bucket/key', { body: 'content', headers }));
   await ok(calls.call('PUT', '/bucket/other/key', { body: 'content' }));
@@ -161,6 +170,12 @@ function baseOf(name: string): Base {
       };
     case 'PutBucketPolicy':
       return { ...base, body: policyDocument };
+    case 'PutBucketCors':
+    case 'PutBucketLifecycleConfiguration':
+    case 'PutBucketNotificationConfiguration':
+    case 'PutBucketReplication':
+    case 'PutBucketWebsite':
+      return { ...base, body: settingDocuments[name] };
     case 'DeleteObjects':
       return { ...base, body: '<Delete><Object><Key>key</Key></Object></Delete>' };
     case 'PutObject':
@@ -199,6 +214,17 @@ function baseOf(name: string): Base {
       return base;
   }
 }
+
+const settingDocuments = {
+  PutBucketCors:
+    '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>',
+  PutBucketLifecycleConfiguration:
+    '<LifecycleConfiguration><Rule><Status>Enabled</Status><Filter/><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>',
+  PutBucketNotificationConfiguration: '<NotificationConfiguration/>',
+  PutBucketReplication:
+    '<ReplicationConfiguration><Role/><Rule><Status>Enabled</Status><Priority>1</Priority><Filter/><DeleteMarkerReplication><Status>Disabled</Status></DeleteMarkerReplication><Destination><Bucket>arn:minio:replication::6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11:b</Bucket></Destination></Rule></ReplicationConfiguration>',
+  PutBucketWebsite: '<WebsiteConfiguration><IndexDocument><Suffix>i</Suffix></IndexDocument></WebsiteConfiguration>',
+} as const;
 
 function send({ method, path, query, headers, body }: Base): Promise<Reply> {
   const target = Object.entries(query)
@@ -378,7 +404,9 @@ describe('on a server', () => {
   it.each(of('honoured'))('%s honours %s', async (operation, name) => {
     await prepare(operation);
     const readsTags = name === 'x-amz-tagging-directive' && operation !== 'CopyObject';
-    const [value, beside] = [readsTags ? 'ACCESS' : (telling[name] ?? [])].flat() as [
+    // A setting that is absent may be put with `*`.
+    const ofSetting = name === 'if-none-match' && settingOf.has(operation);
+    const [value, beside] = [readsTags ? 'ACCESS' : ofSetting ? '"an ETag"' : (telling[name] ?? [])].flat() as [
       string?,
       Readonly<Record<string, string>>?,
     ];

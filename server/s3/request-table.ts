@@ -151,6 +151,12 @@ const archived: Rows = {
 };
 const listing: Rows = each('?delimiter ?encoding-type ?prefix', honoured);
 
+const secondFactor: Rows = { 'x-amz-mfa': rejected('a second factor is not checked') };
+
+/** A removal of a setting of a bucket, and a write of one: see `handleSetting`. */
+const settingRemoval: Rows = { ...common, ...writeConditions };
+const settingWrite: Rows = { ...settingRemoval, ...bodyDigests };
+
 /** The headers and parameters that S3 defines for each operation that this server supports. */
 export const requestTable: Readonly<Record<string, Rows>> = {
   ListBuckets: {
@@ -172,25 +178,24 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   DeleteBucket: { ...common, 'x-minio-force-delete': honoured },
   GetBucketLocation: common,
   GetBucketEncryption: common,
-  PutBucketEncryption: { ...common, ...bodyDigests },
-  DeleteBucketEncryption: common,
+  PutBucketEncryption: settingWrite,
+  DeleteBucketEncryption: settingRemoval,
   GetBucketPolicy: common,
   PutBucketPolicy: {
-    ...common,
-    ...bodyDigests,
+    ...settingWrite,
     'x-amz-confirm-remove-self-bucket-access': harmless(
       'it confirms what is allowed without it: root is never locked out',
     ),
   },
-  DeleteBucketPolicy: common,
+  DeleteBucketPolicy: settingRemoval,
   GetBucketPolicyStatus: common,
   GetBucketTagging: common,
-  PutBucketTagging: { ...common, ...bodyDigests },
-  DeleteBucketTagging: common,
+  PutBucketTagging: settingWrite,
+  DeleteBucketTagging: settingRemoval,
 
   GetBucketCors: common,
-  PutBucketCors: { ...common, ...bodyDigests },
-  DeleteBucketCors: common,
+  PutBucketCors: settingWrite,
+  DeleteBucketCors: settingRemoval,
 
   ListObjects: { ...common, ...listing, ...archived, ...each('?marker ?max-keys', honoured) },
   ListObjectsV2: {
@@ -215,49 +220,47 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   GetBucketAccelerateConfiguration: common,
   PutBucketAccelerateConfiguration: { ...common, ...bodyDigests },
   GetBucketAcl: common,
-  PutBucketAcl: { ...common, ...acl, ...bodyDigests },
+  PutBucketAcl: { ...common, ...writeConditions, ...acl, ...bodyDigests },
   GetBucketInventoryConfiguration: { ...common, '?id': honoured },
   ListBucketInventoryConfigurations: { ...common, '?continuation-token': honoured },
   PutBucketInventoryConfiguration: { ...common, ...bodyDigests, '?id': honoured },
   DeleteBucketInventoryConfiguration: { ...common, '?id': honoured },
   GetBucketLifecycleConfiguration: common,
   PutBucketLifecycleConfiguration: {
-    ...common,
-    ...bodyDigests,
+    ...settingWrite,
     'x-amz-transition-default-minimum-object-size': honoured,
   },
-  DeleteBucketLifecycle: common,
+  DeleteBucketLifecycle: settingRemoval,
   GetBucketLogging: common,
   PutBucketLogging: { ...common, ...bodyDigests },
   GetBucketNotificationConfiguration: common,
   ListenNotification: { ...common, ...each('?events ?ping ?prefix ?suffix', honoured) },
   ListenBucketNotification: { ...common, ...each('?events ?ping ?prefix ?suffix', honoured) },
   PutBucketNotificationConfiguration: {
-    ...common,
-    ...bodyDigests,
+    ...settingWrite,
     'x-amz-skip-destination-validation': honoured,
   },
   GetObjectLockConfiguration: common,
-  PutObjectLockConfiguration: { ...common, ...bodyDigests, ...lockToken },
+  PutObjectLockConfiguration: { ...settingWrite, ...lockToken },
   GetBucketOwnershipControls: common,
-  PutBucketOwnershipControls: { ...common, ...bodyDigests },
-  DeleteBucketOwnershipControls: common,
+  PutBucketOwnershipControls: settingWrite,
+  DeleteBucketOwnershipControls: settingRemoval,
   GetPublicAccessBlock: common,
-  PutPublicAccessBlock: { ...common, ...bodyDigests },
-  DeletePublicAccessBlock: common,
+  PutPublicAccessBlock: settingWrite,
+  DeletePublicAccessBlock: settingRemoval,
   GetBucketReplication: common,
-  PutBucketReplication: { ...common, ...bodyDigests, ...lockToken },
-  DeleteBucketReplication: common,
+  PutBucketReplication: { ...settingWrite, ...lockToken },
+  DeleteBucketReplication: settingRemoval,
   GetBucketReplicationMetrics: common,
   ResetBucketReplicationStart: { ...common, ...each('?arn ?older-than ?reset-id', honoured) },
   ResetBucketReplicationStatus: { ...common, ...each('?arn', honoured) },
   GetBucketRequestPayment: common,
   PutBucketRequestPayment: { ...common, ...bodyDigests },
   GetBucketVersioning: common,
-  PutBucketVersioning: { ...common, ...bodyDigests, 'x-amz-mfa': rejected('a second factor is not checked') },
+  PutBucketVersioning: { ...settingWrite, ...secondFactor },
   GetBucketWebsite: common,
-  PutBucketWebsite: { ...common, ...bodyDigests },
-  DeleteBucketWebsite: common,
+  PutBucketWebsite: settingWrite,
+  DeleteBucketWebsite: settingRemoval,
 
   GetObject: { ...common, ...reading },
   HeadObject: { ...common, ...reading },

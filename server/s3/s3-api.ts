@@ -34,11 +34,12 @@ import {
 } from '../auth/authorize.ts';
 import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
 import type { EventOrigin } from '../objects/events/event-caller.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer, SettingCondition } from '../objects/object-layer.ts';
 import type { ControlOperation } from './control/control-operations.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';
 import { requestContext } from './request-context.ts';
+import { handleSetting } from './setting-condition.ts';
 
 /** The check of a header or parameter; `undefined` when the operation itself reads it. */
 type Rule = Exclude<Treatment, { readonly kind: 'harmless' }> | undefined;
@@ -172,7 +173,8 @@ export function createS3Api(services: S3Services): RequestHandler {
       else await call.requireVersion({ action, versionAction }, resource, query.get('versionId'));
     }
     call.checkHeaders(operation.name);
-    const answer = await operation.handle(call);
+    const { setting } = operation;
+    const answer = setting === undefined ? await operation.handle(call) : await handleSetting(call, operation, setting);
     return answer.body.kind === 'endless' ? whileRightLasts(call, operation, answer, answer.body.chunks) : answer;
   };
 }
@@ -213,6 +215,7 @@ class Call implements S3Call, AuthorizationContext {
   readonly #services: S3Services;
   readonly #createsObject: boolean | undefined;
   #context: PolicyContext | undefined;
+  #conditional: ObjectLayer | undefined;
 
   constructor(
     services: S3Services,
@@ -267,7 +270,11 @@ class Call implements S3Call, AuthorizationContext {
   }
 
   get objects(): ExplicitObjectLayer {
-    return this.#services.objects;
+    return this.#conditional ?? this.#services.objects;
+  }
+
+  expect(condition: SettingCondition): void {
+    this.#conditional = this.#services.objects.expecting(condition);
   }
 
   get region(): string {

@@ -1,5 +1,6 @@
 import { allowedAcl, checkUncounted, refusePublic } from '../attributes/object-acl.ts';
 import { joinedBlock, readAccountBlock } from './account-block.ts';
+import { checkSettingCondition } from './setting-condition.ts';
 import {
   countsAcls,
   guardBucket,
@@ -35,6 +36,7 @@ export function changeBucket(
 ): Promise<void> {
   return commitChange(context, async () => {
     const stored = await getBucket(context.records, bucket);
+    checkSettingCondition(context, bucket, stored.record);
     const { deleting: _deleting, ...record } = stored.record;
     const changed = { ...change(record), changed: context.clock() };
     const put = [{ key: recordKeys.bucket(bucket), value: encodeBucket(changed) }];
@@ -323,6 +325,7 @@ export function putBucketNotification(
 ): Promise<void> {
   return commitChange(context, async () => {
     const stored = await getBucket(context.records, bucket);
+    checkSettingCondition(context, bucket, stored.record);
     const { deleting: _deleting, notification: _notification, ...rest } = stored.record;
     const record: BucketRecord = rules.length === 0 ? rest : { ...rest, notification: rules };
     const event = ruledEvent(context, { names: [], bucket, key: '', stored: record, by });

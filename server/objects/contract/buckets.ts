@@ -53,3 +53,27 @@ export interface BucketQuota {
   /** True while, or because, the first count has not ended: `used` is too small. */
   readonly counting: boolean;
 }
+
+/** A setting of a bucket that S3 reads and writes as a whole: a field of the bucket's record. */
+export type BucketSetting =
+  | 'encryption'
+  | 'policy'
+  | 'tags'
+  | 'cors'
+  | 'lifecycle'
+  | 'notification'
+  | 'replication'
+  | 'versioning'
+  | 'objectLock'
+  | 'publicAccessBlock'
+  | 'ownership'
+  | 'website'
+  | 'grants';
+
+/** What a change of a setting expects: one of the ETags of `getSettingTag`, or that the setting is absent. */
+export interface SettingCondition {
+  readonly setting: BucketSetting;
+  /** `*` is any, and not none. */
+  readonly ifMatch?: readonly string[];
+  readonly ifAbsent?: boolean;
+}

@@ -8,6 +8,7 @@ import { authorizedAcl } from './acl-request.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAcl.html */
 export const getBucketAcl: Operation = {
   name: 'GetBucketAcl',
+  setting: 'grants',
   action: 's3:GetBucketAcl',
   async handle({ objects, bucket }) {
     return xmlAnswer(writeAcl(await objects.getBucketAcl(bucket)));
@@ -17,6 +18,7 @@ export const getBucketAcl: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketAcl.html */
 export const putBucketAcl: Operation = {
   name: 'PutBucketAcl',
+  setting: 'grants',
   // The condition keys of the grants may be in the body.
   action: undefined,
   async handle(call) {

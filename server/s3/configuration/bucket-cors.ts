@@ -7,6 +7,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketCors.html */
 export const getBucketCors: Operation = {
   name: 'GetBucketCors',
+  setting: 'cors',
   action: 's3:GetBucketCORS',
   async handle(call) {
     const rules = await call.objects.getBucketCors(call.bucket);
@@ -20,6 +21,7 @@ export const getBucketCors: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketCors.html */
 export const putBucketCors: Operation = {
   name: 'PutBucketCors',
+  setting: 'cors',
   action: 's3:PutBucketCORS',
   async handle(call) {
     const rules = parseCors(await readDocument(call, maxCorsDocument));
@@ -31,6 +33,7 @@ export const putBucketCors: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketCors.html */
 export const deleteBucketCors: Operation = {
   name: 'DeleteBucketCors',
+  setting: 'cors',
   action: 's3:PutBucketCORS',
   async handle(call) {
     await call.objects.deleteBucketCors(call.bucket);

@@ -9,6 +9,7 @@ const maxDocument = 64 * 1024;
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketEncryption.html */
 export const getBucketEncryption: Operation = {
   name: 'GetBucketEncryption',
+  setting: 'encryption',
   action: 's3:GetEncryptionConfiguration',
   async handle(call) {
     const encryption = await call.objects.getBucketEncryption(call.bucket);
@@ -24,6 +25,7 @@ export const getBucketEncryption: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketEncryption.html */
 export const putBucketEncryption: Operation = {
   name: 'PutBucketEncryption',
+  setting: 'encryption',
   action: 's3:PutEncryptionConfiguration',
   async handle(call) {
     const rule = parseBucketEncryption(await readDocument(call, maxDocument));
@@ -35,6 +37,7 @@ export const putBucketEncryption: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketEncryption.html */
 export const deleteBucketEncryption: Operation = {
   name: 'DeleteBucketEncryption',
+  setting: 'encryption',
   action: 's3:PutEncryptionConfiguration',
   async handle(call) {
     await call.objects.deleteBucketEncryption(call.bucket);

@@ -19,6 +19,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLifecycleConfiguration.html */
 export const getBucketLifecycle: Operation = {
   name: 'GetBucketLifecycleConfiguration',
+  setting: 'lifecycle',
   action: 's3:GetLifecycleConfiguration',
   async handle(call) {
     const rules = await call.objects.getBucketLifecycle(call.bucket);
@@ -32,6 +33,7 @@ export const getBucketLifecycle: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketLifecycleConfiguration.html */
 export const putBucketLifecycle: Operation = {
   name: 'PutBucketLifecycleConfiguration',
+  setting: 'lifecycle',
   action: 's3:PutLifecycleConfiguration',
   async handle(call) {
     const minimum = parseTransitionMinimum(header(call.request.headers, transitionMinimumHeader));
@@ -49,6 +51,7 @@ function minimumHeader(rules: readonly LifecycleRule[]): Readonly<Record<string,
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketLifecycle.html */
 export const deleteBucketLifecycle: Operation = {
   name: 'DeleteBucketLifecycle',
+  setting: 'lifecycle',
   action: 's3:PutLifecycleConfiguration',
   async handle(call) {
     await call.objects.deleteBucketLifecycle(call.bucket);

@@ -12,6 +12,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketNotificationConfiguration.html */
 export const getBucketNotification: Operation = {
   name: 'GetBucketNotificationConfiguration',
+  setting: 'notification',
   action: 's3:GetBucketNotification',
   async handle(call) {
     return xmlAnswer(writeNotification(await call.objects.getBucketNotification(call.bucket)));
@@ -23,6 +24,7 @@ const skipHeader = 'x-amz-skip-destination-validation';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketNotificationConfiguration.html */
 export const putBucketNotification: Operation = {
   name: 'PutBucketNotificationConfiguration',
+  setting: 'notification',
   action: 's3:PutBucketNotification',
   async handle(call) {
     const skip = header(call.request.headers, skipHeader)?.toLowerCase() ?? 'false';

@@ -13,6 +13,7 @@ const maxDocument = 20 * 1024;
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketPolicy.html */
 export const getBucketPolicy: Operation = {
   name: 'GetBucketPolicy',
+  setting: 'policy',
   action: 's3:GetBucketPolicy',
   async handle(call) {
     const bytes = Buffer.from(await policyOf(call));
@@ -23,6 +24,7 @@ export const getBucketPolicy: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketPolicy.html */
 export const putBucketPolicy: Operation = {
   name: 'PutBucketPolicy',
+  setting: 'policy',
   action: 's3:PutBucketPolicy',
   async handle(call) {
     const text = (await readDocument(call, maxDocument, 'MalformedPolicy')).toString();
@@ -36,6 +38,7 @@ export const putBucketPolicy: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketPolicy.html */
 export const deleteBucketPolicy: Operation = {
   name: 'DeleteBucketPolicy',
+  setting: 'policy',
   action: 's3:DeleteBucketPolicy',
   async handle(call) {
     await call.objects.deleteBucketPolicy(call.bucket);

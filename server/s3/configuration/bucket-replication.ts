@@ -15,6 +15,7 @@ async function replicationsOf({ replications, objects, bucket }: S3Call): Promis
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketReplication.html */
 export const getBucketReplication: Operation = {
   name: 'GetBucketReplication',
+  setting: 'replication',
   action: 's3:GetReplicationConfiguration',
   async handle(call) {
     const configuration = await call.objects.getBucketReplication(call.bucket);
@@ -28,10 +29,11 @@ export const getBucketReplication: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketReplication.html */
 export const putBucketReplication: Operation = {
   name: 'PutBucketReplication',
+  setting: 'replication',
   action: 's3:PutReplicationConfiguration',
   async handle(call) {
     const configuration = parseReplication(await readDocument(call, maxReplicationDocument));
-    await (await replicationsOf(call)).put(call.bucket, configuration);
+    await (await replicationsOf(call)).put(call.bucket, configuration, call.objects);
     return emptyAnswer(200);
   },
 };
@@ -39,9 +41,10 @@ export const putBucketReplication: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketReplication.html */
 export const deleteBucketReplication: Operation = {
   name: 'DeleteBucketReplication',
+  setting: 'replication',
   action: 's3:PutReplicationConfiguration',
   async handle(call) {
-    await (await replicationsOf(call)).remove(call.bucket);
+    await (await replicationsOf(call)).remove(call.bucket, call.objects);
     // AWS answers 204. Stock mc takes 200 alone, and the SDKs of AWS take both.
     return emptyAnswer(200);
   },

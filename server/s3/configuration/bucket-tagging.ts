@@ -7,6 +7,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketTagging.html */
 export const getBucketTagging: Operation = {
   name: 'GetBucketTagging',
+  setting: 'tags',
   action: 's3:GetBucketTagging',
   async handle(call) {
     const tags = await call.objects.getBucketTags(call.bucket);
@@ -18,6 +19,7 @@ export const getBucketTagging: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.html */
 export const putBucketTagging: Operation = {
   name: 'PutBucketTagging',
+  setting: 'tags',
   action: 's3:PutBucketTagging',
   async handle(call) {
     const tags = parseTagging(await readDocument(call, maxTaggingDocument));
@@ -30,6 +32,7 @@ export const putBucketTagging: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketTagging.html */
 export const deleteBucketTagging: Operation = {
   name: 'DeleteBucketTagging',
+  setting: 'tags',
   action: 's3:PutBucketTagging',
   async handle(call) {
     await call.objects.deleteBucketTags(call.bucket);

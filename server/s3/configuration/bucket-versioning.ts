@@ -6,6 +6,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketVersioning.html */
 export const getBucketVersioning: Operation = {
   name: 'GetBucketVersioning',
+  setting: 'versioning',
   action: 's3:GetBucketVersioning',
   async handle(call) {
     return xmlAnswer(writeVersioning(await call.objects.getBucketVersioning(call.bucket)));
@@ -15,6 +16,7 @@ export const getBucketVersioning: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketVersioning.html */
 export const putBucketVersioning: Operation = {
   name: 'PutBucketVersioning',
+  setting: 'versioning',
   action: 's3:PutBucketVersioning',
   async handle(call) {
     const versioning = parseVersioning(await readDocument(call, maxVersioningDocument));

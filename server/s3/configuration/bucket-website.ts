@@ -7,6 +7,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketWebsite.html */
 export const getBucketWebsite: Operation = {
   name: 'GetBucketWebsite',
+  setting: 'website',
   action: 's3:GetBucketWebsite',
   async handle(call) {
     const website = await call.objects.getBucketWebsite(call.bucket);
@@ -20,6 +21,7 @@ export const getBucketWebsite: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketWebsite.html */
 export const putBucketWebsite: Operation = {
   name: 'PutBucketWebsite',
+  setting: 'website',
   action: 's3:PutBucketWebsite',
   async handle(call) {
     const website = parseWebsite(await readDocument(call, maxWebsiteDocument));
@@ -31,6 +33,7 @@ export const putBucketWebsite: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketWebsite.html */
 export const deleteBucketWebsite: Operation = {
   name: 'DeleteBucketWebsite',
+  setting: 'website',
   action: 's3:DeleteBucketWebsite',
   async handle(call) {
     await call.objects.putBucketWebsite(call.bucket, undefined);

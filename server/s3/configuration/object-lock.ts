@@ -11,6 +11,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectLockConfiguration.html */
 export const getObjectLockConfiguration: Operation = {
   name: 'GetObjectLockConfiguration',
+  setting: 'objectLock',
   action: 's3:GetBucketObjectLockConfiguration',
   async handle(call) {
     const rule = await call.objects.getObjectLockConfiguration(call.bucket);
@@ -22,6 +23,7 @@ export const getObjectLockConfiguration: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectLockConfiguration.html */
 export const putObjectLockConfiguration: Operation = {
   name: 'PutObjectLockConfiguration',
+  setting: 'objectLock',
   action: 's3:PutBucketObjectLockConfiguration',
   async handle(call) {
     const rule = parseObjectLockConfiguration(await readDocument(call, maxLockDocument));

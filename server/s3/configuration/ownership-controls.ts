@@ -14,6 +14,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketOwnershipControls.html */
 export const getBucketOwnershipControls: Operation = {
   name: 'GetBucketOwnershipControls',
+  setting: 'ownership',
   action: 's3:GetBucketOwnershipControls',
   async handle(call) {
     const ownership = await call.objects.getOwnership(call.bucket);
@@ -25,6 +26,7 @@ export const getBucketOwnershipControls: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketOwnershipControls.html */
 export const putBucketOwnershipControls: Operation = {
   name: 'PutBucketOwnershipControls',
+  setting: 'ownership',
   action: 's3:PutBucketOwnershipControls',
   async handle(call) {
     const ownership = parseOwnershipControls(await readDocument(call, maxOwnershipDocument));
@@ -36,6 +38,7 @@ export const putBucketOwnershipControls: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketOwnershipControls.html */
 export const deleteBucketOwnershipControls: Operation = {
   name: 'DeleteBucketOwnershipControls',
+  setting: 'ownership',
   action: 's3:PutBucketOwnershipControls',
   async handle(call) {
     await call.objects.putOwnership(call.bucket, undefined);

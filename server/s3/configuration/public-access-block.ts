@@ -11,6 +11,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetPublicAccessBlock.html */
 export const getPublicAccessBlock: Operation = {
   name: 'GetPublicAccessBlock',
+  setting: 'publicAccessBlock',
   action: 's3:GetBucketPublicAccessBlock',
   async handle(call) {
     const block = await call.objects.getPublicAccessBlock(call.bucket);
@@ -22,6 +23,7 @@ export const getPublicAccessBlock: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutPublicAccessBlock.html */
 export const putPublicAccessBlock: Operation = {
   name: 'PutPublicAccessBlock',
+  setting: 'publicAccessBlock',
   action: 's3:PutBucketPublicAccessBlock',
   async handle(call) {
     const block = parsePublicAccessBlock(await readDocument(call, maxPublicAccessBlock));
@@ -33,6 +35,7 @@ export const putPublicAccessBlock: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeletePublicAccessBlock.html */
 export const deletePublicAccessBlock: Operation = {
   name: 'DeletePublicAccessBlock',
+  setting: 'publicAccessBlock',
   action: 's3:PutBucketPublicAccessBlock',
   async handle(call) {
     await call.objects.putPublicAccessBlock(call.bucket, undefined);

@@ -2,6 +2,7 @@ import type { Answer, IncomingRequest, RequestHandler } from '../../../server/ht
 import type { AccessRequest, Decision } from '../../../server/auth/principal.ts';
 import type { Chunks } from '../../../platform/chunks.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
+import type { Replications } from '../../../server/s3/operation.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
 import { CrossOrigin } from '../../../server/s3/cross-origin.ts';
 import { answerError } from '../../../server/s3/answers.ts';
@@ -33,6 +34,22 @@ export interface CallOptions {
   readonly secure?: boolean;
   /** Reports if the client has closed the connection. */
   readonly senderGone?: () => boolean;
+}
+
+/** Replication without targets: a configuration goes to the object layer of the call as it is, and no other server has anything. */
+export const uncheckedReplications: Replications = {
+  put: (bucket, configuration, objects) => objects.putBucketReplication(bucket, configuration),
+  remove: (bucket, objects) => objects.putBucketReplication(bucket, undefined),
+  waitFor: () => Promise.resolve(),
+  readElsewhere: () => Promise.resolve(undefined),
+  readTagsElsewhere: () => Promise.resolve(undefined),
+  metrics: noTarget,
+  startResync: noTarget,
+  resyncs: noTarget,
+};
+
+function noTarget(): Promise<never> {
+  return Promise.reject(new Error('there is no target'));
 }
 
 /** The S3 API over an object layer in memory, with the bucket `bucket`, with a caller who may do what `authorize` allows. */
