@@ -1,31 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
 import { childrenOf, copySource, decoded, s3, s3Document, textIn } from './s3.ts';
-
-export interface BucketVersioning {
-  readonly status: 'Enabled' | 'Suspended' | 'Off';
-  /** Keys that begin with one of them keep no versions. */
-  readonly excludedPrefixes: readonly string[];
-  /** Keys that end with a slash keep no versions. */
-  readonly excludeFolders: boolean;
-}
-
-export function useVersioning(bucket: string, enabled = true) {
-  return useQuery({
-    queryKey: ['versioning', bucket],
-    queryFn: () => readVersioning(bucket),
-    enabled,
-  });
-}
-
-export async function readVersioning(bucket: string): Promise<BucketVersioning> {
-  const root = await s3Document('GET', bucket, { query: { versioning: '' } });
-  const status = textIn(root, 'Status');
-  return {
-    status: status === 'Enabled' || status === 'Suspended' ? status : 'Off',
-    excludedPrefixes: childrenOf(root, 'ExcludedPrefixes').map((element) => textIn(element, 'Prefix') ?? ''),
-    excludeFolders: textIn(root, 'ExcludeFolders') === 'true',
-  };
-}
 
 /** A version or a delete marker of a key. */
 export interface VersionRow {

@@ -3,7 +3,8 @@ import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
-import { useCors, useSetCors, type CorsRule } from './settings-queries.ts';
+import { type CorsRule, emptyCors, unknownOfCors, useCors, useSetCors } from './cors-rules.ts';
+import { UnknownFields } from './unknown-fields.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -12,8 +13,6 @@ interface CorsSectionProps {
   readonly bucket: string;
   readonly mayEdit: boolean;
 }
-
-const empty: CorsRule = { origins: [], methods: ['GET'], headers: ['*'], exposed: ['ETag'] };
 
 /** Shows which pages of other sites may use the bucket. */
 export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
@@ -30,8 +29,8 @@ export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
       saved={t.bucketSettings.theRulesForOtherSitesAreSaved}
       mayEdit={mayEdit}
       query={rules}
-      rulesOf={(answer) => answer}
-      save={(rules) => set.mutateAsync(rules)}
+      rulesOf={(answer) => answer.rules}
+      save={(rules, { root }) => set.mutateAsync({ root, rules })}
       row={({ rule, index, onEdit, onRemove }) => (
         <Group key={index} justify="space-between" wrap="nowrap" align="flex-start" className="card-row">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -56,7 +55,7 @@ export function CorsSection({ bucket, mayEdit }: CorsSectionProps) {
           )}
         </Group>
       )}
-      dialog={(shown, index, editor) => <CorsDialog rule={shown[index] ?? empty} {...editor} />}
+      dialog={(shown, index, editor) => <CorsDialog rule={shown[index] ?? emptyCors} {...editor} />}
     />
   );
 }
@@ -102,10 +101,10 @@ function CorsDialog({ rule, pending, error, onSave, onClose }: CorsDialogProps) 
       <TextInput
         label={t.bucketSettings.secondsThatABrowserRemembersTheAnswer}
         type="number"
-        min={0}
-        value={edited.maxAge ?? ''}
+        value={edited.maxAge}
         onChange={(event) => setEdited({ ...edited, maxAge: event.currentTarget.value })}
       />
+      <UnknownFields parts={unknownOfCors(edited)} />
     </FormDialog>
   );
 }

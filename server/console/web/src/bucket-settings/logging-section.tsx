@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { useBuckets } from '../api/buckets.ts';
 import { useApiMutation } from '../api/queries.ts';
-import { childrenOf, s3, s3Document, textIn } from '../api/s3.ts';
+import { configuration, putConfiguration } from '../api/configuration.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';
-import { xml, xmlDocument } from '../text/xml.ts';
+import { emptyLogging, type Logging, loggingDocument, loggingOf, unknownOfLogging } from './logging-document.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
+import { UnknownFields } from './unknown-fields.tsx';
 import { rich } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -17,46 +18,22 @@ interface LoggingSectionProps {
   readonly mayEdit: boolean;
 }
 
-interface Logging {
-  readonly bucket: string;
-  readonly prefix: string;
-  /** Empty: names without folders by date. */
-  readonly partitionBy: string;
-}
-
 /** Null while no log is written. */
 function useLogging(bucket: string) {
   return useQuery({
     queryKey: ['logging', bucket],
     queryFn: async (): Promise<Logging | null> => {
-      const root = await s3Document('GET', bucket, { query: { logging: '' } });
-      const enabled = childrenOf(root, 'LoggingEnabled')[0];
-      if (enabled === undefined) return null;
-      return {
-        bucket: textIn(enabled, 'TargetBucket') ?? '',
-        prefix: textIn(enabled, 'TargetPrefix') ?? '',
-        partitionBy: enabled.getElementsByTagNameNS('*', 'PartitionDateSource')[0]?.textContent ?? '',
-      };
+      const found = await configuration(bucket, 'logging');
+      return found === undefined ? null : loggingOf(found.root);
     },
   });
 }
 
 function useSetLogging(bucket: string) {
   return useApiMutation(
-    async (logging: Logging | null) => {
-      await s3('PUT', bucket, { query: { logging: '' }, body: loggingDocument(logging) });
-    },
+    (logging: Logging | null) => putConfiguration(bucket, 'logging', { document: loggingDocument(logging) }),
     ['logging'],
   );
-}
-
-function loggingDocument(logging: Logging | null): string {
-  if (logging === null) return xmlDocument('BucketLoggingStatus', []);
-  const { bucket, prefix, partitionBy } = logging;
-  const format =
-    partitionBy === '' ? xml('SimplePrefix', []) : xml('PartitionedPrefix', [xml('PartitionDateSource', partitionBy)]);
-  const fields = [xml('TargetBucket', bucket), xml('TargetPrefix', prefix), xml('TargetObjectKeyFormat', [format])];
-  return xmlDocument('BucketLoggingStatus', [xml('LoggingEnabled', fields)]);
 }
 
 /** Shows the bucket that gets the access logs of this one. */
@@ -116,7 +93,7 @@ interface LoggingDialogProps extends EditorProps<Logging | null> {
 
 function LoggingDialog({ logging, own, pending, error, onSave, onClose }: LoggingDialogProps) {
   const [on, setOn] = useDraft('log.on', true);
-  const [edited, setEdited] = useDraft('log.edited', logging ?? { bucket: '', prefix: `${own}/`, partitionBy: '' });
+  const [edited, setEdited] = useDraft('log.edited', logging ?? emptyLogging(own));
   const buckets = useBuckets('').data ?? [];
   const names = buckets.map(({ name }) => name);
   return (
@@ -164,6 +141,7 @@ function LoggingDialog({ logging, own, pending, error, onSave, onClose }: Loggin
             value={edited.partitionBy}
             onChange={(partitionBy) => setEdited({ ...edited, partitionBy: partitionBy ?? '' })}
           />
+          <UnknownFields parts={unknownOfLogging(edited)} />
         </>
       )}
     </FormDialog>

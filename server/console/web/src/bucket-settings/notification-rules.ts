@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react';
-import { each, xml, xmlDocument } from '../text/xml.ts';
+import { elementAt, newElement, textAt, withAll, without, writeEdited } from '../../../../../protocol/s3/xml-edit.ts';
+import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
+import { type Edited, type ElementField, ElementForm, listField, textField } from '../text/element-form.ts';
 import { listed, say, type Say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 /** A rule of the notifications of a bucket. */
-export interface NotificationRule {
+interface RuleFields {
   readonly id: string;
   /** The ARN of the target. */
   readonly arn: string;
@@ -13,12 +15,49 @@ export interface NotificationRule {
   readonly suffix: string;
 }
 
+export type NotificationRule = Edited<RuleFields>;
+
+const form = new ElementForm<RuleFields>({
+  id: textField('Id'),
+  arn: textField('Queue'),
+  events: listField('Event'),
+  prefix: affixField('prefix'),
+  suffix: affixField('suffix'),
+});
+
+/** An element `FilterRule` with this name, which does not depend on case. */
+function affixField(kind: 'prefix' | 'suffix'): ElementField<string> {
+  const isOf = (rule: XmlNode) => textAt(rule, ['Name'])?.trim().toLowerCase() === kind;
+  const rulesOf = (element: XmlNode) => elementAt(element, ['Filter', 'S3Key'])?.children ?? [];
+  return {
+    read: (element) => {
+      const found = rulesOf(element).find(isOf);
+      return (found && textAt(found, ['Value'])) ?? '';
+    },
+    write: (element, value) => {
+      const others = rulesOf(element).filter((rule) => !isOf(rule));
+      const own = newElement('FilterRule', [newElement('Name', kind), newElement('Value', value)]);
+      const rules = value === '' ? others : [...others, own];
+      if (rules.length === 0) return without(element, ['Filter']);
+      return withAll(element, 'Filter', [newElement('Filter', [newElement('S3Key', rules)])]);
+    },
+    paths: ['Filter/S3Key/FilterRule'],
+  };
+}
+
+/** Reads an element `QueueConfiguration`. */
+export function notificationRule(element: XmlNode): NotificationRule {
+  return form.read(element);
+}
+
+/** The parts of a rule that the form has no field for. */
+export function unknownOfNotification({ element }: NotificationRule): readonly string[] {
+  return form.unknown(element);
+}
+
 export const emptyNotification: NotificationRule = {
-  id: '',
-  arn: '',
+  ...notificationRule(newElement('QueueConfiguration', [])),
   events: ['s3:ObjectCreated:*'],
-  prefix: '',
-  suffix: '',
 };
 
 /** The groups of events that the form has as choices, with what happens to the object. */
@@ -33,7 +72,7 @@ export const eventWords = (): Readonly<Record<string, string>> => ({
 
 /** Describes a rule in one sentence; `put` puts its prefix and its suffix into it. */
 export function describeNotification(
-  { events, prefix, suffix, arn }: NotificationRule,
+  { events, prefix, suffix, arn }: RuleFields,
   put: Say<ReactNode> = say,
 ): ReactNode {
   const words = eventWords();
@@ -52,30 +91,20 @@ export function targetName(arn: string): string {
 }
 
 /** Returns the reason why a rule cannot be saved; undefined if it can. */
-export function notificationIssue({ arn, events }: NotificationRule): string | undefined {
+export function notificationIssue({ arn, events }: RuleFields): string | undefined {
   if (arn.trim() === '') return t.bucketSettings.chooseTheTargetThatIsTold;
   return events.length === 0 ? t.bucketSettings.chooseAtLeastOneEvent : undefined;
 }
 
-/** Writes the document of PutBucketNotificationConfiguration. No rules switch notifications off. */
-export function notificationDocument(rules: readonly NotificationRule[]): string {
-  return xmlDocument(
-    'NotificationConfiguration',
-    rules.map(({ id, arn, events, prefix, suffix }) => {
-      const filters = [
-        ...(prefix === '' ? [] : [filter('prefix', prefix)]),
-        ...(suffix === '' ? [] : [filter('suffix', suffix)]),
-      ];
-      return xml('QueueConfiguration', [
-        ...(id === '' ? [] : [xml('Id', id)]),
-        xml('Queue', arn),
-        ...each('Event', events),
-        ...(filters.length === 0 ? [] : [xml('Filter', [xml('S3Key', filters)])]),
-      ]);
-    }),
+/** The document of PutBucketNotificationConfiguration: that which was read, with these rules. No rules switch notifications off. */
+export function notificationDocument(rules: readonly NotificationRule[], before: XmlNode = emptyDocument): string {
+  return writeEdited(
+    withAll(
+      before,
+      'QueueConfiguration',
+      rules.map((rule) => form.write(rule)),
+    ),
   );
 }
 
-function filter(name: string, value: string) {
-  return xml('FilterRule', [xml('Name', name), xml('Value', value)]);
-}
+const emptyDocument = newElement('NotificationConfiguration', []);

@@ -2,7 +2,8 @@ import { Autocomplete, Badge, Group, MultiSelect, Text, TextInput } from '@manti
 import { useQuery } from '@tanstack/react-query';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
-import { childrenOf, s3, s3Document, textIn } from '../api/s3.ts';
+import { configuration, putConfiguration } from '../api/configuration.ts';
+import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
 import { useRights } from '../api/session.ts';
 import { RuleCard } from './rule-card.tsx';
 import {
@@ -11,10 +12,13 @@ import {
   eventWords,
   notificationDocument,
   notificationIssue,
+  notificationRule,
   targetName,
   type NotificationRule,
+  unknownOfNotification,
 } from './notification-rules.ts';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
+import { UnknownFields } from './unknown-fields.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { say } from '../texts/say.ts';
 import { sayNames } from '../components/name-text.tsx';
@@ -34,37 +38,28 @@ interface Target {
   readonly failure?: { readonly error: string };
 }
 
+interface Notifications {
+  readonly root: XmlNode | undefined;
+  readonly rules: readonly NotificationRule[];
+}
+
 function useRules(bucket: string) {
   return useQuery({
     queryKey: ['notification', bucket],
-    queryFn: async (): Promise<readonly NotificationRule[]> => {
-      const root = await s3Document('GET', bucket, { query: { notification: '' } });
-      return childrenOf(root, 'QueueConfiguration').map(ruleOf);
+    queryFn: async (): Promise<Notifications> => {
+      // A bucket without rules has an empty document.
+      const root = (await configuration(bucket, 'notification'))?.root;
+      const elements = root?.children.filter(({ name }) => name === 'QueueConfiguration') ?? [];
+      return { root, rules: elements.map(notificationRule) };
     },
   });
 }
 
-function ruleOf(element: Element): NotificationRule {
-  const filters = new Map(
-    [...element.getElementsByTagNameNS('*', 'FilterRule')].map((rule) => [
-      (textIn(rule, 'Name') ?? '').toLowerCase(),
-      textIn(rule, 'Value') ?? '',
-    ]),
-  );
-  return {
-    id: textIn(element, 'Id') ?? '',
-    arn: textIn(element, 'Queue') ?? '',
-    events: childrenOf(element, 'Event').map(({ textContent }) => textContent ?? ''),
-    prefix: filters.get('prefix') ?? '',
-    suffix: filters.get('suffix') ?? '',
-  };
-}
-
+/** Writes the rules into the document that they come from. */
 function useSetRules(bucket: string) {
   return useApiMutation(
-    async (rules: readonly NotificationRule[]) => {
-      await s3('PUT', bucket, { query: { notification: '' }, body: notificationDocument(rules) });
-    },
+    ({ root, rules }: Notifications) =>
+      putConfiguration(bucket, 'notification', { document: notificationDocument(rules, root) }),
     ['notification', 'notification-targets'],
   );
 }
@@ -100,8 +95,8 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
       saved={t.bucketSettings.theNotificationsAreSaved}
       mayEdit={mayEdit}
       query={rules}
-      rulesOf={(answer) => answer}
-      save={(rules) => set.mutateAsync(rules)}
+      rulesOf={(answer) => answer.rules}
+      save={(rules, { root }) => set.mutateAsync({ root, rules })}
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleCard
           key={`${rule.id} ${index}`}
@@ -111,6 +106,7 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
           onRemove={onRemove}
         >
           <Text size="sm">{describeNotification(rule, sayNames)}</Text>
+          <UnknownFields parts={unknownOfNotification(rule)} />
           <TargetState target={targets.find(({ arn }) => targetName(arn) === targetName(rule.arn))} />
         </RuleCard>
       )}

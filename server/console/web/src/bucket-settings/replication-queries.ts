@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { admin, adminText } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
-import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
-import { replicationDocument, type ReplicationRule } from './replication-rules.ts';
+import { s3 } from '../api/s3.ts';
+import { configuration, putConfiguration } from '../api/configuration.ts';
+import { replicationDocument, replicationRule, type ReplicationRule } from './replication-rules.ts';
+import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
 import { isRefresh } from '../api/call.ts';
 
 interface Replication {
-  readonly role: string;
+  /** Undefined for a bucket without rules. */
+  readonly root: XmlNode | undefined;
   readonly rules: readonly ReplicationRule[];
 }
 
@@ -14,61 +17,19 @@ export function useReplication(bucket: string) {
   return useQuery({
     queryKey: ['replication', bucket],
     queryFn: async (): Promise<Replication> => {
-      const root = await unlessAbsent(
-        ['ReplicationConfigurationNotFoundError'],
-        s3Document('GET', bucket, { query: { replication: '' } }),
-      );
-      if (root === undefined) return { role: '', rules: [] };
-      return { role: textIn(root, 'Role') ?? '', rules: childrenOf(root, 'Rule').map(ruleOf) };
+      const root = (await configuration(bucket, 'replication', 'ReplicationConfigurationNotFoundError'))?.root;
+      return { root, rules: root?.children.filter(({ name }) => name === 'Rule').map(replicationRule) ?? [] };
     },
   });
 }
 
-const edited = new Set([
-  'ID',
-  'Status',
-  'Priority',
-  'DeleteMarkerReplication',
-  'DeleteReplication',
-  'Destination',
-  'Filter',
-  'Prefix',
-  'ExistingObjectReplication',
-]);
-
-function ruleOf(element: Element): ReplicationRule {
-  const is = (name: string) => {
-    const found = childrenOf(element, name)[0];
-    return found !== undefined && textIn(found, 'Status') === 'Enabled';
-  };
-  const filter = childrenOf(element, 'Filter')[0];
-  const destination = childrenOf(element, 'Destination')[0];
-  const hasTags = filter !== undefined && filter.getElementsByTagNameNS('*', 'Tag').length > 0;
-  return {
-    id: textIn(element, 'ID') ?? '',
-    enabled: textIn(element, 'Status') === 'Enabled',
-    priority: Number(textIn(element, 'Priority') ?? 0),
-    target: (destination && textIn(destination, 'Bucket')) ?? '',
-    prefix: (filter === undefined ? textIn(element, 'Prefix') : textIn(filter, 'Prefix')) ?? '',
-    deleteMarkers: is('DeleteMarkerReplication'),
-    deletes: is('DeleteReplication'),
-    existingObjects: is('ExistingObjectReplication'),
-    kept: [...element.children].filter(({ localName }) => !edited.has(localName)).map(markupOf),
-    ...(hasTags && { otherFilter: markupOf(filter) }),
-  };
-}
-
-function markupOf(element: Element): string {
-  return new XMLSerializer().serializeToString(element);
-}
-
+/** Writes the rules into the document that they come from. */
 export function useSetReplication(bucket: string) {
   return useApiMutation(
-    async ({ role, rules }: Replication) => {
-      const query = { replication: '' };
-      if (rules.length === 0) await s3('DELETE', bucket, { query });
-      else await s3('PUT', bucket, { query, body: replicationDocument(rules, role) });
-    },
+    ({ root, rules }: Replication) =>
+      putConfiguration(bucket, 'replication', {
+        document: rules.length === 0 ? undefined : replicationDocument(rules, root),
+      }),
     ['replication', 'replication-metrics'],
   );
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { newElement } from '../../../../../protocol/s3/xml-edit.ts';
 import { parseReplication, targetArn } from '../../../../../protocol/s3/bucket-replication.ts';
 import {
   describeReplication,
@@ -7,6 +8,7 @@ import {
   freePriority,
   replicationDocument,
   replicationIssue,
+  replicationRule,
 } from './replication-rules.ts';
 import { loadPageTexts } from '../texts/texts.ts';
 
@@ -17,7 +19,7 @@ const rule = { ...emptyReplication, id: 'all', target, prefix: 'a&b/' };
 
 describe('replicationDocument', () => {
   it('is what the server reads', () => {
-    expect(parseReplication(replicationDocument([rule], '')).rules).toEqual([
+    expect(parseReplication(replicationDocument([rule])).rules).toEqual([
       {
         id: 'all',
         enabled: true,
@@ -32,16 +34,11 @@ describe('replicationDocument', () => {
       },
     ]);
   });
-
-  it('keeps what the editor does not have', () => {
-    const otherFilter = '<Filter><Tag><Key>k</Key><Value>v</Value></Tag></Filter>';
-    const kept = [
-      '<SourceSelectionCriteria><ReplicaModifications><Status>Disabled</Status></ReplicaModifications></SourceSelectionCriteria>',
-    ];
-    const read = parseReplication(replicationDocument([{ ...rule, deleteMarkers: false, otherFilter, kept }], ''));
-    expect(read.rules).toMatchObject([{ filter: { tags: { k: 'v' } }, replicaModifications: false }]);
-  });
 });
+
+const tagged = replicationRule(
+  newElement('Rule', [newElement('Filter', [newElement('Tag', [newElement('Key', 'k'), newElement('Value', 'v')])])]),
+);
 
 it('describes a rule', () => {
   expect(describeReplication({ ...rule, deletes: true }, () => 'there')).toEqual([
@@ -55,7 +52,7 @@ it.each([
   [{ target: '' }, [], 'Choose a target. Add one first if there is none.'],
   [{}, [{ ...rule, priority: 1 }], 'Another rule has this priority.'],
   [{ priority: 1.5 }, [], 'The priority is a whole number from 0 on.'],
-  [{ otherFilter: '<Filter/>' }, [], 'A rule with tags cannot send delete markers.'],
+  [{ element: tagged.element }, [], 'A rule with tags cannot send delete markers.'],
 ])('of %j beside %j says what is wrong', (change, others, issue) => {
   expect(replicationIssue({ ...rule, ...change }, others)).toBe(issue);
 });

@@ -1,10 +1,20 @@
 import type { ReactNode } from 'react';
-import { xml, xmlDocument } from '../text/xml.ts';
+import { newElement, withAll, writeEdited } from '../../../../../protocol/s3/xml-edit.ts';
+import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
+import {
+  conditionsOf,
+  type Edited,
+  ElementForm,
+  filterPrefix,
+  numberField,
+  statusField,
+  textField,
+} from '../text/element-form.ts';
 import { say, type Say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
 /** A rule of the replication of a bucket as the editor has it. */
-export interface ReplicationRule {
+interface RuleFields {
   readonly id: string;
   readonly enabled: boolean;
   readonly priority: number;
@@ -14,22 +24,48 @@ export interface ReplicationRule {
   readonly deleteMarkers: boolean;
   readonly deletes: boolean;
   readonly existingObjects: boolean;
-  /** Elements that the editor has no field for, which it keeps as they are. */
-  readonly kept: readonly string[];
-  /** The markup of a filter by tags, which the editor cannot show. */
-  readonly otherFilter?: string | undefined;
+}
+
+export type ReplicationRule = Edited<RuleFields>;
+
+const priority = numberField('Priority');
+
+const form = new ElementForm<RuleFields>({
+  id: textField('ID'),
+  enabled: statusField('Status'),
+  priority: { ...priority, read: (element) => priority.read(element) ?? 0 },
+  target: textField('Destination', 'Bucket'),
+  prefix: filterPrefix,
+  deleteMarkers: statusField('DeleteMarkerReplication', 'Status'),
+  deletes: statusField('DeleteReplication', 'Status'),
+  existingObjects: statusField('ExistingObjectReplication', 'Status'),
+});
+
+/** Reads an element `Rule`. */
+export function replicationRule(element: XmlNode): ReplicationRule {
+  return form.read(element);
+}
+
+/** Returns the element `Rule` with what the user changed. */
+export function replicationElement(rule: ReplicationRule): XmlNode {
+  return form.write(rule);
+}
+
+/** The parts of a rule that the form has no field for. */
+export function unknownOfReplication({ element }: ReplicationRule): readonly string[] {
+  return form.unknown(element);
+}
+
+function hasTags({ element }: ReplicationRule): boolean {
+  return conditionsOf(element).some(({ name }) => name === 'Tag');
 }
 
 export const emptyReplication: ReplicationRule = {
-  id: '',
+  ...replicationRule(newElement('Rule', [newElement('Filter', [newElement('Prefix', '')])])),
   enabled: true,
   priority: 1,
-  target: '',
-  prefix: '',
   deleteMarkers: true,
-  deletes: false,
   existingObjects: true,
-  kept: [],
 };
 
 /** Describes a rule in sentences; `place` names a target, and `put` puts its prefix into them. */
@@ -38,14 +74,13 @@ export function describeReplication(
   place: (arn: string) => string,
   put: Say<ReactNode> = say,
 ): readonly ReactNode[] {
-  const { prefix, target, deleteMarkers, deletes, existingObjects, otherFilter } = rule;
+  const { prefix, target, deleteMarkers, deletes, existingObjects } = rule;
   const to = place(target);
-  const sent =
-    otherFilter !== undefined
-      ? put(t.replication.newVersionsOfTheObjectsOfIts, { to })
-      : prefix === ''
-        ? put(t.replication.newVersionsOfAllObjectsAreSent, { to })
-        : put(t.replication.newVersionsOfObjectsWhoseKeyBegins, { prefix, to });
+  const sent = hasTags(rule)
+    ? put(t.replication.newVersionsOfTheObjectsOfIts, { to })
+    : prefix === ''
+      ? put(t.replication.newVersionsOfAllObjectsAreSent, { to })
+      : put(t.replication.newVersionsOfObjectsWhoseKeyBegins, { prefix, to });
   const also = [
     ...(deleteMarkers ? [t.replication.deleteMarkers] : []),
     ...(deletes ? [t.replication.removalsOfVersions] : []),
@@ -59,7 +94,7 @@ export function replicationIssue(rule: ReplicationRule, others: readonly Replica
   if (rule.target === '') return t.replication.chooseATargetAddOneFirstIf;
   if (!Number.isInteger(rule.priority) || rule.priority < 0) return t.replication.thePriorityIsAWholeNumberFrom;
   if (others.some(({ priority }) => priority === rule.priority)) return t.replication.anotherRuleHasThisPriority;
-  if (rule.deleteMarkers && rule.otherFilter !== undefined) return t.replication.aRuleWithTagsCannotSendDelete;
+  if (rule.deleteMarkers && hasTags(rule)) return t.replication.aRuleWithTagsCannotSendDelete;
   return undefined;
 }
 
@@ -68,29 +103,12 @@ export function freePriority(rules: readonly ReplicationRule[]): number {
   return Math.max(0, ...rules.map(({ priority }) => priority)) + 1;
 }
 
-/** Writes the document of PutBucketReplication. */
-export function replicationDocument(rules: readonly ReplicationRule[], role: string): string {
-  return xmlDocument('ReplicationConfiguration', [
-    ...rules.map((rule) =>
-      xml('Rule', [
-        ...(rule.id === '' ? [] : [xml('ID', rule.id)]),
-        status(rule.enabled),
-        xml('Priority', rule.priority),
-        xml('DeleteMarkerReplication', [status(rule.deleteMarkers)]),
-        xml('DeleteReplication', [status(rule.deletes)]),
-        xml('Destination', [xml('Bucket', rule.target)]),
-        rule.otherFilter === undefined ? xml('Filter', [xml('Prefix', rule.prefix)]) : { markup: rule.otherFilter },
-        xml('ExistingObjectReplication', [status(rule.existingObjects)]),
-        ...rule.kept.map((markup) => ({ markup })),
-      ]),
-    ),
-    xml('Role', role),
-  ]);
+/** The document of PutBucketReplication: that which was read, with these rules. */
+export function replicationDocument(rules: readonly ReplicationRule[], before: XmlNode = emptyDocument): string {
+  return writeEdited(withAll(before, 'Rule', rules.map(replicationElement)));
 }
 
-function status(enabled: boolean) {
-  return xml('Status', enabled ? 'Enabled' : 'Disabled');
-}
+const emptyDocument = newElement('ReplicationConfiguration', [newElement('Role', '')]);
 
 /** Splits the address of an S3 server into what a target has; undefined for a text that is none. */
 export function endpointOf(address: string): { readonly endpoint: string; readonly secure: boolean } | undefined {

@@ -7,10 +7,12 @@ import {
   freePriority,
   replicationIssue,
   type ReplicationRule,
+  unknownOfReplication,
 } from './replication-rules.ts';
 import { useRemoteTargets, useReplication, useSetReplication } from './replication-queries.ts';
 import { RuleCard } from './rule-card.tsx';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
+import { UnknownFields } from './unknown-fields.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { sayNames } from '../components/name-text.tsx';
 import { say } from '../texts/say.ts';
@@ -46,7 +48,7 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
       mayEdit={mayEdit}
       query={replication}
       rulesOf={({ rules }) => rules}
-      save={(rules, { role }) => set.mutateAsync({ role, rules })}
+      save={(rules, { root }) => set.mutateAsync({ root, rules })}
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleCard
           key={`${rule.id} ${index}`}
@@ -65,6 +67,7 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
               {sentence}
             </Text>
           ))}
+          <UnknownFields parts={unknownOfReplication(rule)} />
         </RuleCard>
       )}
       below={(rules) =>
@@ -127,19 +130,13 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
         value={edited.target === '' ? null : edited.target}
         onChange={(target) => setEdited({ ...edited, target: target ?? '' })}
       />
-      {edited.otherFilter === undefined ? (
-        <TextInput
-          label={t.labels.keysThatBeginWith}
-          description={t.replication.emptyAllKeysOfTheBucket}
-          spellCheck={false}
-          value={edited.prefix}
-          onChange={(event) => setEdited({ ...edited, prefix: event.currentTarget.value })}
-        />
-      ) : (
-        <Text size="sm" c="dimmed">
-          {t.replication.itsFilterByTagsStaysAsIt}
-        </Text>
-      )}
+      <TextInput
+        label={t.labels.keysThatBeginWith}
+        description={t.replication.emptyAllKeysOfTheBucket}
+        spellCheck={false}
+        value={edited.prefix}
+        onChange={(event) => setEdited({ ...edited, prefix: event.currentTarget.value })}
+      />
       {box('deleteMarkers', t.replication.sendDeleteMarkers, t.replication.aDeletionHereHidesTheObjectThere)}
       {box('deletes', t.replication.sendRemovalsOfVersions, t.replication.aVersionThatIsRemovedForGood)}
       {box('existingObjects', t.replication.sendOlderObjectsOnAResync, t.replication.aResyncSendsWhatWasThereBefore)}
@@ -156,6 +153,7 @@ function ReplicationDialog({ rule, others, targets, ...editor }: ReplicationDial
         checked={edited.enabled}
         onChange={(event) => setEdited({ ...edited, enabled: event.currentTarget.checked })}
       />
+      <UnknownFields parts={unknownOfReplication(edited)} />
     </RuleDialog>
   );
 }

@@ -6,6 +6,7 @@ import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { FormDialog, FormError } from '../components/form-dialog.tsx';
 import type { EditorProps } from './setting-section.tsx';
+import { isSame } from '../text/element-form.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -84,6 +85,13 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
     setEdited(undefined);
   }
 
+  /** Sends nothing where the user changed nothing. */
+  function save(before: Edited<Rule>, rule: Rule): void {
+    if (before.kind === 'new') set.mutate({ rule });
+    else if (isSame(before.rule, rule)) close();
+    else set.mutate({ old: before.rule, rule });
+  }
+
   function list(rules: readonly Rule[]): ReactNode {
     return (
       <Stack gap="xs">
@@ -107,7 +115,7 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
           dialog(rules, set.isPending ? edited.index : placeOf(rules, edited), {
             pending: set.isPending,
             error: set.error,
-            onSave: (rule) => set.mutate(edited.kind === 'new' ? { rule } : { old: edited.rule, rule }),
+            onSave: (rule) => save(edited, rule),
             onClose: close,
           })}
       </Stack>
@@ -140,8 +148,7 @@ export function RulesSection<Answer, Rule>(props: RulesSectionProps<Answer, Rule
 }
 
 function indexOf<Rule>(rules: readonly Rule[], rule: Rule): number {
-  const said = JSON.stringify(rule);
-  return rules.findIndex((one) => JSON.stringify(one) === said);
+  return rules.findIndex((one) => isSame(one, rule));
 }
 
 /** The place of the edited rule; the one after the last for a new rule, and for one that is not there any more. */

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { EditButton } from '../components/edit-buttons.tsx';
 import { notifyDone } from '../components/feedback.tsx';
+import { isSame } from '../text/element-form.ts';
 import { useDraft } from '../components/use-draft.ts';
 
 /** The props of a dialog that edits a setting or a rule. */
@@ -36,7 +37,12 @@ export function SettingSection<Setting, Input>(props: SettingSectionProps<Settin
   const { draft, title, words, edit, what, mayEdit, query, set, saved, dialog, children } = props;
   const [editing, setEditing] = useDraft(`${draft}.editing`, false);
 
-  function save(input: Input): void {
+  function save(setting: Setting, input: Input): void {
+    // Nothing is sent where the user changed nothing.
+    if (isSame(setting, input)) {
+      close();
+      return;
+    }
     set.mutate(input, {
       onSuccess: () => {
         setEditing(false);
@@ -60,7 +66,13 @@ export function SettingSection<Setting, Input>(props: SettingSectionProps<Settin
         {(setting) => (
           <>
             {children(setting)}
-            {editing && dialog(setting, { pending: set.isPending, error: set.error, onSave: save, onClose: close })}
+            {editing &&
+              dialog(setting, {
+                pending: set.isPending,
+                error: set.error,
+                onSave: (input) => save(setting, input),
+                onClose: close,
+              })}
           </>
         )}
       </Loaded>

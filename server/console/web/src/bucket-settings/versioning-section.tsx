@@ -6,7 +6,7 @@ import { notifyDone, notifyFailure } from '../components/feedback.tsx';
 import { FormError, RemoveDialog } from '../components/form-dialog.tsx';
 import { NameText } from '../components/name-text.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
-import { useVersioning, type BucketVersioning } from '../api/versions.ts';
+import { useVersioning, type BucketVersioning } from '../api/versioning.ts';
 import { useSetVersioning } from './settings-queries.ts';
 import { rich, say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { newElement, elementAt, without, writeEdited } from '../../../../../protocol/s3/xml-edit.ts';
+import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
+import { configuration, putConfiguration } from '../api/configuration.ts';
 import { useApiMutation } from '../api/queries.ts';
-import { childrenOf, s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
-import { xml, xmlDocument } from '../text/xml.ts';
+import { type Edited, ElementForm, textField } from '../text/element-form.ts';
 
-/** How a bucket answers as a website. */
-export interface Website {
-  readonly kind: 'site' | 'redirect';
+interface WebsiteFields {
   /** The name that a site appends to a folder. */
   readonly index: string;
   /** The key of the page that a site sends with errors; empty for none. */
@@ -14,8 +14,34 @@ export interface Website {
   readonly host: string;
   /** Empty: that of the request. */
   readonly protocol: string;
-  /** Elements `RoutingRule`, which the editor keeps as they are. */
-  readonly rules: readonly string[];
+}
+
+/** How a bucket answers as a website. */
+export interface Website extends Edited<WebsiteFields> {
+  readonly kind: 'site' | 'redirect';
+}
+
+const form = new ElementForm<WebsiteFields>({
+  index: textField('IndexDocument', 'Suffix'),
+  error: textField('ErrorDocument', 'Key'),
+  host: textField('RedirectAllRequestsTo', 'HostName'),
+  protocol: textField('RedirectAllRequestsTo', 'Protocol'),
+});
+
+/** Reads an element `WebsiteConfiguration`. */
+export function websiteOf(root: XmlNode): Website {
+  const kind = elementAt(root, ['RedirectAllRequestsTo']) === undefined ? 'site' : 'redirect';
+  return { kind, ...form.read(root) };
+}
+
+export const emptyWebsite: Website = {
+  ...websiteOf(newElement('WebsiteConfiguration', [])),
+  index: 'index.html',
+};
+
+/** The number of routing rules, which the form keeps as they are. */
+export function routingRules({ element }: Website): number {
+  return elementAt(element, ['RoutingRules'])?.children.length ?? 0;
 }
 
 /** Null for a bucket that is no website. */
@@ -23,59 +49,27 @@ export function useWebsite(bucket: string) {
   return useQuery({
     queryKey: ['website', bucket],
     queryFn: async (): Promise<Website | null> => {
-      const root = await unlessAbsent(
-        ['NoSuchWebsiteConfiguration'],
-        s3Document('GET', bucket, { query: { website: '' } }),
-      );
-      return root === undefined ? null : websiteOf(root);
+      const found = await configuration(bucket, 'website', 'NoSuchWebsiteConfiguration');
+      return found === undefined ? null : websiteOf(found.root);
     },
   });
-}
-
-function websiteOf(root: Element): Website {
-  const inner = (outer: string, name: string) => {
-    const parent = childrenOf(root, outer)[0];
-    return (parent && textIn(parent, name)) ?? '';
-  };
-  const rules = childrenOf(root, 'RoutingRules')[0];
-  return {
-    kind: childrenOf(root, 'RedirectAllRequestsTo').length > 0 ? 'redirect' : 'site',
-    index: inner('IndexDocument', 'Suffix'),
-    error: inner('ErrorDocument', 'Key'),
-    host: inner('RedirectAllRequestsTo', 'HostName'),
-    protocol: inner('RedirectAllRequestsTo', 'Protocol'),
-    rules: rules === undefined ? [] : [...rules.children].map((rule) => new XMLSerializer().serializeToString(rule)),
-  };
 }
 
 /** Null: the bucket is no website any more. */
 export function useSetWebsite(bucket: string) {
   return useApiMutation(
-    async (website: Website | null) => {
-      const query = { website: '' };
-      if (website === null) await s3('DELETE', bucket, { query });
-      else await s3('PUT', bucket, { query, body: websiteDocument(website) });
-    },
+    (website: Website | null) =>
+      putConfiguration(bucket, 'website', { document: website === null ? undefined : websiteDocument(website) }),
     ['website'],
   );
 }
 
-/** Writes the document of PutBucketWebsite. */
-export function websiteDocument({ kind, index, error, host, protocol, rules }: Website): string {
-  if (kind === 'redirect') {
-    const fields = [xml('HostName', host), ...(protocol === '' ? [] : [xml('Protocol', protocol)])];
-    return xmlDocument('WebsiteConfiguration', [xml('RedirectAllRequestsTo', fields)]);
-  }
-  return xmlDocument('WebsiteConfiguration', [
-    xml('IndexDocument', [xml('Suffix', index)]),
-    ...(error === '' ? [] : [xml('ErrorDocument', [xml('Key', error)])]),
-    ...(rules.length === 0
-      ? []
-      : [
-          xml(
-            'RoutingRules',
-            rules.map((markup) => ({ markup })),
-          ),
-        ]),
-  ]);
+/** The document of PutBucketWebsite: that which was read, with what the user changed. S3 takes a redirect of all requests only alone. */
+export function websiteDocument({ kind, ...values }: Website): string {
+  const root = form.write(values);
+  return writeEdited(
+    kind === 'site'
+      ? without(root, ['RedirectAllRequestsTo'])
+      : { ...root, children: root.children.filter(({ name }) => name === 'RedirectAllRequestsTo') },
+  );
 }

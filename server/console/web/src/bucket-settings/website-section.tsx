@@ -1,7 +1,7 @@
-import { Select, Text, TextInput } from '@mantine/core';
+import { Alert, Select, Text, TextInput } from '@mantine/core';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
-import { useSetWebsite, useWebsite, type Website } from './website-queries.ts';
+import { emptyWebsite, routingRules, useSetWebsite, useWebsite, type Website } from './website-queries.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -10,8 +10,6 @@ interface WebsiteSectionProps {
   readonly bucket: string;
   readonly mayEdit: boolean;
 }
-
-const initial: Website = { kind: 'site', index: 'index.html', error: '', host: '', protocol: '', rules: [] };
 
 /** Shows how the bucket answers as a website. */
 export function WebsiteSection({ bucket, mayEdit }: WebsiteSectionProps) {
@@ -46,13 +44,14 @@ export function WebsiteSection({ bucket, mayEdit }: WebsiteSectionProps) {
 /** Describes a website in sentences. */
 function describeWebsite(website: Website | null): readonly string[] {
   if (website === null) return [t.bucketSettings.theBucketIsNoWebsite];
-  const { kind, index, error, host, protocol, rules } = website;
+  const { kind, index, error, host, protocol } = website;
+  const rules = routingRules(website);
   if (kind === 'redirect')
     return [say(t.bucketSettings.allRequestsAreSentTo, { protocol: protocol === '' ? '' : `${protocol}://`, host })];
   return [
     say(t.bucketSettings.aFolderAnswersWithIts, { index }),
     ...(error === '' ? [] : [say(t.bucketSettings.errorsShow, { error })]),
-    ...(rules.length === 0 ? [] : [say(t.bucketSettings.routingRulesApply, { rules: rules.length })]),
+    ...(rules === 0 ? [] : [say(t.bucketSettings.routingRulesApply, { rules: rules })]),
   ];
 }
 
@@ -62,7 +61,8 @@ interface WebsiteDialogProps extends EditorProps<Website | null> {
 
 function WebsiteDialog({ website, pending, error, onSave, onClose }: WebsiteDialogProps) {
   const [kind, setKind] = useDraft<string>('website.kind', website?.kind ?? 'none');
-  const [edited, setEdited] = useDraft('website.edited', website ?? initial);
+  const [edited, setEdited] = useDraft('website.edited', website ?? emptyWebsite);
+  const rules = routingRules(edited);
   const text = (field: 'index' | 'error' | 'host') => ({
     value: edited[field],
     spellCheck: false,
@@ -98,15 +98,16 @@ function WebsiteDialog({ website, pending, error, onSave, onClose }: WebsiteDial
             description={t.bucketSettings.theKeyOfAnObjectForExample}
             {...text('error')}
           />
-          {edited.rules.length > 0 && (
+          {rules > 0 && (
             <Text size="sm" c="dimmed">
-              {say(t.bucketSettings.itsRoutingRulesStayAsTheyAre, { rules: edited.rules.length })}
+              {say(t.bucketSettings.itsRoutingRulesStayAsTheyAre, { rules })}
             </Text>
           )}
         </>
       )}
       {kind === 'redirect' && (
         <>
+          {rules > 0 && <Alert color="yellow">{say(t.bucketSettings.itsRoutingRulesAreRemoved, { rules })}</Alert>}
           <TextInput
             label={t.bucketSettings.host}
             placeholder="www.example.com"

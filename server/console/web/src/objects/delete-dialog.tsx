@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useDelete, type Deletion } from '../api/objects.ts';
 import { useBucketRights } from '../api/rights.ts';
-import { useVersioning } from '../api/versions.ts';
+import { useVersioning } from '../api/versioning.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/kept-focus.ts';
 import { NameText } from '../components/name-text.tsx';

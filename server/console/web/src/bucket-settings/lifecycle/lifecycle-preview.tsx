@@ -20,7 +20,7 @@ interface PreviewProps {
 /** A button that asks the server what a rule would remove. */
 export function LifecyclePreviewBox({ bucket, rule, issue }: PreviewProps) {
   const preview = useLifecyclePreview(bucket);
-  const document = issue === undefined ? lifecycleDocument([rule.enabled ? rule : on(rule)]) : undefined;
+  const document = issue === undefined ? lifecycleDocument([{ ...rule, enabled: true }]) : undefined;
   const isCurrent = preview.variables === document;
   return (
     <Stack gap="xs">
@@ -40,10 +40,6 @@ export function LifecyclePreviewBox({ bucket, rule, issue }: PreviewProps) {
       <div aria-live="polite">{isCurrent && preview.isSuccess && <Result preview={preview.data} />}</div>
     </Stack>
   );
-}
-
-function on(rule: Rule): Rule {
-  return rule.kind === 'simple' ? { ...rule, enabled: true } : rule;
 }
 
 function Result({

@@ -1,6 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseLifecycle } from '../../../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
-import { describeRule, emptyRule, lifecycleDocument, ruleIssue } from './lifecycle-rules.ts';
+import { readEditable } from '../../../../../../protocol/s3/xml-edit.ts';
+import { formatExactTime } from '../../text/format.ts';
+import {
+  describeRule,
+  emptyRule,
+  lifecycleDocument,
+  lifecycleRule,
+  ruleIssue,
+  unknownOfRule,
+} from './lifecycle-rules.ts';
 import { loadPageTexts } from '../../texts/texts.ts';
 
 beforeAll(loadPageTexts);
@@ -41,17 +50,61 @@ it('writes and describes moves to tiers', () => {
   ]);
 });
 
-it('keeps a rule that it cannot edit', () => {
-  const markup = '<Rule><ID>x</ID></Rule>';
-  expect(lifecycleDocument([{ kind: 'other', id: 'x', enabled: true, markup }])).toContain(markup);
-});
-
 it('describes a rule in sentences', () => {
   expect(describeRule(whole)).toEqual([
     'Objects whose keys begin with “logs/” are deleted 30 days after they were stored.',
     'Old versions are removed 7 days after they were replaced, except the newest 3 of each key.',
     'Unfinished uploads are removed 1 day after their start.',
   ]);
+});
+
+it('says that old versions beyond the kept ones go at once', () => {
+  expect(describeRule({ ...emptyRule, keepVersions: 3 })).toEqual([
+    'Old versions are removed as soon as they were replaced, except the newest 3 of each key.',
+  ]);
+});
+
+describe('a rule with what the form does not know', () => {
+  const rule = lifecycleRule(
+    readEditable(
+      '<Rule><ID>a</ID><Filter><And><Prefix>p</Prefix><Tag><Key>team</Key><Value>red</Value></Tag></And></Filter><Status>Enabled</Status>' +
+        '<Expiration><Date>2027-01-01T00:00:00Z</Date><ExpiredObjectAllVersions>true</ExpiredObjectAllVersions></Expiration></Rule>',
+    ),
+  );
+
+  it('shows it', () => {
+    expect(unknownOfRule(rule)).toEqual(['Filter/And/Tag: team, red', 'Expiration: 2027-01-01T00:00:00Z, true']);
+  });
+
+  it('says its date with the time and the zone of the user', () => {
+    expect(describeRule(rule)).toEqual([
+      `Objects are deleted at this time: ${formatExactTime('2027-01-01T00:00:00Z')}.`,
+    ]);
+  });
+
+  it('can be saved, but not with days next to the date', () => {
+    expect(ruleIssue({ ...rule, prefix: 'q' })).toBeUndefined();
+    expect(ruleIssue({ ...rule, expireDays: 3 })).toMatch(/deletes objects at a date/);
+  });
+
+  it('keeps it, and the filter stays one that the server takes', () => {
+    const [written] = parseLifecycle(lifecycleDocument([{ ...rule, prefix: '' }]));
+    expect(written).toMatchObject({ filter: { tags: { team: 'red' } }, expiration: { allVersions: true } });
+    expect(written?.filter.prefix).toBeUndefined();
+  });
+});
+
+it('takes the rest of an action away with the action', () => {
+  const rule = lifecycleRule(
+    readEditable(
+      '<Rule><Filter><Prefix/></Filter><Status>Enabled</Status><Expiration><Days>9</Days><ExpiredObjectAllVersions>true' +
+        '</ExpiredObjectAllVersions></Expiration><AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation>' +
+        '</AbortIncompleteMultipartUpload></Rule>',
+    ),
+  );
+  const [written] = parseLifecycle(lifecycleDocument([{ ...rule, expireDays: undefined }]));
+  expect(written).toMatchObject({ abortUploadsDays: 1 });
+  expect(written?.expiration).toBeUndefined();
 });
 
 describe('ruleIssue', () => {
@@ -67,7 +120,7 @@ describe('ruleIssue', () => {
       { ...emptyRule, expireDays: 5, moveDays: 5, moveTier: 'COLD' },
       'What moves to a tier is deleted later than it moves.',
     ],
-    [{ ...emptyRule, keepVersions: 2 }, 'Say after how many days old versions go.'],
+    [{ ...emptyRule, keepVersions: 2 }, undefined],
     [{ ...emptyRule, noncurrentDays: 1, keepVersions: 101 }, 'At most 100 old versions can be kept.'],
     [
       { ...emptyRule, expireDays: 1, removeLoneMarkers: true },

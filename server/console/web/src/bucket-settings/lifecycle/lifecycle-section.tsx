@@ -3,10 +3,11 @@ import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { Fragment } from 'react';
 import { TierFields } from './tier-fields.tsx';
 import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
-import { describeRule, emptyRule, ruleIssue, type Rule, type SimpleRule } from './lifecycle-rules.ts';
+import { describeRule, emptyRule, ruleIssue, type Rule, unknownOfRule } from './lifecycle-rules.ts';
 import { RuleDialog, RulesSection } from '../rules-section.tsx';
+import { UnknownFields } from '../unknown-fields.tsx';
 import type { EditorProps } from '../setting-section.tsx';
-import { useLifecycle, useSetLifecycle } from '../settings-queries.ts';
+import { useLifecycle, useSetLifecycle } from './lifecycle-queries.ts';
 import { say } from '../../texts/say.ts';
 import { t } from '../../texts/texts.ts';
 import { sayNames } from '../../components/name-text.tsx';
@@ -22,7 +23,7 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
   const rules = useLifecycle(bucket);
   const set = useSetLifecycle(bucket);
   return (
-    <RulesSection<readonly Rule[], Rule>
+    <RulesSection
       draft="lifecycle"
       title={t.lifecycle.lifecycle}
       words={t.lifecycle.whatTheServerRemovesOrMovesTo}
@@ -32,20 +33,16 @@ export function LifecycleSection({ bucket, mayEdit }: LifecycleSectionProps) {
       saved={t.lifecycle.theLifecycleIsSaved}
       mayEdit={mayEdit}
       query={rules}
-      rulesOf={(answer) => answer}
-      save={(rules) => set.mutateAsync(rules)}
+      rulesOf={(answer) => answer.rules}
+      save={(rules, before) => set.mutateAsync({ ...before, rules })}
       row={({ rule, index, onEdit, onRemove }) => (
         <RuleRow key={`${rule.id} ${index}`} rule={rule} mayEdit={mayEdit} onEdit={onEdit} onRemove={onRemove} />
       )}
       dialog={(shown, index, editor) => (
-        <LifecycleDialog bucket={bucket} rule={simpleRule(shown[index])} isNew={index === shown.length} {...editor} />
+        <LifecycleDialog bucket={bucket} rule={shown[index] ?? emptyRule} isNew={index === shown.length} {...editor} />
       )}
     />
   );
-}
-
-function simpleRule(rule: Rule | undefined): SimpleRule {
-  return rule?.kind === 'simple' ? rule : emptyRule;
 }
 
 interface RuleRowProps {
@@ -72,14 +69,13 @@ function RuleRow({ rule, mayEdit, onEdit, onRemove }: RuleRowProps) {
             {sentence}
           </Text>
         ))}
+        <UnknownFields parts={unknownOfRule(rule)} />
       </Stack>
       {mayEdit && (
         <Group gap={2} wrap="nowrap">
-          {rule.kind === 'simple' && (
-            <ActionIcon size="sm" aria-label={say(t.lifecycle.editTheRule, { id: rule.id }).trim()} onClick={onEdit}>
-              <IconPencil size={15} />
-            </ActionIcon>
-          )}
+          <ActionIcon size="sm" aria-label={say(t.lifecycle.editTheRule, { id: rule.id }).trim()} onClick={onEdit}>
+            <IconPencil size={15} />
+          </ActionIcon>
           <ActionIcon size="sm" aria-label={say(t.lifecycle.removeTheRule, { id: rule.id }).trim()} onClick={onRemove}>
             <IconTrash size={15} />
           </ActionIcon>
@@ -94,9 +90,9 @@ function isGenerated(id: string): boolean {
   return /^[0-9a-f]{32}$/.test(id);
 }
 
-interface LifecycleDialogProps extends EditorProps<SimpleRule> {
+interface LifecycleDialogProps extends EditorProps<Rule> {
   readonly bucket: string;
-  readonly rule: SimpleRule;
+  readonly rule: Rule;
   readonly isNew: boolean;
 }
 
@@ -171,6 +167,7 @@ function LifecycleDialog({ bucket, rule, isNew, ...editor }: LifecycleDialogProp
           ))}
         </Text>
       )}
+      <UnknownFields parts={unknownOfRule(edited)} />
       <LifecyclePreviewBox bucket={bucket} rule={edited} issue={issue} />
     </RuleDialog>
   );

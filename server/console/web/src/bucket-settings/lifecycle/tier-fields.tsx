@@ -1,12 +1,12 @@
 import { Autocomplete, Group, Text, TextInput } from '@mantine/core';
 import { useRights } from '../../api/session.ts';
 import { useTiers } from '../../operations/tiers/tier-queries.ts';
-import type { SimpleRule } from './lifecycle-rules.ts';
+import type { Rule } from './lifecycle-rules.ts';
 import { t } from '../../texts/texts.ts';
 
 interface TierFieldsProps {
-  readonly rule: SimpleRule;
-  readonly onChange: (rule: SimpleRule) => void;
+  readonly rule: Rule;
+  readonly onChange: (rule: Rule) => void;
 }
 
 const moves = [

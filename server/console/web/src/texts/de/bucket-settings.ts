@@ -207,6 +207,12 @@ export const bucketSettings: Translated<typeof source> = {
   theKeyOfAnObjectForExample: 'Der Schlüssel eines Objekts, zum Beispiel 404.html. Leer: der Text des Servers.',
   itsRoutingRulesStayAsTheyAre:
     'Ihre Umleitungsregeln ({rules}) bleiben, wie sie sind; ändern Sie sie mit einem S3-Client.',
+  itsRoutingRulesAreRemoved:
+    'Ihre Umleitungsregeln ({rules}) werden entfernt: Eine Umleitung aller Anfragen kann keine haben.',
+  fieldsThatThisFormDoesNotEdit: {
+    one: '{count} Feld, das dieses Formular nicht bearbeitet und behält:',
+    other: '{count} Felder, die dieses Formular nicht bearbeitet und behält:',
+  },
   host: 'Host',
   protocol: 'Protokoll',
   thatOfTheRequest: 'Das der Anfrage',

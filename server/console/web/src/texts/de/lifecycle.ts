@@ -13,8 +13,6 @@ export const lifecycle: Translated<typeof source> = {
   deleteMarkers: { one: '{markers} Löschmarkierung', other: '{markers} Löschmarkierungen' },
   unfinishedUploads: { one: '{uploads} unvollendeter Upload', other: '{uploads} unvollendete Uploads' },
   nothing: 'nichts',
-  itHasFiltersOrActionsThatThis:
-    'Sie hat Filter oder Aktionen, die diese Seite nicht bearbeiten kann. Sie bleibt, wie sie ist; ändern Sie sie mit einem S3-Client.',
   objectsMoveToTheTierAsSoon: 'Objekte wandern in die Stufe {moveTier}, sobald sie gespeichert sind.',
   objectsWhoseKeysBeginWithMoveTo:
     'Objekte, deren Schlüssel mit „{prefix}“ beginnen, wandern in die Stufe {moveTier}, sobald sie gespeichert sind.',
@@ -31,6 +29,8 @@ export const lifecycle: Translated<typeof source> = {
     one: 'Alte Versionen wandern {oldMoveDays} Tag nach ihrer Ersetzung in die Stufe {oldMoveTier}.',
     other: 'Alte Versionen wandern {oldMoveDays} Tage nach ihrer Ersetzung in die Stufe {oldMoveTier}.',
   },
+  objectsMoveToTheTierAt: 'Objekte wandern zu diesem Zeitpunkt in die Stufe {moveTier}: {time}.',
+  objectsAreDeletedAt: 'Objekte werden zu diesem Zeitpunkt gelöscht: {time}.',
   objectsAreDeletedDaysAfterTheyWere: {
     one: 'Objekte werden {expireDays} Tag nach dem Speichern gelöscht.',
     other: 'Objekte werden {expireDays} Tage nach dem Speichern gelöscht.',
@@ -38,6 +38,11 @@ export const lifecycle: Translated<typeof source> = {
   objectsWhoseKeysBeginWithAreDeleted: {
     one: 'Objekte, deren Schlüssel mit „{prefix}“ beginnen, werden {expireDays} Tag nach dem Speichern gelöscht.',
     other: 'Objekte, deren Schlüssel mit „{prefix}“ beginnen, werden {expireDays} Tage nach dem Speichern gelöscht.',
+  },
+  oldVersionsAreRemovedAtOnceExcept: {
+    one: 'Alte Versionen werden entfernt, sobald sie ersetzt sind, außer der {keepVersions} neuesten jedes Schlüssels.',
+    other:
+      'Alte Versionen werden entfernt, sobald sie ersetzt sind, außer den neuesten {keepVersions} jedes Schlüssels.',
   },
   oldVersionsAreRemovedDaysAfterThey: {
     one: 'Alte Versionen werden {noncurrentDays} Tag nach ihrer Ersetzung entfernt.',
@@ -57,7 +62,10 @@ export const lifecycle: Translated<typeof source> = {
   daysAndCountsAreWholeNumbersFrom: 'Tage und Anzahlen sind ganze Zahlen ab 1.',
   aRuleCannotBothExpireObjectsAnd:
     'Eine Regel kann nicht zugleich Objekte ablaufen lassen und Löschmarkierungen entfernen: Machen Sie zwei Regeln.',
-  sayAfterHowManyDaysOldVersions: 'Geben Sie an, nach wie vielen Tagen alte Versionen gehen.',
+  theRuleDeletesAtADate:
+    'Die Regel löscht Objekte zu einem Datum, das dieses Formular nicht bearbeitet: Legen Sie eine weitere Regel an.',
+  theRuleMovesAtADate:
+    'Die Regel verschiebt Objekte zu einem Datum, das dieses Formular nicht bearbeitet: Legen Sie eine weitere Regel an.',
   atMost100OldVersionsCanBe: 'Höchstens 100 alte Versionen können behalten werden.',
   chooseAtLeastOneThingThatThe: 'Wählen Sie mindestens eines, was die Regel tut.',
   aMoveHasBothDaysAndA: 'Zu einer Verlagerung gehören Tage und eine Stufe.',

@@ -58,7 +58,6 @@ export const replication: Translated<typeof source> = {
   targetsAreAddedBelowTheRules: 'Ziele werden unter den Regeln hinzugefügt.',
   chooseATarget: 'Ein Ziel wählen',
   emptyAllKeysOfTheBucket: 'Leer: alle Schlüssel des Buckets.',
-  itsFilterByTagsStaysAsIt: 'Ihr Filter nach Tags bleibt, wie er ist; ändern Sie ihn mit einem S3-Client.',
   sendDeleteMarkers: 'Löschmarkierungen senden',
   aDeletionHereHidesTheObjectThere: 'Ein Löschen hier verbirgt das Objekt auch dort.',
   sendRemovalsOfVersions: 'Entfernen von Versionen senden',

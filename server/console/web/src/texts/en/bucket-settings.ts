@@ -197,6 +197,11 @@ export const bucketSettings = {
   pageOfErrors: 'Page of errors',
   theKeyOfAnObjectForExample: 'The key of an object, for example 404.html. Empty: the text of the server.',
   itsRoutingRulesStayAsTheyAre: 'Its routing rules ({rules}) stay as they are; change them with an S3 client.',
+  itsRoutingRulesAreRemoved: 'Its routing rules ({rules}) are removed: a redirect cannot have any.',
+  fieldsThatThisFormDoesNotEdit: {
+    one: '{count} field that this form does not edit and keeps:',
+    other: '{count} fields that this form does not edit and keeps:',
+  },
   host: 'Host',
   protocol: 'Protocol',
   thatOfTheRequest: 'That of the request',

@@ -10,8 +10,6 @@ export const lifecycle = {
   deleteMarkers: { one: '{markers} delete marker', other: '{markers} delete markers' },
   unfinishedUploads: { one: '{uploads} unfinished upload', other: '{uploads} unfinished uploads' },
   nothing: 'nothing',
-  itHasFiltersOrActionsThatThis:
-    'It has filters or actions that this page cannot edit. It is kept as it is; change it with an S3 client.',
   objectsMoveToTheTierAsSoon: 'Objects move to the tier {moveTier} as soon as they are stored.',
   objectsWhoseKeysBeginWithMoveTo:
     'Objects whose keys begin with “{prefix}” move to the tier {moveTier} as soon as they are stored.',
@@ -28,6 +26,8 @@ export const lifecycle = {
     one: 'Old versions move to the tier {oldMoveTier} {oldMoveDays} day after they were replaced.',
     other: 'Old versions move to the tier {oldMoveTier} {oldMoveDays} days after they were replaced.',
   },
+  objectsMoveToTheTierAt: 'Objects move to the tier {moveTier} at this time: {time}.',
+  objectsAreDeletedAt: 'Objects are deleted at this time: {time}.',
   objectsAreDeletedDaysAfterTheyWere: {
     one: 'Objects are deleted {expireDays} day after they were stored.',
     other: 'Objects are deleted {expireDays} days after they were stored.',
@@ -35,6 +35,10 @@ export const lifecycle = {
   objectsWhoseKeysBeginWithAreDeleted: {
     one: 'Objects whose keys begin with “{prefix}” are deleted {expireDays} day after they were stored.',
     other: 'Objects whose keys begin with “{prefix}” are deleted {expireDays} days after they were stored.',
+  },
+  oldVersionsAreRemovedAtOnceExcept: {
+    one: 'Old versions are removed as soon as they were replaced, except the newest {keepVersions} of each key.',
+    other: 'Old versions are removed as soon as they were replaced, except the newest {keepVersions} of each key.',
   },
   oldVersionsAreRemovedDaysAfterThey: {
     one: 'Old versions are removed {noncurrentDays} day after they were replaced.',
@@ -53,7 +57,8 @@ export const lifecycle = {
   itDoesNothing: 'It does nothing.',
   daysAndCountsAreWholeNumbersFrom: 'Days and counts are whole numbers from 1 on.',
   aRuleCannotBothExpireObjectsAnd: 'A rule cannot both expire objects and remove delete markers: make two rules.',
-  sayAfterHowManyDaysOldVersions: 'Say after how many days old versions go.',
+  theRuleDeletesAtADate: 'The rule deletes objects at a date, which this form does not edit: make another rule.',
+  theRuleMovesAtADate: 'The rule moves objects at a date, which this form does not edit: make another rule.',
   atMost100OldVersionsCanBe: 'At most 100 old versions can be kept.',
   chooseAtLeastOneThingThatThe: 'Choose at least one thing that the rule does.',
   aMoveHasBothDaysAndA: 'A move has both days and a tier.',

@@ -53,7 +53,6 @@ export const replication = {
   targetsAreAddedBelowTheRules: 'Targets are added below the rules.',
   chooseATarget: 'Choose a target',
   emptyAllKeysOfTheBucket: 'Empty: all keys of the bucket.',
-  itsFilterByTagsStaysAsIt: 'Its filter by tags stays as it is; change it with an S3 client.',
   sendDeleteMarkers: 'Send delete markers',
   aDeletionHereHidesTheObjectThere: 'A deletion here hides the object there too.',
   sendRemovalsOfVersions: 'Send removals of versions',

@@ -188,6 +188,8 @@ export const bucketSettings: Translated<typeof source> = {
   pageOfErrors: '错误页面',
   theKeyOfAnObjectForExample: '对象的键，例如 404.html。留空：服务器的文本。',
   itsRoutingRulesStayAsTheyAre: '其路由规则（{rules} 条）保持不变；请用 S3 客户端修改。',
+  itsRoutingRulesAreRemoved: '其路由规则（{rules} 条）将被移除：重定向不能带有路由规则。',
+  fieldsThatThisFormDoesNotEdit: { other: '{count} 个字段此表单无法编辑，将原样保留：' },
   host: '主机',
   protocol: '协议',
   thatOfTheRequest: '与请求相同',

@@ -54,7 +54,6 @@ export const replication: Translated<typeof source> = {
   targetsAreAddedBelowTheRules: '目标在规则下方添加。',
   chooseATarget: '选择目标',
   emptyAllKeysOfTheBucket: '留空：存储桶的所有键。',
-  itsFilterByTagsStaysAsIt: '其标签筛选条件保持不变；请用 S3 客户端修改。',
   sendDeleteMarkers: '发送删除标记',
   aDeletionHereHidesTheObjectThere: '此处的删除也会在那里隐藏对象。',
   sendRemovalsOfVersions: '发送版本的移除',
