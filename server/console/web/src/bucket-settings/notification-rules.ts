@@ -25,10 +25,13 @@ const form = new ElementForm<RuleFields>({
   suffix: affixField('suffix'),
 });
 
+function rulesOf(element: XmlNode): readonly XmlNode[] {
+  return elementAt(element, ['Filter', 'S3Key'])?.children ?? [];
+}
+
 /** An element `FilterRule` with this name, which does not depend on case. */
 function affixField(kind: 'prefix' | 'suffix'): ElementField<string> {
   const isOf = (rule: XmlNode) => textAt(rule, ['Name'])?.trim().toLowerCase() === kind;
-  const rulesOf = (element: XmlNode) => elementAt(element, ['Filter', 'S3Key'])?.children ?? [];
   return {
     read: (element) => {
       const found = rulesOf(element).find(isOf);
