@@ -1,5 +1,5 @@
 import { Switch, TextInput, Button } from '@mantine/core';
-import { exampleDocument, PolicyEditor } from '../policies/policy-editor.tsx';
+import { PolicyEditor } from '../policies/policy-editor.tsx';
 import { LoadingRows } from '../components/list-page.tsx';
 import { fieldError, FormDialog } from '../components/form-dialog.tsx';
 import { IconPlus } from '@tabler/icons-react';
@@ -8,38 +8,13 @@ import type { NewAccessKeyAnswer, AccessKeyAnswer } from '../../../contract/iden
 import { useSession } from '../api/session.ts';
 import { CredentialsDialog } from '../components/credentials-dialog.tsx';
 import { useCreateAccessKey, useAccessKey, useChangeAccessKey } from '../api/access-keys.ts';
+import { TimeField } from '../components/time-field.tsx';
+import { ownZone } from '../text/zoned-time.ts';
+import { accessKeyChange, type AccessKeyForm, accessKeyForm, emptyKeyForm, expiryOf } from './access-key-change.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
-
-interface AccessKeyForm {
-  readonly name: string;
-  readonly description: string;
-  /** The value of a `datetime-local` field: local time without a zone; empty for never. */
-  readonly expires: string;
-  readonly narrow: boolean;
-  readonly policy: string;
-}
-
-const emptyKey: AccessKeyForm = {
-  name: '',
-  description: '',
-  expires: '',
-  narrow: false,
-  policy: exampleDocument,
-};
-
-/** Undefined for never. */
-function expiryOf({ expires }: AccessKeyForm): string | undefined {
-  return expires === '' ? undefined : new Date(expires).toISOString();
-}
-
-/** Formats a time for a `datetime-local` field. */
-function localTime(iso: string): string {
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
 
 interface AccessKeyFieldsProps {
   readonly form: AccessKeyForm;
@@ -66,12 +41,11 @@ function AccessKeyFields({ form, onChange, error }: AccessKeyFieldsProps) {
         value={form.description}
         onChange={(event) => onChange({ ...form, description: event.currentTarget.value })}
       />
-      <TextInput
-        type="datetime-local"
+      <TimeField
         label={t.accessKeys.expires}
-        description={t.accessKeys.leaveItEmptyForAKeyThat}
+        empty={t.accessKeys.leaveItEmptyForAKeyThat}
         value={form.expires}
-        onChange={(event) => onChange({ ...form, expires: event.currentTarget.value })}
+        onChange={(expires) => onChange({ ...form, expires })}
         error={fieldError(error, 'expires')}
       />
       <Switch
@@ -131,10 +105,10 @@ interface CreateAccessKeyDialogProps {
 
 function CreateAccessKeyDialog({ owner, onCreated, onClose }: CreateAccessKeyDialogProps) {
   const create = useCreateAccessKey();
-  const [form, setForm] = useDraft('key.form', emptyKey);
+  const [form, setForm] = useDraft('key.form', emptyKeyForm);
 
   function submit(): void {
-    const expires = expiryOf(form);
+    const expires = expiryOf(form, ownZone());
     create.mutate(
       {
         owner,
@@ -187,26 +161,19 @@ export function EditAccessKeyDialog({ accessKey, onClose }: EditAccessKeyDialogP
 
 function EditForm({ known, onClose }: { readonly known: AccessKeyAnswer; readonly onClose: () => void }) {
   const save = useChangeAccessKey();
-  const [form, setForm] = useDraft<AccessKeyForm>('key.form', {
-    name: known.name ?? '',
-    description: known.description ?? '',
-    expires: known.expires === undefined ? '' : localTime(known.expires),
-    narrow: known.policy !== undefined,
-    policy: known.policy?.document ?? exampleDocument,
-  });
+  const zone = ownZone();
+  const [form, setForm] = useDraft<AccessKeyForm>('key.form', accessKeyForm(known, zone));
 
   function submit(): void {
-    // An unchanged expiration keeps its seconds, which the field does not have.
-    const moved = form.expires !== (known.expires === undefined ? '' : localTime(known.expires));
+    const change = accessKeyChange(known, form, zone);
+    if (change === undefined) {
+      onClose();
+      return;
+    }
     save.mutate(
       {
         key: known.accessKey,
-        change: {
-          name: form.name === '' ? null : form.name,
-          description: form.description === '' ? null : form.description,
-          expires: moved ? (expiryOf(form) ?? null) : undefined,
-          policy: form.narrow ? form.policy : null,
-        },
+        change,
       },
       {
         onSuccess: () => {

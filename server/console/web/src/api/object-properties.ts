@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { each, xml, xmlDocument } from '../text/xml.ts';
+import { configuration, putConfiguration } from './configuration.ts';
+import { type BucketLock, bucketLockOf, objectLockDocument } from './object-lock-document.ts';
 import { useApiMutation } from './queries.ts';
 import { headerText } from '../text/encoded-words.ts';
 import { copySource, s3, s3Document, textIn, unlessAbsent } from './s3.ts';
@@ -128,31 +130,13 @@ export function useSetLegalHold(bucket: string, key: string) {
   );
 }
 
-/** The object lock of a bucket, with the default retention of new versions. */
-export interface BucketLock {
-  readonly mode?: 'GOVERNANCE' | 'COMPLIANCE';
-  readonly days?: number;
-  readonly years?: number;
-}
-
+/** Null for a bucket without object lock. */
 export function useBucketLock(bucket: string, enabled: boolean) {
   return useQuery({
     queryKey: ['bucket-lock', bucket],
     queryFn: async (): Promise<BucketLock | null> => {
-      const root = await unlessAbsent(
-        ['ObjectLockConfigurationNotFoundError'],
-        s3Document('GET', bucket, { query: { 'object-lock': '' } }),
-      );
-      if (root === undefined) return null;
-      const retention = root.querySelector('DefaultRetention');
-      if (retention === null) return {};
-      const mode = textIn(retention, 'Mode');
-      const [days, years] = [textIn(retention, 'Days'), textIn(retention, 'Years')];
-      return {
-        ...(mode === 'GOVERNANCE' || mode === 'COMPLIANCE' ? { mode } : {}),
-        ...(days !== undefined && { days: Number(days) }),
-        ...(years !== undefined && { years: Number(years) }),
-      };
+      const found = await configuration(bucket, 'object-lock', 'ObjectLockConfigurationNotFoundError');
+      return found === undefined ? null : bucketLockOf(found.root);
     },
     enabled,
   });
@@ -161,12 +145,7 @@ export function useBucketLock(bucket: string, enabled: boolean) {
 /** Sets the default retention; none removes it. */
 export function useSetBucketLock(bucket: string) {
   return useApiMutation(
-    async ({ mode, days, years }: BucketLock) => {
-      const period = years === undefined ? xml('Days', days ?? 1) : xml('Years', years);
-      const rule = mode === undefined ? [] : [xml('Rule', [xml('DefaultRetention', [xml('Mode', mode), period])])];
-      const body = xmlDocument('ObjectLockConfiguration', [xml('ObjectLockEnabled', 'Enabled'), ...rule]);
-      await s3('PUT', bucket, { query: { 'object-lock': '' }, body });
-    },
+    (lock: BucketLock) => putConfiguration(bucket, 'object-lock', { document: objectLockDocument(lock) }),
     ['bucket-lock'],
   );
 }

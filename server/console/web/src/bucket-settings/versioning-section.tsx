@@ -1,13 +1,16 @@
 import { Badge, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { useBucketLock, useSetBucketLock, type BucketLock } from '../api/object-properties.ts';
+import type { BucketLock } from '../api/object-lock-document.ts';
+import { useBucketLock, useSetBucketLock } from '../api/object-properties.ts';
 import { Loaded, Section } from '../components/detail-page.tsx';
 import { notifyDone, notifyFailure } from '../components/feedback.tsx';
-import { FormError, RemoveDialog } from '../components/form-dialog.tsx';
+import { ConfirmDialog, FormError, RemoveDialog } from '../components/form-dialog.tsx';
 import { NameText } from '../components/name-text.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { useVersioning, type BucketVersioning } from '../api/versioning.ts';
 import { useSetVersioning } from './settings-queries.ts';
+import { isSame } from '../text/element-form.ts';
+import { formatExactTime } from '../text/format.ts';
 import { rich, say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -96,14 +99,35 @@ function Exclusions({ versioning: { excludedPrefixes, excludeFolders } }: { read
   );
 }
 
+interface RetentionChoice {
+  readonly mode: string;
+  readonly count: string;
+  readonly unit: string;
+}
+
+/** Returns the object lock with what the form has. */
+function lockOf({ element }: BucketLock, { mode, count, unit }: RetentionChoice): BucketLock {
+  if (mode !== 'GOVERNANCE' && mode !== 'COMPLIANCE')
+    return { mode: undefined, days: undefined, years: undefined, element };
+  return {
+    mode,
+    days: unit === 'years' ? undefined : Number(count),
+    years: unit === 'years' ? Number(count) : undefined,
+    element,
+  };
+}
+
+/** The end of the retention of a version that is stored now. A year has 365 days, as in S3. */
+function endOf({ days = 0, years = 0 }: BucketLock): string {
+  return new Date(Date.now() + (days + 365 * years) * 86_400_000).toISOString();
+}
+
 /** The default retention of a bucket with object lock. */
 export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
   const lock = useBucketLock(bucket, true);
   const set = useSetBucketLock(bucket);
-  const [edited, setEdited] = useDraft<{ mode: string; count: string; unit: string } | undefined>(
-    'retention',
-    undefined,
-  );
+  const [edited, setEdited] = useDraft<RetentionChoice | undefined>('retention', undefined);
+  const [asking, setAsking] = useState(false);
   if (lock.data === null) {
     return (
       <Section title={t.bucketSettings.objectLock}>
@@ -122,16 +146,26 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
     });
   }
 
-  function save(): void {
-    if (edited === undefined) return;
-    const { mode, count, unit } = edited;
-    const period = unit === 'years' ? { years: Number(count) } : { days: Number(count) };
-    set.mutate(mode === 'GOVERNANCE' || mode === 'COMPLIANCE' ? { mode, ...period } : {}, {
-      onSuccess: () => {
-        setEdited(undefined);
-        notifyDone(t.bucketSettings.theDefaultRetentionIsSaved);
-      },
-    });
+  function end(): void {
+    set.reset();
+    setAsking(false);
+    setEdited(undefined);
+  }
+
+  /** Sends what the user changed. COMPLIANCE is asked for once more first. */
+  function save(asked: boolean): void {
+    if (edited === undefined || !lock.data) return;
+    const next = lockOf(lock.data, edited);
+    if (isSame(next, lock.data)) end();
+    else if (next.mode === 'COMPLIANCE' && !asked) setAsking(true);
+    else {
+      set.mutate(next, {
+        onSuccess: () => {
+          end();
+          notifyDone(t.bucketSettings.theDefaultRetentionIsSaved);
+        },
+      });
+    }
   }
 
   return (
@@ -142,13 +176,13 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
         mayEdit &&
         edited === undefined &&
         lock.isSuccess && (
-          <EditButton label={t.bucketSettings.editTheDefaultRetention} onClick={() => edit(lock.data ?? {})} />
+          <EditButton label={t.bucketSettings.editTheDefaultRetention} onClick={() => lock.data && edit(lock.data)} />
         )
       }
     >
       {edited === undefined ? (
         <Loaded what={t.bucketSettings.theObjectLockCannotBeShown} query={lock}>
-          {(shown) => <Text size="sm">{sentence(shown ?? {})}</Text>}
+          {(shown) => shown !== null && <Text size="sm">{sentence(shown)}</Text>}
         </Loaded>
       ) : (
         <Stack gap="sm">
@@ -186,9 +220,21 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
               />
             </Group>
           )}
-          <FormError error={set.error} />
-          <SaveButtons pending={set.isPending} onSave={save} onCancel={() => setEdited(undefined)} />
+          {!asking && <FormError error={set.error} />}
+          <SaveButtons pending={set.isPending} onSave={() => save(false)} onCancel={end} />
         </Stack>
+      )}
+      {asking && edited !== undefined && lock.data && (
+        <ConfirmDialog
+          title={t.objectDetails.setCompliance}
+          submit={t.objectDetails.setComplianceWord}
+          pending={set.isPending}
+          error={set.error}
+          onConfirm={() => save(true)}
+          onClose={() => setAsking(false)}
+        >
+          {say(t.bucketSettings.aVersionThatIsStoredNow, { time: formatExactTime(endOf(lockOf(lock.data, edited))) })}
+        </ConfirmDialog>
       )}
     </Section>
   );

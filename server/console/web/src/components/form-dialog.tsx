@@ -88,8 +88,8 @@ interface ConfirmDialogProps {
   readonly children: ReactNode;
 }
 
-/** Asks before something is deleted. */
-function ConfirmDialog({ children, onConfirm, ...rest }: ConfirmDialogProps) {
+/** Asks before something is deleted, or done that nobody can take back. */
+export function ConfirmDialog({ children, onConfirm, ...rest }: ConfirmDialogProps) {
   return (
     <FormDialog danger {...rest} onSubmit={onConfirm}>
       <Text size="sm">{children}</Text>

@@ -1,14 +1,19 @@
-import { Badge, Checkbox, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Badge, Checkbox, Select, Stack, Switch, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useLock, useSetLegalHold, useSetRetention, type Lock } from '../api/object-properties.ts';
 import type { KeyRights } from '../api/rights.ts';
 import { Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
-import { FormError } from '../components/form-dialog.tsx';
+import { ConfirmDialog, FormError } from '../components/form-dialog.tsx';
+import { TimeField } from '../components/time-field.tsx';
 import { formatExactTime } from '../text/format.ts';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { useBucketLock } from '../api/object-properties.ts';
 import { useBucketRights } from '../api/rights.ts';
+import { ownZone } from '../text/zoned-time.ts';
+import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
+import { retentionChange, retentionForm, type RetentionForm } from './retention-change.ts';
 import { useDraft } from '../components/use-draft.ts';
 
 interface ObjectLockProps {
@@ -45,20 +50,32 @@ interface LockProps extends ObjectLockProps {
 
 function Retention({ bucket, objectKey, rights, lock }: LockProps) {
   const set = useSetRetention(bucket, objectKey);
-  const [edited, setEdited] = useDraft<{ mode: NonNullable<Lock['mode']>; day: string; bypass: boolean } | undefined>(
-    'retention',
-    undefined,
-  );
+  const [edited, setEdited] = useDraft<RetentionForm | undefined>('retention', undefined);
+  const [asking, setAsking] = useState<{ readonly until: string }>();
+  const zone = ownZone();
 
-  function save(): void {
+  function end(): void {
+    set.reset();
+    setAsking(undefined);
+    setEdited(undefined);
+  }
+
+  /** Sends what the user changed. COMPLIANCE is asked for once more first. */
+  function save(asked: boolean): void {
     if (edited === undefined) return;
-    // The end of the day that the user chose, in the user's time.
-    const until = new Date(`${edited.day}T23:59:59`).toISOString();
+    const change = retentionChange(lock, edited, zone);
+    if (change.kind === 'none') end();
+    if (change.kind !== 'change') return;
+    if (change.asks && !asked) {
+      setAsking(change);
+      return;
+    }
+    const { mode, until } = change;
     set.mutate(
-      { mode: edited.mode, until, bypass: edited.bypass },
+      { mode, until, bypass: edited.bypass },
       {
         onSuccess: () => {
-          setEdited(undefined);
+          end();
           notifyDone(t.objectDetails.theRetentionIsSet);
         },
       },
@@ -71,12 +88,7 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
       action={
         rights.may('s3:PutObjectRetention') &&
         edited === undefined && (
-          <EditButton
-            label={t.objectDetails.editRetention}
-            onClick={() =>
-              setEdited({ mode: lock.mode ?? 'GOVERNANCE', day: lock.until?.slice(0, 10) ?? '', bypass: false })
-            }
-          />
+          <EditButton label={t.objectDetails.editRetention} onClick={() => setEdited(retentionForm(lock, zone))} />
         )
       }
     >
@@ -106,14 +118,12 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
             value={edited.mode}
             onChange={(mode) => setEdited({ ...edited, mode: mode === 'COMPLIANCE' ? 'COMPLIANCE' : 'GOVERNANCE' })}
           />
-          <TextInput
+          <TimeField
             size="xs"
-            type="date"
-            label={t.objectDetails.untilTheEndOf}
+            label={t.objectDetails.until}
             required
-            withAsterisk={false}
-            value={edited.day}
-            onChange={(event) => setEdited({ ...edited, day: event.currentTarget.value })}
+            value={edited.until}
+            onChange={(until) => setEdited({ ...edited, until })}
           />
           {lock.mode === 'GOVERNANCE' && rights.may('s3:BypassGovernanceRetention') && (
             <Checkbox
@@ -123,13 +133,21 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
               onChange={(event) => setEdited({ ...edited, bypass: event.currentTarget.checked })}
             />
           )}
-          <FormError error={set.error} />
-          <SaveButtons
-            pending={set.isPending}
-            onSave={() => edited.day !== '' && save()}
-            onCancel={() => setEdited(undefined)}
-          />
+          {asking === undefined && <FormError error={set.error} />}
+          <SaveButtons pending={set.isPending} onSave={() => save(false)} onCancel={end} />
         </Stack>
+      )}
+      {asking !== undefined && (
+        <ConfirmDialog
+          title={t.objectDetails.setCompliance}
+          submit={t.objectDetails.setComplianceWord}
+          pending={set.isPending}
+          error={set.error}
+          onConfirm={() => save(true)}
+          onClose={() => setAsking(undefined)}
+        >
+          {say(t.objectDetails.untilNoUserCanDelete, { time: formatExactTime(asking.until) })}
+        </ConfirmDialog>
       )}
     </Section>
   );

@@ -78,6 +78,13 @@ export function formatExactTime(iso: string): string {
   return exact.format(new Date(iso));
 }
 
+const zoneOf = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' });
+
+/** The name of the zone of the user at a moment, for example `GMT+1`. */
+export function formatZone(iso: string): string {
+  return zoneOf.formatToParts(new Date(iso)).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+}
+
 const steps = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { VersionRow } from '../../api/versions.ts';
-import { currentAt, localInput, momentOf } from './current-at.ts';
+import { currentAt, momentOf } from './current-at.ts';
 
 const version = (key: string, minute: number, kind: VersionRow['kind'] = 'version'): VersionRow => ({
   kind,
@@ -33,12 +33,6 @@ describe('the versions that were current at a moment', () => {
     const none = currentAt([version('a', 5)], at(4));
     expect(ids(currentAt([version('a', 3)], at(4), none.decided).versions)).toEqual(['a-3']);
   });
-});
-
-it('writes a moment as the local time of a field', () => {
-  const moment = new Date(2026, 0, 31, 15, 4, 5);
-  expect(localInput(moment)).toBe('2026-01-31T15:04:05');
-  expect(new Date(localInput(moment))).toEqual(moment);
 });
 
 it.each([null, '', 'yesterday'])('takes %j for no moment', (text) => expect(momentOf(text)).toBeUndefined());

@@ -26,12 +26,6 @@ export function currentAt(page: readonly VersionRow[], moment: number, decided?:
   return { versions, decided: last };
 }
 
-/** Returns the value of a field for a local time with seconds, `2026-01-31T15:04:05`. */
-export function localInput(moment: Date): string {
-  const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19);
-}
-
 /** Reads the parameter `at` of the page; undefined where it is absent or is no time. */
 export function momentOf(at: string | null): Date | undefined {
   const moment = new Date(at ?? '');

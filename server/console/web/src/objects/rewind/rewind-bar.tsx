@@ -1,6 +1,7 @@
-import { Button, Group, TextInput } from '@mantine/core';
+import { Button, Group, Text, TextInput } from '@mantine/core';
 import { IconHistory, IconX } from '@tabler/icons-react';
-import { localInput } from './current-at.ts';
+import { formatZone } from '../../text/format.ts';
+import { isoOf, localText, ownZone } from '../../text/zoned-time.ts';
 import { t } from '../../texts/texts.ts';
 
 interface RewindBarProps {
@@ -13,6 +14,7 @@ const hourMs = 3_600_000;
 
 /** Chooses the moment at which the folder is shown. */
 export function RewindBar({ at, onChange }: RewindBarProps) {
+  const zone = ownZone();
   if (at === undefined) {
     return (
       <Button
@@ -34,13 +36,16 @@ export function RewindBar({ at, onChange }: RewindBarProps) {
         step={1}
         aria-label={t.objects.showTheFolderAsItWasAt}
         // The browser keeps what is half typed: only a whole time changes the page.
-        defaultValue={localInput(at)}
-        max={localInput(new Date())}
+        defaultValue={localText(at.toISOString(), zone)}
+        max={localText(new Date().toISOString(), zone)}
         onChange={(event) => {
-          const moment = new Date(event.currentTarget.value);
-          if (!Number.isNaN(moment.getTime())) onChange(moment);
+          const moment = isoOf(event.currentTarget.value, zone);
+          if (moment !== undefined) onChange(new Date(moment));
         }}
       />
+      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        {formatZone(at.toISOString())}
+      </Text>
       <Button px="sm" variant="default" leftSection={<IconX size={14} />} onClick={() => onChange(undefined)}>
         {t.objects.backToNow}
       </Button>

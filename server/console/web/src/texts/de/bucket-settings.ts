@@ -165,6 +165,8 @@ export const bucketSettings: Translated<typeof source> = {
   objectLock: 'Objektsperre',
   offItCanBeTurnedOnWhen:
     'Aus. Sie lässt sich beim Anlegen eines Buckets einschalten, oder durch einen S3-Client in einem Bucket mit Versionierung.',
+  aVersionThatIsStoredNow:
+    'Kein Benutzer, auch kein Administrator, kann eine neue Version vor dem Ende ihrer Aufbewahrung löschen. Eine Version, die jetzt gespeichert wird, bleibt bis zu diesem Zeitpunkt: {time}.',
   theDefaultRetentionIsSaved: 'Die Standardaufbewahrung ist gespeichert.',
   theRetentionOfEachNewVersionThat: 'Die Aufbewahrung jeder neuen Version, deren Upload keine nennt.',
   editTheDefaultRetention: 'Die Standardaufbewahrung bearbeiten',

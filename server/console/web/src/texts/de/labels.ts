@@ -38,5 +38,6 @@ export const labels: Translated<typeof source> = {
   address: 'Adresse',
   close: 'Schließen',
   person: 'Person',
+  timeInYourZone: 'Eine Zeit Ihrer Zone, {zone}.',
   goOn: 'Fortsetzen',
 };

@@ -35,7 +35,10 @@ export const objectDetails: Translated<typeof source> = {
   until: 'Bis',
   aSpecialRightCanEndGovernanceEarly:
     'Ein besonderes Recht kann GOVERNANCE vorzeitig beenden. COMPLIANCE kann kein Benutzer vorzeitig beenden.',
-  untilTheEndOf: 'Bis zum Ende des',
+  setCompliance: 'COMPLIANCE setzen?',
+  setComplianceWord: 'COMPLIANCE setzen',
+  untilNoUserCanDelete:
+    'Kein Benutzer, auch kein Administrator, kann diese Version vor diesem Zeitpunkt löschen oder ihre Aufbewahrung verkürzen: {time}.',
   shortenItTooByTheRightS3: 'Auch verkürzen, mit dem Recht s3:BypassGovernanceRetention',
   legalHold: 'Legal Hold',
   on: 'an',

@@ -156,6 +156,8 @@ export const bucketSettings = {
   objectLock: 'Object lock',
   offItCanBeTurnedOnWhen:
     'Off. It can be turned on when a bucket is created, or by an S3 client in a bucket with versioning.',
+  aVersionThatIsStoredNow:
+    'No user can delete a new version before its retention ends, not even an administrator. A version that is stored now is kept until this time: {time}.',
   theDefaultRetentionIsSaved: 'The default retention is saved.',
   theRetentionOfEachNewVersionThat: 'The retention of each new version that its upload gives none.',
   editTheDefaultRetention: 'Edit the default retention',

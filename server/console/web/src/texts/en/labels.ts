@@ -35,5 +35,6 @@ export const labels = {
   address: 'Address',
   close: 'Close',
   person: 'Person',
+  timeInYourZone: 'A time of your zone, {zone}.',
   goOn: 'Go on',
 } as const;

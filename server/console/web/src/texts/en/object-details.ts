@@ -30,7 +30,10 @@ export const objectDetails = {
   mode: 'Mode',
   until: 'Until',
   aSpecialRightCanEndGovernanceEarly: 'A special right can end GOVERNANCE early. No user can end COMPLIANCE early.',
-  untilTheEndOf: 'Until the end of',
+  setCompliance: 'Set COMPLIANCE?',
+  setComplianceWord: 'Set COMPLIANCE',
+  untilNoUserCanDelete:
+    'No user can delete this version, or shorten its retention, before this time, not even an administrator: {time}.',
   shortenItTooByTheRightS3: 'Shorten it too, by the right s3:BypassGovernanceRetention',
   legalHold: 'Legal hold',
   on: 'on',

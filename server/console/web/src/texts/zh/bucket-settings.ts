@@ -153,6 +153,8 @@ export const bucketSettings: Translated<typeof source> = {
   keepVersions: '保留版本',
   objectLock: '对象锁定',
   offItCanBeTurnedOnWhen: '关。可在创建存储桶时开启，或由 S3 客户端在启用版本控制的存储桶中开启。',
+  aVersionThatIsStoredNow:
+    '在保留期结束之前，任何用户（包括管理员）都不能删除新版本。现在存储的版本将保留到此时间：{time}。',
   theDefaultRetentionIsSaved: '默认保留期已保存。',
   theRetentionOfEachNewVersionThat: '上传时未指定保留期的新版本的保留期。',
   editTheDefaultRetention: '编辑默认保留期',

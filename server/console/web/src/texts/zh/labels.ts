@@ -38,5 +38,6 @@ export const labels: Translated<typeof source> = {
   address: '地址',
   close: '关闭',
   person: '人员',
+  timeInYourZone: '您所在时区（{zone}）的时间。',
   goOn: '继续',
 };
