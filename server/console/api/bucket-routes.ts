@@ -38,13 +38,19 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
       return { ...base, encryption: { scheme: 'unknown' } };
     }
     const encryption = await objects.getBucketEncryption(bucket.name);
-    return encryption === undefined || encryption.scheme === 'none' ? base : { ...base, encryption };
+    if (encryption === undefined) return base;
+    const { bucketKey, blocked, ...shown } = encryption;
+    return {
+      ...base,
+      ...(shown.scheme !== 'none' && { encryption: shown }),
+      ...((bucketKey ?? blocked) !== undefined && { encryptionKeeps: { bucketKey, blocked } }),
+    };
   }
 
-  /** The console does not change an encryption that it does not show. */
-  async function blockedOf(bucket: string) {
-    const blocked = (await objects.getBucketEncryption(bucket))?.blocked;
-    return blocked && { blocked };
+  /** The console does not change what it does not edit of an encryption. */
+  async function keptOf(bucket: string): Promise<Pick<BucketEncryption, 'bucketKey' | 'blocked'>> {
+    const { bucketKey, blocked } = (await objects.getBucketEncryption(bucket)) ?? {};
+    return { ...(bucketKey !== undefined && { bucketKey }), ...(blocked && { blocked }) };
   }
 
   router.get('/buckets', async (request, response) => {
@@ -108,16 +114,17 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
     const exchange = { request, response };
     await authorizer.require(exchange, 's3:PutEncryptionConfiguration', name);
     const encryption = await readForm(exchange, encryptionForm);
-    await objects.putBucketEncryption(name, { ...asBucketEncryption(encryption), ...(await blockedOf(name)) });
+    await objects.putBucketEncryption(name, { ...asBucketEncryption(encryption), ...(await keptOf(name)) });
     response.status(204).end();
   });
 
   router.delete('/buckets/:bucket/encryption', async (request, response) => {
     const name = bucketOf(request);
     await authorizer.require({ request, response }, 's3:PutEncryptionConfiguration', name);
-    const blocks = await blockedOf(name);
-    if (blocks === undefined) await objects.deleteBucketEncryption(name);
-    else await objects.putBucketEncryption(name, { scheme: 'none', ...blocks });
+    const { blocked, ...kept } = await keptOf(name);
+    // A bucket key without a default encryption has nothing to be used for.
+    if (blocked === undefined) await objects.deleteBucketEncryption(name);
+    else await objects.putBucketEncryption(name, { ...kept, scheme: 'none', blocked });
     response.status(204).end();
   });
 

@@ -1,3 +1,5 @@
+import * as fc from 'fast-check';
+import { encryptions } from '../../../test/support/s3-documents/bucket-settings.ts';
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
@@ -99,6 +101,30 @@ describe('buckets', () => {
     expect(await layer.getBucketEncryption('docs')).toEqual({ scheme: 'SSE-S3', blocked: ['SSE-C'] });
     await root.send('DELETE', '/api/buckets/docs/encryption');
     expect(await layer.getBucketEncryption('docs')).toEqual({ scheme: 'none', blocked: ['SSE-C'] });
+  });
+
+  it('keep every field of the encryption that the form does not have, and show them', async () => {
+    await create('docs');
+    const { layer } = console.stores;
+    await fc.assert(
+      fc.asyncProperty(encryptions, async (before) => {
+        // The only key of the key service.
+        await layer.putBucketEncryption('docs', {
+          ...before,
+          ...(before.scheme === 'SSE-KMS' && { keyName: 'default-key' }),
+        });
+        const { bucketKey, blocked } = before;
+        const shown = await json<BucketAnswer>(await root.send('GET', '/api/buckets/docs'));
+        expect(shown.encryptionKeeps ?? {}).toEqual({ bucketKey, blocked });
+        await root.send('PUT', '/api/buckets/docs/encryption', { json: { scheme: 'SSE-KMS' } });
+        expect(await layer.getBucketEncryption('docs')).toEqual({ scheme: 'SSE-KMS', bucketKey, blocked });
+        await root.send('DELETE', '/api/buckets/docs/encryption');
+        expect(await layer.getBucketEncryption('docs')).toEqual(
+          blocked === undefined ? undefined : { scheme: 'none', bucketKey, blocked },
+        );
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it.each(['Docs', 'a', '../etc', 'x'.repeat(64), ''])('are refused the name "%s"', async (name) => {

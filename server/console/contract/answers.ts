@@ -144,6 +144,8 @@ export interface BucketSummary {
   readonly created: string;
   /** Absent: none. `unknown`: the user may not read it. */
   readonly encryption?: BucketEncryptionAnswer | { readonly scheme: 'unknown' };
+  /** What the console does not edit of the document, and keeps. */
+  readonly encryptionKeeps?: { readonly bucketKey?: boolean; readonly blocked?: readonly string[] };
   /** The usage at the time of the count. Absent if the bucket is newer, or if the user may not list it. */
   readonly usage?: { readonly objects: number; readonly bytes: number };
 }

@@ -4,7 +4,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { RulesSection } from './rules-section.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { type CorsRule, emptyCors, unknownOfCors, useCors, useSetCors } from './cors-rules.ts';
-import { UnknownFields } from './unknown-fields.tsx';
+import { UnknownFields } from '../components/unknown-fields.tsx';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';

@@ -8,7 +8,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';
 import { emptyLogging, type Logging, loggingDocument, loggingOf, unknownOfLogging } from './logging-document.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
-import { UnknownFields } from './unknown-fields.tsx';
+import { UnknownFields } from '../components/unknown-fields.tsx';
 import { rich } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';

@@ -18,7 +18,7 @@ import {
   unknownOfNotification,
 } from './notification-rules.ts';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
-import { UnknownFields } from './unknown-fields.tsx';
+import { UnknownFields } from '../components/unknown-fields.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { say } from '../texts/say.ts';
 import { sayNames } from '../components/name-text.tsx';

@@ -12,7 +12,7 @@ import {
 import { useRemoteTargets, useReplication, useSetReplication } from './replication-queries.ts';
 import { RuleCard } from './rule-card.tsx';
 import { RuleDialog, RulesSection } from './rules-section.tsx';
-import { UnknownFields } from './unknown-fields.tsx';
+import { UnknownFields } from '../components/unknown-fields.tsx';
 import type { EditorProps } from './setting-section.tsx';
 import { sayNames } from '../components/name-text.tsx';
 import { say } from '../texts/say.ts';

@@ -8,6 +8,8 @@ import { useRights } from '../api/session.ts';
 import { notifyDone } from '../components/feedback.tsx';
 import { useRestoreFocus } from '../components/kept-focus.ts';
 import { shorten } from '../text/names.ts';
+import { UnknownFields } from '../components/unknown-fields.tsx';
+import { isSame } from '../text/element-form.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
@@ -66,6 +68,11 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
   const set = useSetEncryption(bucket.name);
 
   function save(): void {
+    // Nothing is sent where the user changed nothing, nor where the user may not see the encryption and has chosen none.
+    if (isSame(choice, choiceOf(bucket.encryption))) {
+      onClose();
+      return;
+    }
     set.mutate(encryptionOf(choice), {
       onSuccess: () => {
         notifyDone(
@@ -82,6 +89,7 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
     <Modal opened onClose={onClose} title={say(t.buckets.encryptionOf, { name: bucket.name })}>
       <Stack gap="md">
         <EncryptionFields choice={choice} onChange={setChoice} />
+        <UnknownFields parts={partsOf(bucket.encryptionKeeps)} />
         {set.isError && (
           <Alert color="red" role="alert">
             {set.error.message}
@@ -101,7 +109,8 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
 }
 
 export interface EncryptionChoice {
-  readonly scheme: 'none' | BucketEncryptionAnswer['scheme'];
+  /** `unknown`: the user may not see the encryption, and has not chosen one. */
+  readonly scheme: 'none' | 'unknown' | BucketEncryptionAnswer['scheme'];
   readonly keyName: string;
 }
 
@@ -166,14 +175,22 @@ function KeyPicker({ keyName, onChange }: KeyPickerProps) {
 
 /** Converts the choice for the API; undefined for none. */
 export function encryptionOf({ scheme, keyName }: EncryptionChoice): BucketEncryptionAnswer | undefined {
-  if (scheme === 'none') return undefined;
+  if (scheme === 'none' || scheme === 'unknown') return undefined;
   if (scheme === 'SSE-S3' || keyName.trim() === '') return { scheme };
   return { scheme, keyName: keyName.trim() };
 }
 
 function choiceOf(encryption: BucketEncryptionAnswer | { readonly scheme: 'unknown' } | undefined): EncryptionChoice {
-  if (encryption === undefined || encryption.scheme === 'unknown') return { scheme: 'none', keyName: '' };
+  if (encryption === undefined) return { scheme: 'none', keyName: '' };
   return { scheme: encryption.scheme, keyName: encryption.scheme === 'SSE-KMS' ? (encryption.keyName ?? '') : '' };
+}
+
+/** The parts of the document that the form has no field for. */
+function partsOf({ bucketKey, blocked }: BucketSummary['encryptionKeeps'] = {}): readonly string[] {
+  return [
+    ...(blocked === undefined ? [] : [`BlockedEncryptionTypes: ${blocked.join(', ')}`]),
+    ...(bucketKey === undefined ? [] : [`BucketKeyEnabled: ${bucketKey}`]),
+  ];
 }
 
 function schemeOf(value: string): EncryptionChoice['scheme'] {

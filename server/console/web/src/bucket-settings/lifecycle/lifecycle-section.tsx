@@ -5,7 +5,7 @@ import { TierFields } from './tier-fields.tsx';
 import { LifecyclePreviewBox } from './lifecycle-preview.tsx';
 import { describeRule, emptyRule, ruleIssue, type Rule, unknownOfRule } from './lifecycle-rules.ts';
 import { RuleDialog, RulesSection } from '../rules-section.tsx';
-import { UnknownFields } from '../unknown-fields.tsx';
+import { UnknownFields } from '../../components/unknown-fields.tsx';
 import type { EditorProps } from '../setting-section.tsx';
 import { useLifecycle, useSetLifecycle } from './lifecycle-queries.ts';
 import { say } from '../../texts/say.ts';

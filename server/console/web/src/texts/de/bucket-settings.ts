@@ -151,6 +151,8 @@ export const bucketSettings: Translated<typeof source> = {
   aChangeOfAnObjectReplacesWhat: 'Eine Änderung eines Objekts ersetzt den vorherigen Stand.',
   versioningIsOn: 'Die Versionierung ist an.',
   versioningIsSuspended: 'Die Versionierung ist ausgesetzt.',
+  thePolicyWasChangedMeanwhile:
+    'Die Richtlinie wurde inzwischen geändert. Schließen Sie das Formular, um sie zu sehen, wie sie jetzt ist.',
   theRuleWasChangedMeanwhile: 'Die Regel wurde inzwischen geändert oder entfernt. Die Seite zeigt die jetzigen Regeln.',
   versioningStaysAsItIs: 'Die Versionierung bleibt, wie sie ist',
   suspendVersioning: 'Versionierung aussetzen',
@@ -211,10 +213,6 @@ export const bucketSettings: Translated<typeof source> = {
     'Ihre Umleitungsregeln ({rules}) bleiben, wie sie sind; ändern Sie sie mit einem S3-Client.',
   itsRoutingRulesAreRemoved:
     'Ihre Umleitungsregeln ({rules}) werden entfernt: Eine Umleitung aller Anfragen kann keine haben.',
-  fieldsThatThisFormDoesNotEdit: {
-    one: '{count} Feld, das dieses Formular nicht bearbeitet und behält:',
-    other: '{count} Felder, die dieses Formular nicht bearbeitet und behält:',
-  },
   host: 'Host',
   protocol: 'Protokoll',
   thatOfTheRequest: 'Das der Anfrage',

@@ -67,4 +67,8 @@ export const components: Translated<typeof source> = {
   enabled: 'aktiviert',
   disabled: 'deaktiviert',
   expired: 'abgelaufen',
+  fieldsThatThisFormDoesNotEdit: {
+    one: '{count} Feld, das dieses Formular nicht bearbeitet und behält:',
+    other: '{count} Felder, die dieses Formular nicht bearbeitet und behält:',
+  },
 };

@@ -142,6 +142,7 @@ export const bucketSettings = {
   aChangeOfAnObjectReplacesWhat: 'A change of an object replaces what was there.',
   versioningIsOn: 'Versioning is on.',
   versioningIsSuspended: 'Versioning is suspended.',
+  thePolicyWasChangedMeanwhile: 'The policy was changed meanwhile. Close the form to see it as it is now.',
   theRuleWasChangedMeanwhile: 'The rule was changed or removed meanwhile. The page shows the rules as they are now.',
   versioningStaysAsItIs: 'Versioning stays as it is',
   suspendVersioning: 'Suspend the versioning',
@@ -200,10 +201,6 @@ export const bucketSettings = {
   theKeyOfAnObjectForExample: 'The key of an object, for example 404.html. Empty: the text of the server.',
   itsRoutingRulesStayAsTheyAre: 'Its routing rules ({rules}) stay as they are; change them with an S3 client.',
   itsRoutingRulesAreRemoved: 'Its routing rules ({rules}) are removed: a redirect cannot have any.',
-  fieldsThatThisFormDoesNotEdit: {
-    one: '{count} field that this form does not edit and keeps:',
-    other: '{count} fields that this form does not edit and keeps:',
-  },
   host: 'Host',
   protocol: 'Protocol',
   thatOfTheRequest: 'That of the request',

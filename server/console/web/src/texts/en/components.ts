@@ -64,4 +64,8 @@ export const components = {
   enabled: 'enabled',
   disabled: 'disabled',
   expired: 'expired',
+  fieldsThatThisFormDoesNotEdit: {
+    one: '{count} field that this form does not edit and keeps:',
+    other: '{count} fields that this form does not edit and keeps:',
+  },
 } as const;

@@ -67,4 +67,5 @@ export const components: Translated<typeof source> = {
   enabled: '启用',
   disabled: '停用',
   expired: '已过期',
+  fieldsThatThisFormDoesNotEdit: { other: '{count} 个字段此表单无法编辑，将原样保留：' },
 };

@@ -13,7 +13,7 @@ export function UnknownFields({ parts }: UnknownFieldsProps) {
   return (
     <div>
       <Text size="xs" c="dimmed">
-        {say(t.bucketSettings.fieldsThatThisFormDoesNotEdit, { count: parts.length })}
+        {say(t.components.fieldsThatThisFormDoesNotEdit, { count: parts.length })}
       </Text>
       <List size="xs" c="dimmed">
         {parts.map((part, index) => (
