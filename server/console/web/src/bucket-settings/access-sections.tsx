@@ -48,7 +48,11 @@ function AnonymousSection({ bucket, mayEdit }: SectionProps) {
   const set = useSetPolicy(bucket);
 
   function choose(choice: Exclude<AnonymousAccess, 'other'>): void {
-    set.mutate((before) => withAnonymousAccess(before, bucket, choice), {
+    const change = (before: string | undefined) => {
+      if (anonymousAccess(before, bucket) === 'other') throw new Error(t.bucketSettings.thePolicyWasChangedMeanwhile);
+      return withAnonymousAccess(before, bucket, choice);
+    };
+    set.mutate(change, {
       onSuccess: () => notifyDone(t.bucketSettings.theAccessWithoutAnAccountIsSaved),
       onError: (error) => notifyFailure(t.bucketSettings.theAccessStaysAsItIs, error),
     });
@@ -107,15 +111,34 @@ function ChosenAccess({ current }: { readonly current: AnonymousAccess }) {
   );
 }
 
+/** The text that the user edits, and the policy that it comes from. */
+interface PolicyDraft {
+  readonly before: string | null;
+  readonly text: string;
+}
+
 function PolicySection({ bucket, mayEdit }: SectionProps) {
   const policy = usePolicy(bucket);
   const set = useSetPolicy(bucket);
-  const [edited, setEdited] = useDraft<string | undefined>('policy', undefined);
+  const [edited, setEdited] = useDraft<PolicyDraft | undefined>('policy', undefined);
 
-  function save(): void {
-    set.mutate(edited?.trim() === '' ? undefined : edited, {
+  function end(): void {
+    set.reset();
+    setEdited(undefined);
+  }
+
+  function save({ before, text }: PolicyDraft): void {
+    if (before !== null && text === indented(before)) {
+      end();
+      return;
+    }
+    const change = (now: string | undefined) => {
+      if ((now ?? null) !== before) throw new Error(t.bucketSettings.thePolicyWasChangedMeanwhile);
+      return text.trim() === '' ? undefined : text;
+    };
+    set.mutate(change, {
       onSuccess: () => {
-        setEdited(undefined);
+        end();
         notifyDone(t.bucketSettings.thePolicyOfTheBucketIsSaved);
       },
     });
@@ -130,7 +153,7 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
         policy.isSuccess && (
           <EditButton
             label={t.bucketSettings.editThePolicy}
-            onClick={() => setEdited(indented(policy.data) ?? example(bucket))}
+            onClick={() => setEdited({ before: policy.data, text: indented(policy.data) ?? example(bucket) })}
           />
         )
       }
@@ -155,13 +178,15 @@ function PolicySection({ bucket, mayEdit }: SectionProps) {
           wide
           pending={set.isPending}
           error={set.error}
-          onSubmit={save}
-          onClose={() => {
-            set.reset();
-            setEdited(undefined);
-          }}
+          onSubmit={() => save(edited)}
+          onClose={end}
         >
-          <PolicyEditor value={edited} onChange={setEdited} required={false} bucket={bucket} />
+          <PolicyEditor
+            value={edited.text}
+            onChange={(text) => setEdited({ ...edited, text })}
+            required={false}
+            bucket={bucket}
+          />
           <Text size="sm" c="dimmed">
             {t.bucketSettings.anEmptyDocumentRemovesThePolicy}
           </Text>

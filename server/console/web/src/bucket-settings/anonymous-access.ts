@@ -23,16 +23,28 @@ interface Statement {
   readonly [field: string]: unknown;
 }
 
-/** Returns the policy with the choice. The other statements stay. Undefined: no statement is left. */
+/** A policy as it was written, with the elements that this page does not know. */
+interface Policy {
+  readonly Statement?: Statement | readonly Statement[];
+  readonly [field: string]: unknown;
+}
+
+/**
+ * Returns the policy with the choice. Everything else stays as it was written: the `Id`, the other statements, and the `Version`, which
+ * decides whether a variable in them is one. Undefined: no statement is left. The policy itself where it has the choice already.
+ */
 export function withAnonymousAccess(
   policy: string | undefined,
   bucket: string,
   choice: Exclude<AnonymousAccess, 'other'>,
 ): string | undefined {
-  const kept = statementsOf(policy).filter((statement) => !sid.test(statement.Sid ?? ''));
+  if (anonymousAccess(policy, bucket) === choice) return policy;
+  const before = policyOf(policy);
+  const kept = statementsOf(before).filter((statement) => !sid.test(statement.Sid ?? ''));
   const statements = [...kept, ...(choice === 'none' ? [] : anonymousStatements(bucket, choice))];
   if (statements.length === 0) return undefined;
-  return JSON.stringify({ Version: '2012-10-17', Statement: statements }, null, 2);
+  // The statements of this page have no variable: they mean the same in each version.
+  return JSON.stringify({ ...(before ?? { Version: '2012-10-17' }), Statement: statements }, null, 2);
 }
 
 function anonymousStatements(bucket: string, choice: 'download' | 'upload' | 'public'): readonly Statement[] {
@@ -46,7 +58,7 @@ function anonymousStatements(bucket: string, choice: 'download' | 'upload' | 'pu
 
 /** Finds out which choice a policy has. Statements for everybody that this page did not write are `other`. */
 export function anonymousAccess(policy: string | undefined, bucket: string): AnonymousAccess {
-  const statements = statementsOf(policy);
+  const statements = statementsOf(policyOf(policy));
   if (statements.some((one) => !sid.test(one.Sid ?? '') && isForEverybody(one))) return 'other';
   const own = JSON.stringify(statements.filter((one) => sid.test(one.Sid ?? '')));
   if (own === '[]') return 'none';
@@ -58,8 +70,10 @@ function isForEverybody({ Effect, Principal }: Statement): boolean {
   return Effect === 'Allow' && /"\*"/.test(JSON.stringify(Principal ?? ''));
 }
 
-function statementsOf(policy: string | undefined): readonly Statement[] {
-  if (policy === undefined || policy.trim() === '') return [];
-  const { Statement: statements } = JSON.parse(policy) as { Statement?: Statement | readonly Statement[] };
-  return statements === undefined ? [] : [statements].flat();
+function policyOf(policy: string | undefined): Policy | undefined {
+  return policy === undefined || policy.trim() === '' ? undefined : (JSON.parse(policy) as Policy);
+}
+
+function statementsOf(policy: Policy | undefined): readonly Statement[] {
+  return policy?.Statement === undefined ? [] : [policy.Statement].flat();
 }

@@ -89,7 +89,7 @@ function QuotaDialog({ bytes, pending, error, onSave, onClose }: QuotaDialogProp
       submit={t.bucketSettings.saveQuota}
       pending={pending}
       error={error}
-      onSubmit={() => onSave(bytesOf(edited))}
+      onSubmit={() => (bytesOf(edited) === bytes ? onClose() : onSave(bytesOf(edited)))}
       onClose={onClose}
     >
       <SizeFields label={t.bucketSettings.atMost} focused size={edited} onChange={setEdited} />

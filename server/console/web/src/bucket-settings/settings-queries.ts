@@ -41,11 +41,16 @@ async function readPolicy(bucket: string): Promise<string | null> {
   return answer === undefined ? null : answer.text();
 }
 
-/** Writes a policy, or what a function makes of the policy right before the write; undefined removes it. */
+/**
+ * Writes what a function makes of the policy right before the write; undefined removes it. Nothing is sent where it makes the same. The
+ * function throws where another administrator has changed what the user saw.
+ */
 export function useSetPolicy(bucket: string) {
   return useApiMutation(
-    async (change: string | undefined | ((before: string | undefined) => string | undefined)) => {
-      const policy = typeof change === 'function' ? change((await readPolicy(bucket)) ?? undefined) : change;
+    async (change: (before: string | undefined) => string | undefined) => {
+      const before = (await readPolicy(bucket)) ?? undefined;
+      const policy = change(before);
+      if (policy === before) return;
       const query = { policy: '' };
       if (policy === undefined) await s3('DELETE', bucket, { query });
       else await s3('PUT', bucket, { query, body: policy });
