@@ -129,6 +129,7 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
     outcome: (id) => records.outcome(id),
     ...(records.space && { space: records.space.bind(records) }),
     ...(records.backup && { backup: records.backup.bind(records) }),
+    ...(records.counts && { counts: records.counts.bind(records) }),
     close: () => records.close(),
     commit(batch) {
       const now = clock();

@@ -1,3 +1,4 @@
+import type { RecordCount } from './record-counts.ts';
 import { StoreError } from './store-error.ts';
 /**
  * The server keeps all of its state as records under ordered keys and changes them by conditional batches. Code above this interface
@@ -56,6 +57,12 @@ export interface RecordStore {
    * have this; the copy is opened by the same engine.
    */
   backup?(folder: string): Promise<void>;
+
+  /**
+   * Returns the counts of the records by group, which each commit changes with its records. Undefined where a server without counts wrote some
+   * of them. Engines whose writers share no file do not have this: all writers would wait for each other.
+   */
+  counts?(): Promise<readonly RecordCount[] | undefined>;
 
   close(): Promise<void>;
 }

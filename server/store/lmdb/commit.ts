@@ -2,7 +2,9 @@ import type { RootDatabase } from 'lmdb';
 import { type CommitId, type Batch, type Key, type Outcome } from '../record-store.ts';
 import { decodeCounter, encodeCounter } from '../commits.ts';
 import { causeOf } from './errors.ts';
-import { type RecordTables, type Stored, storedOf } from './record-tables.ts';
+import { addCounts, readSequence, writeSequence } from './counts.ts';
+import { RecordTally } from '../record-counts.ts';
+import { type RecordTables, type Replaced, type Stored, storedOf } from './record-tables.ts';
 import { closeSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../store-error.ts';
@@ -67,12 +69,10 @@ class RecentCommits {
 /** The maximum size of the values in one transaction. More would spill its pages and delay the other batches. */
 const GROUP_BYTES = 16 * 1024 * 1024;
 
-/** The key of the sequence of revisions. With one sequence for all keys, a revision grows across a deletion without a tombstone. */
-const SEQUENCE = Buffer.from('sequence');
 
 interface Waiting {
   readonly batch: Batch;
-  readonly puts: readonly { readonly key: Key; readonly stored: Stored }[];
+  readonly puts: readonly { readonly key: Key; readonly stored: Stored; readonly length: number }[];
   readonly bytes: number;
   readonly settle: PromiseWithResolvers<Outcome>;
 }
@@ -116,7 +116,7 @@ export class CommitQueue {
     let bytes = 0;
     const puts = (batch.put ?? []).map(({ key, value }, index) => {
       bytes += value.length;
-      return { key, stored: storedOf(value, index) };
+      return { key, stored: storedOf(value, index), length: value.length };
     });
     this.#waiting.push({ batch, puts, bytes, settle });
     this.#schedule();
@@ -200,8 +200,9 @@ export class CommitQueue {
   }
 
   #apply(group: readonly Waiting[]): Decided[] {
-    const before = this.#root.getBinary(SEQUENCE)?.readBigUInt64BE() ?? 0n;
-    let revision = Number(before);
+    const before = readSequence(this.#root);
+    const tally = new RecordTally();
+    let { revision } = before;
     const decided = group.map((waiting): Decided => {
       const conflict = this.#conflictOf(waiting.batch);
       if (conflict !== undefined) return { waiting, outcome: { kind: 'conflict', key: conflict } };
@@ -214,15 +215,20 @@ export class CommitQueue {
       }
       if (Buffer.isBuffer(added)) return { waiting, outcome: { kind: 'conflict', key: added } };
       revision += 1;
-      for (const { key, stored } of waiting.puts) this.#tables.put(key, stored, revision);
-      for (const key of waiting.batch.delete ?? []) this.#tables.remove(key);
-      for (const { key, stored } of added) this.#tables.put(key, stored, revision);
+      for (const { key, stored, length } of waiting.puts) {
+        forget(tally, key, this.#tables.put(key, stored, revision));
+        tally.add(key, revision, length);
+      }
+      for (const key of waiting.batch.delete ?? []) forget(tally, key, this.#tables.remove(key));
+      for (const { key, stored } of added) {
+        forget(tally, key, this.#tables.put(key, stored, revision));
+        tally.add(key, revision, COUNTER_BYTES);
+      }
       return { waiting, outcome: { kind: 'committed', revision } };
     });
-    if (revision > Number(before)) {
-      const sequence = Buffer.alloc(8);
-      sequence.writeBigUInt64BE(BigInt(revision));
-      void this.#root.put(SEQUENCE, sequence);
+    if (revision > before.revision) {
+      writeSequence(this.#root, { revision, counted: before.counted });
+      if (before.counted) addCounts(this.#root, tally);
     }
     return decided;
   }
@@ -252,6 +258,13 @@ export class CommitQueue {
 /** Returns true if the batch frees space when it is committed, or makes others free it. */
 function frees({ batch }: Waiting): boolean {
   return batch.freesSpace === true || (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
+}
+
+/** The length of the value of a counter. */
+const COUNTER_BYTES = 8;
+
+function forget(tally: RecordTally, key: Key, replaced: Replaced | undefined): void {
+  if (replaced !== undefined) tally.remove(key, replaced.revision, replaced.length);
 }
 
 interface Added {

@@ -11,7 +11,7 @@ export interface Environment {
   readonly tables: RecordTables;
 }
 
-const FILE = 'data.mdb';
+export const RECORD_FILE = 'data.mdb';
 
 /**
  * Opens an environment. The map is large from the start, because LMDB would otherwise move it while other threads read.
@@ -50,15 +50,15 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Envi
  * flushed, and then linked to its name. The caller flushes the folder. Several threads may do this at the same time.
  */
 export function makeEnvironment(folder: string): void {
-  const file = join(folder, FILE);
+  const file = join(folder, RECORD_FILE);
   if (existsSync(file)) return;
   const beside = join(folder, `${HALF_MADE}${randomUUID()}`);
   mkdirSync(beside, { mode: 0o700 });
   try {
     // `close` is synchronous here, because no write is pending and the environment is not shared.
     void openEnvironment(beside).root.close();
-    sync(join(beside, FILE));
-    linkSync(join(beside, FILE), file);
+    sync(join(beside, RECORD_FILE));
+    linkSync(join(beside, RECORD_FILE), file);
   } catch (error) {
     // Another thread was first and made the same file.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

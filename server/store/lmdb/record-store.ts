@@ -14,6 +14,8 @@ import {
   type ScanRange,
 } from '../record-store.ts';
 import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from './environment.ts';
+import type { RecordCount } from '../record-counts.ts';
+import { readCounts } from './counts.ts';
 import { Ballast, CommitQueue, freeOf } from './commit.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
@@ -125,6 +127,13 @@ class LmdbRecordStore implements RecordStore {
   async backup(folder: string): Promise<void> {
     if (this.#closing !== undefined) throw closed('record');
     await backupLmdb(this.#root, folder);
+  }
+
+  // Async only so that errors are rejections.
+  // eslint-disable-next-line typescript/require-await
+  async counts(): Promise<readonly RecordCount[] | undefined> {
+    this.#freshSnapshot();
+    return readCounts(this.#root);
   }
 
   close(): Promise<void> {

@@ -61,6 +61,13 @@ export function revisionOf(record: Buffer): number {
   return (record.readUInt32BE(0) & 0x7fffffff) * HIGH + record.readUInt32BE(4);
 }
 
+/** The record that a change replaced. */
+export interface Replaced {
+  readonly revision: number;
+  /** The length of its value. */
+  readonly length: number;
+}
+
 /** The header of a chunked value. */
 interface Parts {
   readonly revision: number;
@@ -152,19 +159,30 @@ export class RecordTables {
     }
   }
 
-  put(key: Key, stored: Stored, revision: number): void {
-    this.#removeChunks(key);
+  /** Returns what the record replaced. */
+  put(key: Key, stored: Stored, revision: number): Replaced | undefined {
+    const replaced = this.#removeChunks(key);
     setRevision(stored, revision);
     // Inside a transaction lmdb-js writes synchronously and throws on failure, so the promise is not needed.
     void this.#records.put(key, stored.record);
     const parts = partsOf(stored.record);
-    if (parts === undefined) return;
+    if (parts === undefined) return replaced;
     for (const [chunk, bytes] of stored.chunks.entries()) void this.#chunks.put(this.#keyOf(parts, chunk), bytes);
+    return replaced;
   }
 
-  remove(key: Key): void {
-    this.#removeChunks(key);
-    void this.#records.remove(key);
+  /** Returns what was removed. */
+  remove(key: Key): Replaced | undefined {
+    const replaced = this.#removeChunks(key);
+    if (replaced !== undefined) void this.#records.remove(key);
+    return replaced;
+  }
+
+  /** Yields the keys of all records, with their revisions and the lengths of their values. The next step overwrites the key. */
+  *lengths(): Generator<{ readonly key: Key } & Replaced> {
+    for (const { key, value } of this.#records.getRange({})) {
+      yield { key, ...(partsOf(value) ?? { revision: revisionOf(value), length: value.length - REVISION_BYTES }) };
+    }
   }
 
   /** Returns the size of the unused pages of the file: all pages that were ever used, except those of the four trees. */
@@ -183,12 +201,14 @@ export class RecordTables {
     return Math.max(0, stats.lastPageNumber + 1 - used) * stats.pageSize;
   }
 
-  #removeChunks(key: Key): void {
+  #removeChunks(key: Key): Replaced | undefined {
     const record = this.#read(this.#records, key);
-    const parts = record && partsOf(record);
-    if (parts === undefined) return;
+    if (record === undefined) return undefined;
+    const parts = partsOf(record);
+    if (parts === undefined) return { revision: revisionOf(record), length: this.#records.lastSize - REVISION_BYTES };
     const count = chunkCount(parts, this.#records.lastSize);
     for (let chunk = 0; chunk < count; chunk += 1) void this.#chunks.remove(this.#keyOf(parts, chunk));
+    return parts;
   }
 
   /** Reads into memory that the next read overwrites. `getBinary` would allocate a buffer. */
