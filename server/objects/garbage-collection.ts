@@ -11,6 +11,7 @@ import { partsOf } from './records/upload-record.ts';
 import { queueRemoval } from './operations/commit-change.ts';
 import { isPacked, placeOf } from '../store/packed-id.ts';
 import { countGarbage } from './segments/garbage.ts';
+import { readUnpromoted } from '../store/promotion.ts';
 import { type StoreError, isStoreUnavailable } from '../store/store-error.ts';
 
 /**
@@ -42,8 +43,9 @@ export async function holdGarbageCollection(
   };
 }
 
-/** Reports if a hold is active. */
+/** Reports if a hold is active, or the store must be promoted first: another store may need what this one would remove. */
 export async function isGarbageCollectionHeld(records: RecordStore, now: number): Promise<boolean> {
+  if ((await readUnpromoted(records)) !== undefined) return true;
   for await (const item of records.scan(within('hold'))) {
     if (item.kind !== 'entry') continue;
     const { until } = decodeRecord(item.value, 'a hold on removals') as { until: number };

@@ -25,6 +25,8 @@ import { TaskReport } from '../maintenance/background-tasks.ts';
 import { setHearing } from './heard-events.ts';
 import { runEventDelivery, runReplication } from './deliveries.ts';
 import { runSites } from './sites.ts';
+import { runCheckpoints } from './checkpoints.ts';
+import { unpromotedAdvice, unpromotedText } from '../store/promotion.ts';
 import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
@@ -58,6 +60,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let eventDelivery: ReturnType<typeof runEventDelivery> | undefined;
   let replication: ReturnType<typeof runReplication> | undefined;
   let sites: ReturnType<typeof runSites> | undefined;
+  let checkpoints: ReturnType<typeof runCheckpoints> | undefined;
   let clockWatch: ReturnType<typeof watchClock> | undefined;
   let keyWatch: ReturnType<typeof watchKeys> | undefined;
   let { waitsFor } = starting;
@@ -113,9 +116,10 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const tasks = new TaskReport({ records: services.stores.records, random: randomBytes });
   const sealing = createSealingLoop(services, log, tasks);
 
+  let joined: Awaited<ReturnType<typeof deploymentOf>> | undefined;
   const attempt = async () => {
     await services.stores.openRemote();
-    const deploymentId = await deploymentOf(options, services);
+    joined = await deploymentOf(options, services);
     if (hasKeys(settings)) await services.keys.check();
     await replicas.join({
       id: options.replica,
@@ -125,7 +129,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
       keyService: hasKeys(settings),
     });
     await sealing.start(replicas.view());
-    return deploymentId;
+    return joined.id;
   };
   const onWaiting = (waiting: Waiting) => {
     waitsFor = waiting.waitsFor;
@@ -156,7 +160,11 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           void services.providers.start();
           return send({ kind: 'prepared' });
         case 'serve':
+          if (joined?.unpromoted !== undefined) {
+            log.warn({ event: 'unpromoted' }, `${unpromotedText(joined.unpromoted)}: ${unpromotedAdvice}`);
+          }
           periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks, reads);
+          checkpoints = joined && runCheckpoints(services, replicas.lease, log, joined.marker);
           userChecks = runUserChecks(
             services.federation.userStatusCheck,
             replicas.lease,
@@ -230,6 +238,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           await Promise.all([
             periodicTasks?.stop(),
             userChecks?.stop(),
+            checkpoints?.stop(),
             clockWatch?.stop(),
             keyWatch?.stop(),
             eventDelivery?.stop(),

@@ -8,6 +8,7 @@ import { repeated } from '../replicas/repeated.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
 import { deliverReplication } from '../replication/deliver-replication.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
+import { readUnpromoted } from '../store/promotion.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { Services } from './services.ts';
 
@@ -67,7 +68,7 @@ function runDelivery(
   const stopping = new AbortController();
   const round = async () => {
     const hold = lease.hold();
-    if (hold === undefined || stopping.signal.aborted) return;
+    if (hold === undefined || stopping.signal.aborted || (await readUnpromoted(stores.records)) !== undefined) return;
     await deliver({
       records: fencedRecords(stores.records, hold),
       signal: AbortSignal.any([hold.signal, stopping.signal]),

@@ -29,6 +29,7 @@ import { tierRounds } from '../maintenance/tiers/tier-rounds.ts';
 import { scrubRound } from '../maintenance/verify/scrub.ts';
 import { batchRemotes } from '../replication/batch-remote.ts';
 import type { Services } from './services.ts';
+import { readUnpromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { usageRounds } from '../observability/usage/count-usage.ts';
 import type { UserStatusCheck } from '../federation/user-status-check.ts';
@@ -53,6 +54,12 @@ const intervalsMs = {
   tiers: 2_000,
   'tier-removals': 30_000,
 } as const;
+
+/**
+ * Tasks that act outside of the store, or remove objects by rules of another day. A store that was restored leaves them until it is
+ * promoted. What removes bodies asks for itself.
+ */
+const onlyPromoted: ReadonlySet<string> = new Set(['tiers', 'batch', 'lifecycle']);
 
 /** Milliseconds that a stop waits for a round. The next start repeats an aborted round. */
 const gracePeriodMs = 1_000;
@@ -327,6 +334,7 @@ function repeatTask(options: {
   const round = async () => {
     const held = lease.hold();
     if (held === undefined || (await isPaused(records, task, Date.now()))) return;
+    if (onlyPromoted.has(task) && (await readUnpromoted(records)) !== undefined) return;
     const pausing = watchPause(records, task);
     hold = { ...held, signal: AbortSignal.any([held.signal, pausing.signal]) };
     const current = hold;

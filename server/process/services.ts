@@ -111,7 +111,7 @@ export async function openServices(
   const { records, blobs: ownBlobs, keys } = more.tracing?.stores(plain) ?? plain;
   const sealed = sealedRecords({ records, keys });
   const tierConfigurations = new TierConfigurations(sealed);
-  const tiers = new TierStores(tierConfigurations);
+  const tiers = new TierStores(tierConfigurations, records);
   const blobs = new TieredBlobs(ownBlobs, tiers);
   const digests = digestKeys(() => sealed.backendKey());
   // No other server changes records in a folder.

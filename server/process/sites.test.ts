@@ -16,7 +16,8 @@ afterEach(() => {
 async function running(holdsLease = true) {
   const reads: ((error: Error) => void)[] = [];
   const sealed = { get: () => new Promise((_, reject) => reads.push(reject)) };
-  const services = { sealed, objects: {}, access: { identities: {} }, stores: {} } as unknown as Parameters<
+  const stores = { records: { get: () => Promise.resolve(undefined) } };
+  const services = { sealed, objects: {}, access: { identities: {} }, stores } as unknown as Parameters<
     typeof runSites
   >[0];
   const hold = () => (holdsLease ? { generation: 1 } : undefined);

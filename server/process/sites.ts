@@ -6,6 +6,7 @@ import type { Lease } from '../replicas/lease.ts';
 import type { ReplicaFacts } from '../replicas/replica-registry.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
+import { readUnpromoted } from '../store/promotion.ts';
 import { isStoreError } from '../store/store-error.ts';
 import { BucketItems } from '../sites/bucket-items.ts';
 import { identityItems } from '../sites/identity-items.ts';
@@ -109,7 +110,7 @@ export function runSites(
   let current: { readonly generation: number; readonly reconciler: SiteReconciler } | undefined;
   const round = async () => {
     const hold = lease.hold();
-    if (hold === undefined || isStopping) {
+    if (hold === undefined || isStopping || (await readUnpromoted(services.stores.records)) !== undefined) {
       current = undefined;
       return;
     }

@@ -2,13 +2,15 @@ import { endAtOnce } from '../../platform/shutdown.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
 import { SharedRecordStore } from '../replicas/shared-record-store.ts';
-import type { BlobStore } from '../store/blob-store.ts';
+import { type BlobStore, isEmptyStore } from '../store/blob-store.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
 import { heedReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type BlobsAddress, type RecordsAddress, describeAddress } from '../store/store-address.ts';
 import { joinDeployment } from '../store/deployment.ts';
-import { blobsMarker } from '../store/blobs-marker.ts';
+import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
+import { markMisfit } from '../store/checkpoint.ts';
+import type { Unpromoted } from '../store/promotion.ts';
 import type { ThreadOptions } from './threads.ts';
 import { randomBytes } from 'node:crypto';
 import { onlyReplica, sharedReplicas, type Replicas, type ReplicasView } from '../replicas/replicas.ts';
@@ -72,19 +74,30 @@ export async function openThreadStores(options: ThreadStoresOptions): Promise<Th
   };
 }
 
-/** Returns the ID of the deployment that the stores belong to. It throws the errors of `joinDeployment`. */
+/** The deployment that the stores belong to. */
+interface JoinedDeployment {
+  readonly id: string;
+  /** Why the store must not act for its deployment. */
+  readonly unpromoted: Unpromoted | undefined;
+  readonly marker: BlobsMarker;
+}
+
+/** Compares the stores with each other. It throws the errors of `joinDeployment`. */
 export async function deploymentOf(
   { stores }: ThreadOptions,
-  { records }: { readonly records: RecordStore },
-): Promise<string> {
+  { records, stores: { blobs } }: { readonly records: RecordStore; readonly stores: Pick<ThreadStores, 'blobs'> },
+): Promise<JoinedDeployment> {
   const { folder } = stores;
-  return joinDeployment({
+  const marker = await blobsMarker(stores.blobs);
+  const id = await joinDeployment({
     records,
-    marker: await blobsMarker(stores.blobs),
+    marker,
+    hasBodies: async () => !(await isEmptyStore(blobs)),
     places: { records: describeAddress(stores.records), blobs: describeAddress(stores.blobs) },
     sameFolder: folder?.holdsBlobs === true,
     ...(folder === undefined ? {} : { newId: folder.deploymentId }),
   });
+  return { id, marker, unpromoted: await markMisfit({ records, marker }, Date.now, randomBytes) };
 }
 
 const clock = () => performance.now();

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, link, readFile, unlink } from 'node:fs/promises';
+import { copyFile, link, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { type CheckpointPlace, checkpointText, readCheckpointText } from './checkpoint.ts';
 import { syncFolder, writeNewFile } from './durable-file.ts';
 import type { BlobsAddress } from './store-address.ts';
 import { StoreError, isStoreUnavailable } from './store-error.ts';
 
 /** A marker next to the blobs that names their deployment. */
-export interface BlobsMarker {
+export interface BlobsMarker extends CheckpointPlace {
   /** Returns undefined if there is no marker. Throws `StoreError` if the place cannot be read. */
   read(): Promise<string | undefined>;
   /** Writes the marker, durably. An existing marker is kept, so the caller reads it again. */
@@ -17,6 +18,9 @@ export interface BlobsMarker {
 
 /** The marker is a file of this name in the folder, or an object of this name below the prefix. */
 export const markerName = 'coffer-deployment.json';
+
+/** The checkpoint is beside the marker. */
+export const checkpointName = 'coffer-checkpoint.json';
 
 const schema = z.object({ deploymentId: z.uuid() });
 
@@ -63,6 +67,25 @@ export function folderMarker(folder: string): BlobsMarker {
         }
         await syncFolder(folder);
       } catch (error) {
+        throw unavailable(folder, error);
+      }
+    },
+    async readCheckpoint() {
+      try {
+        return readCheckpointText(await readFile(join(folder, checkpointName), 'utf8'));
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') return undefined;
+        throw unavailable(folder, error);
+      }
+    },
+    async writeCheckpoint(checkpoint) {
+      const beside = join(folder, `${checkpointName}.${randomUUID()}`);
+      try {
+        await writeNewFile(beside, checkpointText(checkpoint));
+        await rename(beside, join(folder, checkpointName));
+        await syncFolder(folder);
+      } catch (error) {
+        await unlink(beside).catch(() => undefined);
         throw unavailable(folder, error);
       }
     },

@@ -128,6 +128,26 @@ describe('a folder that is not mounted', () => {
   });
 });
 
+describe('records that are lost', () => {
+  it('are not made anew beside the bodies of a deployment, in a data folder either', async () => {
+    const id = await joined(new MemoryRecordStore(), { sameFolder: true });
+    const empty = new MemoryRecordStore();
+    await expect(joined(empty, { sameFolder: true, newId: id })).rejects.toThrow(/the records are lost/);
+    expect(await empty.get(deploymentKey)).toBeUndefined();
+  });
+
+  it('are not made anew beside bodies without a marker', async () => {
+    const empty = new MemoryRecordStore();
+    const places = { records: '', blobs: '' };
+    const marker = folderMarker(folder);
+    const joining = (bodies: boolean) =>
+      joinDeployment({ records: empty, marker, places, sameFolder: true, hasBodies: () => Promise.resolve(bodies) });
+    await expect(joining(true)).rejects.toThrow(/the records are lost/);
+    expect(await readdir(folder)).toEqual([]);
+    await joining(false);
+  });
+});
+
 describe('records of a version before', () => {
   it('have their blobs in their data folder', async () => {
     await joined(await withBucket(), { sameFolder: true });

@@ -45,13 +45,15 @@ export const copyKey = key('system', 'copy');
 
 interface JoinOptions {
   readonly records: RecordStore;
-  readonly marker: BlobsMarker;
+  readonly marker: Pick<BlobsMarker, 'read' | 'write'>;
   /** Descriptions for messages. */
   readonly places: { readonly records: string; readonly blobs: string };
   /** The ID for new records. Random by default. */
   readonly newId?: string;
   /** True for a data folder: its records may come from a version that did not name the deployment yet. */
   readonly sameFolder: boolean;
+  /** Reports if there are bodies. They belong to records that are not those of `records` where these are new. */
+  readonly hasBodies?: () => Promise<boolean>;
 }
 
 /**
@@ -107,18 +109,20 @@ async function change(records: RecordStore, expectation: Expectation, record: De
 
 /** Returns why records without a deployment cannot get one. */
 async function foreign(
-  { records, places, sameFolder }: JoinOptions,
+  { records, places, sameFolder, hasBodies }: JoinOptions,
   marker: string | undefined,
 ): Promise<ProgramError | undefined> {
-  if (marker !== undefined && !sameFolder) {
+  if (marker !== undefined && sameFolder) return lost(places, `belong to the deployment ${marker}`);
+  if (marker !== undefined) {
     return new ProgramError(
       'deployment',
       `the blobs at ${places.blobs} belong to the deployment ${marker}, and the records at ${places.records} are new: ` +
         'name the records of that deployment, or other blobs',
     );
   }
-  if (sameFolder) return undefined;
-  for await (const _bucket of records.scan({ ...within('b'), limit: 1 })) {
+  const hasBuckets = (await Array.fromAsync(records.scan({ ...within('b'), limit: 1 }))).length > 0;
+  if (!hasBuckets && (await hasBodies?.().catch(blamesBlobs)) === true) return lost(places, 'are those of objects');
+  if (hasBuckets && !sameFolder) {
     return new ProgramError(
       'deployment',
       `the records at ${places.records} hold buckets whose blobs are in their data folder, and not at ${places.blobs}: ` +
@@ -126,6 +130,14 @@ async function foreign(
     );
   }
   return undefined;
+}
+
+function lost(places: JoinOptions['places'], bodies: string): ProgramError {
+  return new ProgramError(
+    'deployment',
+    `the records at ${places.records} are new or empty, and the bodies at ${places.blobs} ${bodies}: the records are lost. ` +
+      'Put them back, or restore a snapshot to another folder ("coffer-store restore"); the bodies stay as they are until then',
+  );
 }
 
 function different(places: JoinOptions['places'], deploymentId: string, found: string): ProgramError {

@@ -1,5 +1,7 @@
 import type { Tier, Tiers } from '../objects/tiers/tiers.ts';
 import { type BlobStore, blobsUnavailable } from '../store/blob-store.ts';
+import { readUnpromoted, unpromotedText } from '../store/promotion.ts';
+import type { RecordStore } from '../store/record-store.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
 import type { TierConfigurations } from './tier-configurations.ts';
 import type { TierConnection } from './tier-connection.ts';
@@ -14,13 +16,19 @@ interface OpenTier extends TierConnection {
 /** The blob stores of the tiers, for one thread. They are opened when a body is needed. */
 export class TierStores implements Tiers {
   readonly #configurations: TierConfigurations;
+  readonly #records: Pick<RecordStore, 'get'>;
   readonly #clock: () => number;
   readonly #open = new Map<TierNumber, OpenTier>();
   #read = -Infinity;
   #reading: Promise<void> | undefined;
 
-  constructor(configurations: TierConfigurations, clock: () => number = () => performance.now()) {
+  constructor(
+    configurations: TierConfigurations,
+    records: Pick<RecordStore, 'get'>,
+    clock: () => number = () => performance.now(),
+  ) {
     this.#configurations = configurations;
+    this.#records = records;
     this.#clock = clock;
   }
 
@@ -28,8 +36,12 @@ export class TierStores implements Tiers {
     return (await this.#configurations.get(name))?.tier;
   }
 
-  /** Returns the store of a tier. Throws `StoreError` where there is no such tier. */
+  /** Returns the store of a tier. Throws `StoreError` where there is no such tier, and where the bodies there may be those of another store. */
   async storeOf(number: TierNumber): Promise<BlobStore> {
+    const unpromoted = await readUnpromoted(this.#records);
+    if (unpromoted !== undefined) {
+      throw blobsUnavailable('unreachable', `a body in a tier is not touched: ${unpromotedText(unpromoted)}`);
+    }
     const known = this.#open.has(number);
     if (!known || this.#clock() - this.#read >= STALE_MS) await (this.#reading ??= this.#readAll());
     const open = this.#open.get(number);

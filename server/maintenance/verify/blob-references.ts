@@ -2,7 +2,9 @@ import { type BlobId, isBlobId } from '../../store/blob-store.ts';
 import { decodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import type { PartRecord } from '../../objects/records/upload-record.ts';
 import { within, after, decodeKey } from '../../store/keys.ts';
-import type { RecordStore, Revision } from '../../store/record-store.ts';
+import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
+import type { BlobOwner } from '../../objects/contract/objects.ts';
+import { isReadable } from './orphan-blobs.ts';
 import { allObjectRecords, entries, type ObjectRecords, readObjectRecords } from './object-records.ts';
 import { type ObjectPlan, planObject } from './plan-object.ts';
 import type { VerifyContext } from './check-object.ts';
@@ -159,16 +161,46 @@ async function* unreferencedIn(check: VerifyContext, window: BlobWindow): AsyncG
   if (suspects.size > 0) yield* confirmed(check, suspects);
 }
 
-async function* confirmed({ records, signal }: VerifyContext, suspects: Map<BlobId, Revision>): AsyncGenerator<Issue> {
+async function* confirmed(
+  { records, blobs, signal }: VerifyContext,
+  suspects: Map<BlobId, Revision>,
+): AsyncGenerator<Issue> {
   for await (const blob of referredBlobs(records, signal)) suspects.delete(blob);
   for (const [blob, revision] of suspects) {
     const owner = recordKeys.owner(blob);
-    if ((await records.get(owner))?.revision !== revision) continue;
-    yield {
-      kind: 'stray-record',
-      record: shownKey(owner),
-      message: `the record keeps blob ${blob}, and no object or part refers to it`,
-    };
+    const found = await records.get(owner);
+    if (found?.revision !== revision) continue;
+    yield (await isReadable(blobs, blob))
+      ? lostObject(owner, blob, found.value)
+      : {
+          kind: 'stray-record',
+          record: shownKey(owner),
+          message: `the record keeps blob ${blob}, which does not exist, and no object or part refers to it`,
+        };
   }
   suspects.clear();
+}
+
+/** A commit that deletes an object deletes the owner record of its body too. */
+function lostObject(owner: Key, blob: BlobId, value: Buffer): Issue {
+  const place = ownerPlace(value);
+  const of = place.bucket === undefined ? 'an object or a part' : `${place.bucket}/${place.key}`;
+  return {
+    kind: 'lost-object',
+    record: shownKey(owner),
+    ...place,
+    blob,
+    message: `blob ${blob} is the body of ${of}, whose record is lost`,
+  };
+}
+
+/** The owner record of a packed body names its object. */
+function ownerPlace(value: Buffer): { readonly bucket?: string; readonly key?: string } {
+  try {
+    const { bucket, key } = decodeRecord(value, 'an owner') as Partial<BlobOwner>;
+    return typeof bucket === 'string' && typeof key === 'string' ? { bucket, key } : {};
+  } catch (error) {
+    if (isUnreadable(error)) return {};
+    throw error;
+  }
 }

@@ -214,6 +214,5 @@ async function ownerError(records: RecordStore, blob: BlobId, id: string): Promi
 
 function issueOf({ kind, message }: Damage, place: NamedUser & { readonly blob?: BlobId }, what: string): Issue {
   const found = { ...place, message: `${what} ${message}` };
-  if (kind === 'missing') return { kind: 'missing-body', ...found };
-  return { kind: 'damaged-body', ...found, ...(kind === 'unreadable' && { unreadable: true }) };
+  return { kind: `${kind}-body`, ...found };
 }

@@ -86,9 +86,9 @@ export async function* unreferencedParts({ records, signal }: VerifyContext, win
       // Excludes uploads that began after the pass, and uploads that ended meanwhile with all their parts.
       if (await belongsNow(records, id)) continue;
       yield {
-        kind: 'stray-record',
+        kind: 'lost-object',
         record: shownKey(within('p', id).start),
-        message: `the parts of upload ${id} belong to no upload`,
+        message: `the parts of upload ${id} are there, and the record of the upload is lost`,
       };
     }
     if (!full) return;

@@ -9,7 +9,8 @@ import type { Key } from '../../store/record-store.ts';
  */
 export type Issue =
   | {
-      readonly kind: 'missing-body' | 'damaged-body';
+      /** `unreadable`: the store failed to read the bytes, which says nothing about them. */
+      readonly kind: 'missing-body' | 'damaged-body' | 'unreadable-body';
       readonly bucket: string;
       readonly key: string;
       /** The id of a noncurrent version, or `null`; absent for the current one. */
@@ -17,8 +18,6 @@ export type Issue =
       /** The id of a multipart upload in progress. */
       readonly uploadId?: string;
       readonly blob?: BlobId;
-      /** The store failed to read the bytes, which says nothing about them. */
-      readonly unreadable?: true;
       readonly message: string;
     }
   /** The blob of an object or part without an owner record: it exists, and garbage collection would remove it. */
@@ -52,6 +51,17 @@ export type Issue =
       readonly versionId?: string;
       readonly message: string;
     }
+  /** A body, or the parts of an upload, whose object or upload has no record: the record was lost. */
+  | {
+      readonly kind: 'lost-object';
+      readonly record: string;
+      readonly bucket?: string;
+      readonly key?: string;
+      readonly blob?: BlobId;
+      readonly message: string;
+    }
+  /** The records of a kind, or of a bucket, are not those that were committed. */
+  | { readonly kind: 'lost-records'; readonly record: string; readonly message: string }
   /** A blob older than the grace period that nothing refers to and that garbage collection does not know. */
   | { readonly kind: 'orphan-blob'; readonly blob: BlobId; readonly message: string }
   /** A record that nothing refers to, or that refers to nothing: it takes space, no data is lost. */
@@ -60,8 +70,24 @@ export type Issue =
   | { readonly kind: 'unreadable-record'; readonly record: string; readonly message: string };
 
 /** Reports if an issue means that data of a client is lost. */
-export function isLoss(issue: Issue): boolean {
-  return issue.kind === 'missing-body' || issue.kind === 'damaged-body' || issue.kind === 'unreadable-record';
+export function isLoss({ kind }: Issue): boolean {
+  switch (kind) {
+    case 'missing-body':
+    case 'damaged-body':
+    case 'unreadable-record':
+    case 'lost-object':
+    case 'lost-records':
+      return true;
+    case 'unreadable-body':
+    case 'unowned-blob':
+    case 'block-sums':
+    case 'inconsistent-versions':
+    case 'orphan-blob':
+    case 'stray-record':
+      return false;
+    default:
+      return kind satisfies never;
+  }
 }
 
 /** Formats the key of a record: its parts in JSON, or its bytes in hexadecimal where it is no key of Coffer. */

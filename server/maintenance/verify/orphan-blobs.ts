@@ -48,7 +48,8 @@ async function unknownAmong({ records }: VerifyContext, ids: readonly BlobId[]):
   );
 }
 
-async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
+/** Returns false for a blob that is missing or half-written. */
+export async function isReadable(blobs: BlobStore, blob: BlobId): Promise<boolean> {
   try {
     for await (const _chunk of eachChunk(blobs.read(blob, { start: 0, end: 1 })));
     return true;

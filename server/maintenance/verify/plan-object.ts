@@ -27,8 +27,11 @@ export function planObject(records: ObjectRecords): ObjectPlan {
   const { bucket, key, object, marker, inline, manifest } = records;
   const what = placeText(records);
   if (object === undefined) {
-    const why = marker === undefined ? `no object ${what}` : `${what} is a delete marker`;
-    return { issues: [...currentIssues(records), ...strays([inline, manifest], why)], streams: [] };
+    const rest =
+      marker === undefined
+        ? lostObject(records, [inline, manifest])
+        : strays([inline, manifest], `${what} is a delete marker`);
+    return { issues: [...currentIssues(records), ...rest], streams: [] };
   }
   let record: ObjectRecord;
   try {
@@ -223,6 +226,20 @@ export function isProtection(protection: unknown): boolean {
 
 function unusable(place: Place, { kind }: Wrong, message: string): Issue {
   return { kind, ...namedPlace(place), message };
+}
+
+/** A commit that deletes an object deletes its body too. */
+function lostObject(place: Place, entries: readonly (Entry | undefined)[]): Issue[] {
+  const { bucket, key } = place;
+  return entries
+    .filter((entry) => entry !== undefined)
+    .map((entry) => ({
+      kind: 'lost-object',
+      record: shownKey(entry.key),
+      bucket,
+      key,
+      message: `the body of ${placeText(place)} is there, and its record is lost`,
+    }));
 }
 
 function strays(entries: readonly (Entry | undefined)[], why: string): Issue[] {

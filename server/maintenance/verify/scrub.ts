@@ -190,5 +190,5 @@ class Scrub {
 
 function isCertain(issue: Issue): boolean {
   if (issue.kind === 'missing-body') return true;
-  return issue.kind === 'damaged-body' && issue.unreadable !== true;
+  return issue.kind === 'damaged-body';
 }

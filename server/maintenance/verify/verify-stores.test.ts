@@ -202,7 +202,7 @@ describe('verifyStores', () => {
       const test = await filledLayer();
       const blob = await blobOf(test, 'large');
       await deleteRecord(test, recordKeys.object('bucket', 'large'));
-      expect(await issues(test)).toMatchObject([{ kind: 'stray-record', record: JSON.stringify(['r', blob]) }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'lost-object', record: JSON.stringify(['r', blob]) }]);
     });
   });
 
@@ -281,7 +281,7 @@ describe('verifyStores', () => {
     it.each(['inline', 'manifest'] as const)('an %s record without its object', async (kind) => {
       const test = await filledLayer();
       await writeRecord(test, recordKeys[kind]('bucket', 'nobody'), Buffer.alloc(20));
-      expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'lost-object' }]);
     });
 
     it('an inline body beside a blob', async () => {
@@ -300,7 +300,7 @@ describe('verifyStores', () => {
     it('parts of an upload that is not there, and none of one that ended', async () => {
       const test = await filledLayer();
       await deleteRecord(test, recordKeys.upload('bucket', 'open', test.uploadId));
-      expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
+      expect(await issues(test)).toMatchObject([{ kind: 'lost-object' }]);
       await writeRecord(test, recordKeys.leftovers(test.uploadId), encodeRecord({}));
       expect(await issues(test)).toEqual([]);
     });

@@ -7,6 +7,7 @@ import { type VerifyContext, checkObject } from './check-object.ts';
 import type { Issue } from './issue.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
+import { compareCounts } from './compare-counts.ts';
 import { checkCanaries, checkRecords, unreferencedBlockSums } from './check-records.ts';
 import { unreferencedOwners } from './blob-references.ts';
 import { checkUpload, unreferencedParts } from './check-upload.ts';
@@ -38,6 +39,8 @@ export interface VerifySummary {
   readonly blobs: number;
   /** Bytes of blobs that were read. */
   readonly bytes: number;
+  /** True where the records have counts to compare them with. Without, a record that is gone without a trace is not noticed. */
+  readonly counted: boolean;
   readonly findings: number;
 }
 
@@ -49,7 +52,7 @@ const CONCURRENCY = 16;
  */
 export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issue, VerifySummary> {
   const { records, blobs, signal, concurrency = CONCURRENCY } = options;
-  const summary = { objects: 0, versions: 0, uploads: 0, blobs: 0, bytes: 0, findings: 0 };
+  const summary = { objects: 0, versions: 0, uploads: 0, blobs: 0, bytes: 0, counted: false, findings: 0 };
   const progress = () => options.onProgress?.({ ...summary });
   const check: VerifyContext = {
     records,
@@ -71,6 +74,7 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
   return summary;
 
   async function* everyIssue(): AsyncGenerator<Issue> {
+    summary.counted = yield* compareCounts(records, signal);
     yield* checkRecords(check);
     yield* checkCanaries(check);
     yield* unreferencedBlockSums(check);

@@ -70,7 +70,7 @@ describe('verifyStores with versions', () => {
     const order = versionOrder('ff'.repeat(16));
     const key = kind === 'i' ? recordKeys.inline : recordKeys.manifest;
     await writeRecord(test, key('bucket', 'key', order), Buffer.from('anything'));
-    expect(await issues(test)).toMatchObject([{ kind: 'stray-record' }]);
+    expect(await issues(test)).toMatchObject([{ kind: 'lost-object' }]);
   });
 
   it.each(['i', 'm'])('finds that the record of kind %s of a noncurrent version is gone', async (kind) => {

@@ -69,6 +69,10 @@ async function verifyServer(options: VerifyArguments & ServerOptions, io: Io, re
   return conclude(report, options.server, summary, findings.filter((issue) => isLoss(issue)).length);
 }
 
+/** The verdict where a record that is gone would leave no trace. */
+const untold =
+  'what the records name is there; whether records are missing cannot be told, since these records have no counts';
+
 export function conclude(report: Report, where: string, summary: VerifySummary, losses: number): number {
   const { objects, versions, uploads, blobs, bytes, findings: issues } = summary;
   const noncurrent = counted(versions, 'noncurrent version or delete marker', 'noncurrent versions and delete markers');
@@ -81,11 +85,12 @@ export function conclude(report: Report, where: string, summary: VerifySummary, 
   ].join(', ');
   const lost = counted(
     losses,
-    'of them means that data is lost: restore that object from a backup, or delete it',
-    'of them mean that data is lost: restore those objects from a backup, or delete them',
+    'of them means that data is lost: restore it from a backup',
+    'of them mean that data is lost: restore it from a backup',
   );
-  const verdict =
-    issues === 0 ? 'nothing is wrong' : `${counted(issues, 'finding')}, ${losses === 0 ? 'no data is lost' : lost}`;
+  // The server of before has no such field.
+  const clean = summary.counted === true ? 'nothing is wrong' : untold;
+  const verdict = issues === 0 ? clean : `${counted(issues, 'finding')}, ${losses === 0 ? 'no data is lost' : lost}`;
   report.line(`${where}: ${looked}: ${verdict}`, { type: 'summary', ...summary, losses });
   return issues === 0 ? 0 : 1;
 }

@@ -69,7 +69,6 @@ class RecentCommits {
 /** The maximum size of the values in one transaction. More would spill its pages and delay the other batches. */
 const GROUP_BYTES = 16 * 1024 * 1024;
 
-
 interface Waiting {
   readonly batch: Batch;
   readonly puts: readonly { readonly key: Key; readonly stored: Stored; readonly length: number }[];

@@ -64,17 +64,20 @@ function batchOf(changes: readonly (typeof change extends fc.Arbitrary<infer T> 
 describe('the counts of records', () => {
   it('are those that a reader of all records finds, after any commits', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), { maxLength: 20 }), async (groups) => {
-        const own = await temporaryFolder();
-        const records = openLmdbRecordStore({ folder: own.path });
-        try {
-          await Promise.all(groups.map((changes) => records.commit(batchOf(changes))));
-          expect(shown(await records.counts?.())).toEqual(shown(await scanned(records)));
-        } finally {
-          await records.close();
-          await own.remove();
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), { maxLength: 20 }),
+        async (groups) => {
+          const own = await temporaryFolder();
+          const records = openLmdbRecordStore({ folder: own.path });
+          try {
+            await Promise.all(groups.map((changes) => records.commit(batchOf(changes))));
+            expect(shown(await records.counts?.())).toEqual(shown(await scanned(records)));
+          } finally {
+            await records.close();
+            await own.remove();
+          }
+        },
+      ),
       { numRuns: 50 },
     );
   });

@@ -83,7 +83,8 @@ describe('a record file', () => {
         await writeFile(path, damaged);
         if (damageOfRecordFile(path) !== undefined) found += 1;
         // LMDB reads what the check lets through, and the process lives. Large values have no structure: what they hold is looked at above.
-        else if (way === 'zeros' || way === 'random bytes') expect(await everything(), `page ${page}: ${way}`).toBe(content);
+        else if (way === 'zeros' || way === 'random bytes')
+          expect(await everything(), `page ${page}: ${way}`).toBe(content);
         else expect(await everything(), `page ${page}: ${way}`).toEqual(expect.any(String));
       }
     }

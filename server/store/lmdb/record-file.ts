@@ -119,10 +119,12 @@ class RecordFile {
     if (Number(bytes.readBigUInt64LE(0)) !== page || (bytes.readUInt16LE(FLAGS) & META) === 0) {
       throw new Damage(`${what} is overwritten`);
     }
-    if (bytes.readUInt32LE(HEADER) !== MAGIC || bytes.length < META_END) throw new Damage(`${what} is not that of a record file`);
+    if (bytes.readUInt32LE(HEADER) !== MAGIC || bytes.length < META_END)
+      throw new Damage(`${what} is not that of a record file`);
     if (bytes.readUInt32LE(HEADER + 4) !== VERSION) throw new Damage(`${what} has an unknown version`);
     const pageSize = bytes.readUInt32LE(META_TREES);
-    if (pageSize < MIN_PAGE || pageSize > MAX_PAGE || (pageSize & (pageSize - 1)) !== 0) throw new Damage(`${what} is damaged`);
+    if (pageSize < MIN_PAGE || pageSize > MAX_PAGE || (pageSize & (pageSize - 1)) !== 0)
+      throw new Damage(`${what} is damaged`);
     return {
       pageSize,
       last: Number(bytes.readBigUInt64LE(META_LAST)),
@@ -137,7 +139,8 @@ class RecordFile {
     const found = { branches: 0, leaves: 0, overflows: 0, entries: 0 };
     const inner: Tree[] = [];
     if (tree.root === NO_PAGE) {
-      if (tree.entries !== 0) throw new Damage(`the tree of ${tree.name} has lost its root, and ${tree.entries} entries`);
+      if (tree.entries !== 0)
+        throw new Damage(`the tree of ${tree.name} has lost its root, and ${tree.entries} entries`);
       return inner;
     }
     const open: Place[] = [{ page: this.#pageNumber(tree.root, tree), level: 1, from: undefined, to: undefined }];
@@ -178,10 +181,15 @@ class RecordFile {
   }
 
   #compare(tree: Tree, found: Omit<Tree, 'name' | 'root' | 'depth'>): void {
-    const counts = this.#withLeaves || tree.name !== 'records' ? (['entries', 'leaves', 'branches', 'overflows'] as const) : (['leaves', 'branches'] as const);
+    const counts =
+      this.#withLeaves || tree.name !== 'records'
+        ? (['entries', 'leaves', 'branches', 'overflows'] as const)
+        : (['leaves', 'branches'] as const);
     for (const count of counts) {
       if (found[count] !== tree[count]) {
-        throw new Damage(`the tree of ${tree.name} has ${found[count]} ${names[count]}, and its head says ${tree[count]}`);
+        throw new Damage(
+          `the tree of ${tree.name} has ${found[count]} ${names[count]}, and its head says ${tree[count]}`,
+        );
       }
     }
   }
@@ -199,7 +207,8 @@ class RecordFile {
   }
 
   #pageNumber(page: bigint, { name }: Tree): number {
-    if (page < BigInt(HEADS) || page > BigInt(this.#last)) throw new Damage(`the tree of ${name} refers to page ${page}, which does not exist`);
+    if (page < BigInt(HEADS) || page > BigInt(this.#last))
+      throw new Damage(`the tree of ${name} refers to page ${page}, which does not exist`);
     return Number(page);
   }
 

@@ -1,7 +1,8 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { defaultTimeouts, S3Connection } from './connection.ts';
 import type { BlobsAddress } from '../store-address.ts';
-import { type BlobsMarker, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
+import { checkpointText, readCheckpointText } from '../checkpoint.ts';
+import { type BlobsMarker, checkpointName, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
 import { callFailure, type CallFailure } from '../store-error.ts';
 
 type BucketAddress = Extract<BlobsAddress, { kind: 's3' }>;
@@ -9,6 +10,7 @@ type BucketAddress = Extract<BlobsAddress, { kind: 's3' }>;
 /** The marker of a prefix in a bucket of another S3. */
 export function bucketMarker(address: BucketAddress): BlobsMarker {
   const at = { Bucket: address.bucket, Key: address.prefix + markerName };
+  const checkpoint = { Bucket: address.bucket, Key: address.prefix + checkpointName };
   return {
     read() {
       return connected(address, async (connection) => {
@@ -34,6 +36,23 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
         if (!notImplemented.has(callFailure(error)?.code ?? '')) throw error;
         await writing({});
       }
+    },
+    readCheckpoint() {
+      return connected(address, async (connection) => {
+        const text = await connection.call('read the checkpoint', async (client, options) => {
+          const { Body } = await client.send(new GetObjectCommand(checkpoint), options);
+          return (await Body?.transformToString()) ?? '';
+        });
+        return readCheckpointText(text);
+      }).catch(unless('absent'));
+    },
+    async writeCheckpoint(next) {
+      const put = { ...checkpoint, Body: checkpointText(next), ContentType: 'application/json' };
+      await connected(address, (connection) =>
+        connection.call('write the checkpoint', async (client, options) => {
+          await client.send(new PutObjectCommand(put), options);
+        }),
+      );
     },
   };
 }

@@ -18,7 +18,6 @@ interface Finding {
   readonly uploadId?: string;
   readonly blob?: string;
   readonly record?: string;
-  readonly unreadable?: true;
 }
 
 interface Summary {
@@ -27,6 +26,8 @@ interface Summary {
   readonly uploads: number;
   readonly blobs: number;
   readonly bytes: number;
+  /** False where records may be missing without a trace. */
+  readonly counted: boolean;
 }
 
 interface Verification {
@@ -39,6 +40,9 @@ interface Verification {
 const kinds: Readonly<Record<string, { readonly words: string; readonly isLoss: boolean }>> = {
   'missing-body': { words: t.work.missingBody, isLoss: true },
   'damaged-body': { words: t.work.damagedBody, isLoss: true },
+  'unreadable-body': { words: t.work.unreadableBody, isLoss: false },
+  'lost-object': { words: t.work.lostObject, isLoss: true },
+  'lost-records': { words: t.work.lostRecords, isLoss: true },
   'unreadable-record': { words: t.work.unreadableRecord, isLoss: true },
   'unowned-blob': { words: t.work.bodyWithoutItsOwnerRecord, isLoss: false },
   'block-sums': { words: t.work.wrongBlockChecksums, isLoss: false },
@@ -79,7 +83,9 @@ function Verified({ verification: { findings, more, summary } }: { readonly veri
   const count = findings.length;
   const verdict =
     count === 0
-      ? t.work.nothingIsWrong
+      ? summary.counted
+        ? t.work.nothingIsWrong
+        : t.work.missingRecordsUntold
       : more
         ? say(t.work.findings, { findings: count })
         : say(t.work.findingsFindings, { findings: count });
@@ -131,7 +137,7 @@ function Kind({ finding: { kind } }: { readonly finding: Finding }) {
 }
 
 function FindingCell({ finding }: { readonly finding: Finding }) {
-  const { bucket, key, versionId, uploadId, blob, record, unreadable, message } = finding;
+  const { bucket, key, versionId, uploadId, blob, record, kind, message } = finding;
   const place = [
     ...(versionId === undefined ? [] : [say(t.work.versionOf, { versionId })]),
     ...(uploadId === undefined ? [] : [say(t.work.uploadOf, { uploadId })]),
@@ -153,7 +159,7 @@ function FindingCell({ finding }: { readonly finding: Finding }) {
       <Text size="xs" c="dimmed" lang="en">
         {message}
       </Text>
-      {unreadable === true && (
+      {kind === 'unreadable-body' && (
         <Text size="xs" c="dimmed">
           {t.work.theStoreCouldNotReadItWhich}
         </Text>

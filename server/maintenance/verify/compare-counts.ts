@@ -1,0 +1,85 @@
+import { endOf } from '../../store/keys.ts';
+import { isSameCount, type RecordCount, RecordTally } from '../../store/record-counts.ts';
+import { type RecordStore, scanPages } from '../../store/record-store.ts';
+import { type Issue, shownKey } from './issue.ts';
+
+/** A group that changes while it is read is read again this many times. */
+const ATTEMPTS = 3;
+
+type Counts = ReadonlyMap<string, RecordCount>;
+
+/**
+ * Compares all records with the counts that were written in their commits. Yields the groups in which records are missing, or of an earlier
+ * moment. Returns false where there are no counts, or where a group changes all the time, so that it cannot be told.
+ */
+export async function* compareCounts(records: RecordStore, signal?: AbortSignal): AsyncGenerator<Issue, boolean> {
+  const before = await countsOf(records);
+  if (before === undefined) return false;
+  const found = await tallied(records, { start: Buffer.of(0), end: endOf(Buffer.alloc(0)) }, signal);
+  const after = await countsOf(records);
+  if (after === undefined) return false;
+  let told = true;
+  for (const name of new Set([...before.keys(), ...after.keys(), ...found.keys()])) {
+    if (isSame(before.get(name), after.get(name)) && isSame(after.get(name), found.get(name))) continue;
+    const issue = await issueOf(records, name, signal);
+    if (issue === 'changing') told = false;
+    else if (issue !== undefined) yield issue;
+  }
+  return told;
+}
+
+async function countsOf(records: RecordStore): Promise<Counts | undefined> {
+  const counts = await records.counts?.();
+  return counts && byName(counts);
+}
+
+function byName(counts: readonly RecordCount[]): Counts {
+  return new Map(counts.map((count) => [count.group.toString('latin1'), count]));
+}
+
+/** Compares one group, which may have changed while all were read. */
+async function issueOf(
+  records: RecordStore,
+  name: string,
+  signal?: AbortSignal,
+): Promise<Issue | 'changing' | undefined> {
+  const start = Buffer.from(name, 'latin1');
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const before = (await countsOf(records))?.get(name);
+    const found = (await tallied(records, { start, end: endOf(start) }, signal)).get(name);
+    const after = (await countsOf(records))?.get(name);
+    if (!isSame(before, after)) continue;
+    return isSame(after, found)
+      ? undefined
+      : { kind: 'lost-records', record: shownKey(start), message: messageOf(start, after, found) };
+  }
+  return 'changing';
+}
+
+async function tallied(
+  records: RecordStore,
+  range: { readonly start: Buffer; readonly end: Buffer },
+  signal?: AbortSignal,
+): Promise<Counts> {
+  const tally = new RecordTally();
+  for await (const page of scanPages(records, range)) {
+    signal?.throwIfAborted();
+    for (const item of page) if (item.kind === 'entry') tally.add(item.key, item.revision, item.value.length);
+  }
+  return byName(tally.counts());
+}
+
+const none: Omit<RecordCount, 'group'> = { records: 0, bytes: 0, sums: [0, 0] };
+
+function isSame(one: RecordCount | undefined, other: RecordCount | undefined): boolean {
+  return isSameCount(one ?? none, other ?? none);
+}
+
+function messageOf(group: Buffer, stored: RecordCount | undefined, found: RecordCount | undefined): string {
+  const [expected, got] = [stored?.records ?? 0, found?.records ?? 0];
+  const what = `the records ${shownKey(group)}`;
+  if (expected === got)
+    return `${what} are ${got} as they should be, and some of them are not those that were committed last`;
+  const difference = got < expected ? `${expected - got} are lost` : `${got - expected} were deleted before`;
+  return `${what} should be ${expected}, and are ${got}: ${difference}`;
+}
