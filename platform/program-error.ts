@@ -10,6 +10,8 @@ export type ProgramErrorCode =
   | 'configuration'
   /** A certificate, a private key or a bundle of authorities is unusable. */
   | 'tls-files'
+  /** The file of records is missing or damaged. */
+  | 'record-file'
   /** The server cannot listen on its address. The cause has the code of the system. */
   | 'listen'
   /** The address of a store is wrong. */

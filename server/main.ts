@@ -16,6 +16,7 @@ import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/proc
 import { bucketCounterMemory, requestCounterMemory } from './observability/metrics/request-counters.ts';
 import { hashingPlaces, startHashingThreads, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { folderOf, parseArguments, type ServerArguments } from './process/command-line.ts';
+import { prepareRecordFile } from './process/record-files.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
 import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
@@ -50,6 +51,7 @@ async function main(): Promise<void> {
   const folders: DataFolder[] = [];
   try {
     for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
+    prepareRecordFile(places);
     await run({ settings, places, folders, log, live, tls });
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));

@@ -1,11 +1,17 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, link, mkdir, readFile, stat, opendir, readdir, rmdir } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, readFile, realpath, stat, opendir, readdir, rm } from 'node:fs/promises';
 import { syncFile, syncFolder, writeDurably } from '../store/durable-file.ts';
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
+import { recordedCheckpoint } from '../store/checkpoint.ts';
+import { countRecords } from '../store/lmdb/counts.ts';
+import { RECORD_FILE } from '../store/lmdb/environment.ts';
+import { openLmdbReadOnly } from '../store/lmdb/read-only.ts';
+import { leaveMoment } from './moment-records.ts';
+import { describeSnapshot, readSnapshotAbout, SNAPSHOT_FILE } from './snapshot-files.ts';
 import { holdGarbageCollection } from '../objects/garbage-collection.ts';
 import type { BlobId, SegmentId } from '../store/blob-store.ts';
-import { markerName } from '../store/blobs-marker.ts';
+import { folderMarker, markerName } from '../store/blobs-marker.ts';
 import { placeOf } from '../store/packed-id.ts';
 import { tierOf } from '../store/tiered-id.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
@@ -41,6 +47,8 @@ interface SnapshotOptions {
   readonly folder: string;
   /** A folder that does not exist yet. */
   readonly out: string;
+  /** True if no server uses the stores: nothing is removed, and no hold is written. */
+  readonly exclusive?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: SnapshotSummary) => void;
   readonly clock?: () => number;
@@ -63,21 +71,42 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSu
   const backup = records.backup?.bind(records);
   if (backup === undefined) throw new MaintenanceError('unsupported', 'only records in a data folder have snapshots');
   if (await exists(out)) throw new MaintenanceError('exists', `${out} exists already: name a folder that does not`);
-  const hold = await holdGarbageCollection(records, { clock, random });
+  const hold = options.exclusive === true ? undefined : await holdGarbageCollection(records, { clock, random });
   try {
     return await writeFolderAtomically(out, async (partial) => {
+      const taken = new Date(clock()).toISOString();
       await mkdir(partial, { mode: 0o700 });
       await backup(join(partial, 'records'));
+      const { checkpoint, counts } = await prepareRecords(join(partial, 'records'), taken, clock());
       const summary = await linkBlobs(options, partial);
       const { deploymentId } = await copySmallFiles(folder, partial);
-      const about = { taken: new Date(clock()).toISOString(), deploymentId, ...summary };
-      await writeDurably(join(partial, 'snapshot.json'), `${JSON.stringify(about, undefined, 2)}\n`);
+      // The checkpoint of the store may be newer by now than its records were.
+      if (checkpoint !== undefined) await folderMarker(join(partial, 'blobs')).writeCheckpoint(checkpoint);
+      const about = { taken, deploymentId, ...summary, ...(await describeSnapshot(partial, counts)) };
+      await writeDurably(join(partial, SNAPSHOT_FILE), `${JSON.stringify(about, undefined, 2)}\n`);
       await syncFolder(partial);
       return summary;
     });
   } finally {
-    await hold.release();
+    await hold?.release();
   }
+}
+
+/** Makes copied records those of a store that is restored from them, and counts them where their server did not. */
+async function prepareRecords(folder: string, taken: string | undefined, now: number) {
+  countRecords(folder);
+  const records = openLmdbRecordStore({ folder });
+  let found;
+  try {
+    await leaveMoment(records, { now, taken });
+    found = { checkpoint: await recordedCheckpoint(records), counts: (await records.counts?.()) ?? [] };
+  } finally {
+    await records.close();
+  }
+  await rm(join(folder, 'lock.mdb'), { force: true });
+  await syncFile(join(folder, RECORD_FILE));
+  await syncFolder(folder);
+  return found;
 }
 
 async function linkBlobs({ folder, signal, onProgress }: SnapshotOptions, partial: string): Promise<SnapshotSummary> {
@@ -108,7 +137,7 @@ async function linkBlobs({ folder, signal, onProgress }: SnapshotOptions, partia
     if (found) linked.add(segment);
     return found || linkFile(fileOf(blob));
   };
-  const snapshot = openLmdbRecordStore({ folder: join(partial, 'records') });
+  const snapshot = openLmdbReadOnly(join(partial, 'records'));
   try {
     for await (const blob of referredBlobs(snapshot, signal)) {
       // A body in a tier stays there.
@@ -159,41 +188,81 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** Files that opening a snapshot leaves in it. A data folder does not need them. */
-const leftOut = new Set(['lock', 'lock.mdb', 'snapshot.json']);
+/** Files that older versions left in a snapshot that they opened. A data folder does not need them. */
+const leftOut = new Set(['lock', 'lock.mdb', SNAPSHOT_FILE]);
+
+/** The file of a folder that is being filled in place. */
+const UNFINISHED = 'restore-unfinished';
+const FORMAT_FILE = 'format.json';
 
 /**
- * Copies a snapshot to a new data folder. The snapshot does not change: files are copied, not linked. The folder gets its name only
- * when all of it is durable. The caller should have verified the snapshot.
+ * Copies a snapshot to a new data folder. The snapshot does not change: files are copied, not linked. A folder that does not exist gets its name
+ * only when all of it is durable. One that exists is filled in place, since it may be a mount point, and gets its format file last: a server
+ * refuses it before. The caller should have verified the snapshot.
  */
-export async function restoreSnapshot(snapshot: string, folder: string): Promise<void> {
-  const target = resolve(folder);
-  await refuseUnlessEmpty(target);
-  await writeFolderAtomically(target, async (partial) => {
-    await copyFolder(resolve(snapshot), partial);
-    await rmdir(target).catch(() => undefined);
-  });
+export async function restoreSnapshot(snapshot: string, folder: string, signal?: AbortSignal): Promise<void> {
+  const from = resolve(snapshot);
+  const taken = (await readSnapshotAbout(from).catch(() => undefined))?.taken;
+  const fill = async (target: string) => {
+    for (const name of ['records', 'blobs']) await copyFolder(join(from, name), join(target, name), signal);
+    await prepareRecords(join(target, 'records'), taken, Date.now());
+  };
+  const existing = await existingFolder(folder);
+  if (existing === undefined) {
+    await writeFolderAtomically(resolve(folder), async (partial) => {
+      await mkdir(partial, { mode: 0o700 });
+      await fill(partial);
+      await durableCopy(join(from, FORMAT_FILE), join(partial, FORMAT_FILE));
+      await syncFolder(partial);
+    });
+    return;
+  }
+  await removeUnfinished(existing);
+  await writeDurably(join(existing, UNFINISHED), '');
+  try {
+    await fill(existing);
+    await writeDurably(join(existing, FORMAT_FILE), await readFile(join(from, FORMAT_FILE), 'utf8'));
+  } catch (error) {
+    await removeUnfinished(existing).catch(() => undefined);
+    throw error;
+  }
+  await rm(join(existing, UNFINISHED));
+  await syncFolder(existing);
 }
 
-async function copyFolder(from: string, to: string): Promise<void> {
+/** Removes what a killed restore left behind. */
+async function removeUnfinished(folder: string): Promise<void> {
+  if (!(await readdir(folder)).includes(UNFINISHED)) return;
+  for (const name of ['records', 'blobs', UNFINISHED]) await rm(join(folder, name), { recursive: true, force: true });
+}
+
+async function copyFolder(from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   for await (const entry of await opendir(from)) {
+    signal?.throwIfAborted();
     if (leftOut.has(entry.name)) continue;
-    if (entry.isDirectory()) await copyFolder(join(from, entry.name), join(to, entry.name));
+    if (entry.isDirectory()) await copyFolder(join(from, entry.name), join(to, entry.name), signal);
     else await durableCopy(join(from, entry.name), join(to, entry.name));
   }
   await syncFolder(to);
 }
 
-async function refuseUnlessEmpty(folder: string): Promise<void> {
+/** Names that may be in a folder that is filled: what file systems make, and what a killed restore left behind. */
+const mayBeThere = ['lost+found'];
+
+/** Returns the folder that a path leads to, or undefined where there is none. Throws `MaintenanceError` where it holds anything. */
+export async function existingFolder(path: string): Promise<string | undefined> {
   let names: string[];
   try {
-    names = await readdir(folder);
+    names = await readdir(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOTDIR')) throw new MaintenanceError('exists', `${path} is not a folder: name an empty folder`);
     throw error;
   }
-  if (names.length > 0) {
-    throw new MaintenanceError('exists', `${folder} is not empty: name an empty folder, or one that does not exist`);
+  const unfinished = names.includes(UNFINISHED) ? ['records', 'blobs', UNFINISHED] : [];
+  if (names.some((name) => ![...mayBeThere, ...unfinished].includes(name))) {
+    throw new MaintenanceError('exists', `${path} is not empty: name an empty folder, or one that does not exist`);
   }
+  return realpath(path);
 }

@@ -164,7 +164,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             log.warn({ event: 'unpromoted' }, `${unpromotedText(joined.unpromoted)}: ${unpromotedAdvice}`);
           }
           periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks, reads);
-          checkpoints = joined && runCheckpoints(services, replicas.lease, log, joined.marker);
+          checkpoints = joined && runCheckpoints(services, replicas.lease, log, tasks, joined.marker);
           userChecks = runUserChecks(
             services.federation.userStatusCheck,
             replicas.lease,

@@ -18,6 +18,7 @@ import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationHealth } from '../replication/replication-health.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { operationNames } from '../s3/routes.ts';
+import { readUnpromoted, unpromotedAdvice, unpromotedText } from '../store/promotion.ts';
 import { isReadOnly } from '../store/commits.ts';
 import { isStoreError, isStoreUnavailable } from '../store/store-error.ts';
 import type { ConsoleStart } from './open-console.ts';
@@ -93,6 +94,7 @@ async function healthFacts(
   const { records } = services.stores;
   const { server, maintenance } = known.administration;
   const here = { endpoint: server.endpoint, version: server.version };
+  const unpromoted = await readUnpromoted(records);
   const [readOnly, space, damaged, keyService, directory, notifications, replication, tasks, certificates] =
     await Promise.all([
       isReadOnly(records),
@@ -111,6 +113,7 @@ async function healthFacts(
     version: server.version,
     servers: [here, ...known.others()],
     readOnly,
+    unpromoted: unpromoted && `${unpromotedText(unpromoted)}: ${unpromotedAdvice}`,
     space,
     quarantined: damaged?.objects.length ?? 0,
     keyService,

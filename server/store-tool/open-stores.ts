@@ -5,11 +5,13 @@ import { createLogger } from '../../platform/logger.ts';
 import { loadStoreSettings } from '../../platform/settings/load-settings.ts';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { openDataFolder } from '../store/data-folder.ts';
+import { openDataFolder, openDataFolderReadOnly } from '../store/data-folder.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
 import { describeAddress, storePlaces, type StorePlaces } from '../store/store-address.ts';
+import { RECORD_FILE } from '../store/lmdb/environment.ts';
+import { checkRecordFile } from '../store/lmdb/read-only.ts';
 import { isReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 
@@ -27,6 +29,16 @@ export interface OpenedStores {
   close(): Promise<void>;
 }
 
+interface OpenOptions {
+  /** True to change nothing. */
+  readonly reads?: boolean;
+  /** True where stores will do that a server serves and does not change. */
+  readonly readOnlyWillDo?: boolean;
+  readonly mayBeNew?: boolean;
+  /** True where servers may use a database meanwhile. */
+  readonly mayBeServed?: boolean;
+}
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -37,18 +49,21 @@ export async function openNamedStores(
   argument: string | undefined,
   env: Env,
   overrides: { readonly records?: string; readonly blobs?: string } = {},
-  { readOnlyWillDo = false, mayBeNew = false }: { readonly readOnlyWillDo?: boolean; readonly mayBeNew?: boolean } = {},
+  { reads = false, readOnlyWillDo = false, mayBeNew = false, mayBeServed = false }: OpenOptions = {},
 ): Promise<OpenedStores> {
   for (const [option, address] of Object.entries(overrides)) refusePassword(`--${option}`, address);
   const { settings, folder } = settingsOf(argument, env);
   const places = storePlaces({ ...settings, ...overrides }, folder);
   if (!mayBeNew) for (const data of places.dataFolders) refuseUnlessData(data);
-  const { folders, locked } = await lockFolders(places, readOnlyWillDo);
+  const { folders, locked } = await lockFolders(places, { reads, readOnlyWillDo });
   const log = createLogger({ name: 'coffer-store', level: 'error' });
   try {
-    const records = await openRecordStore(places.records, { log });
+    // A server that has the folder writes its own records: LMDB must know of this reader.
+    const readOnly = reads && (locked || places.records.kind !== 'lmdb');
+    if (locked && !readOnly) checkRecords(places, mayBeNew);
+    const records = await openRecordStore(places.records, { log, readOnly });
     try {
-      if (!locked && !(await isReadOnly(records))) throw served(places);
+      if (!locked && !mayBeServed && !(await isReadOnly(records))) throw served(places);
       return {
         records,
         blobs: await openBlobStore(places.blobs, { log }),
@@ -127,10 +142,16 @@ function refuseUnlessData(folder: string): void {
   );
 }
 
-async function lockFolders(places: StorePlaces, readOnlyWillDo: boolean) {
+/** LMDB would make a new file in the place of a missing one, and end the process where one is damaged. */
+function checkRecords({ records }: StorePlaces, mayBeNew: boolean): void {
+  if (records.kind !== 'lmdb' || (mayBeNew && !existsSync(join(records.folder, RECORD_FILE)))) return;
+  checkRecordFile(records.folder);
+}
+
+async function lockFolders(places: StorePlaces, { reads, readOnlyWillDo }: Required<Pick<OpenOptions, 'reads' | 'readOnlyWillDo'>>) {
   const folders = [];
   try {
-    for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
+    for (const folder of places.dataFolders) folders.push(await (reads ? openDataFolderReadOnly(folder) : openDataFolder(folder)));
     return { folders, locked: true };
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));

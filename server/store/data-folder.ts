@@ -1,6 +1,7 @@
 import { ProgramError } from '../../platform/program-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { access, constants, readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -23,10 +24,18 @@ interface FolderLock {
  * @see https://www.sqlite.org/lockingv3.html
  */
 function lockFolder(path: string, file: string): FolderLock {
-  const database = new DatabaseSync(file, { timeout: 0 });
+  // The journal is in memory, so that no second file appears.
+  return locked(path, new DatabaseSync(file, { timeout: 0 }), 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+}
+
+/** Takes a lock that other readers share, without a change of the file. */
+function shareFolder(path: string, file: string): FolderLock {
+  return locked(path, new DatabaseSync(file, { timeout: 0, readOnly: true }), 'BEGIN; SELECT 1 FROM sqlite_schema');
+}
+
+function locked(path: string, database: DatabaseSync, statements: string): FolderLock {
   try {
-    // The journal is in memory, so that no second file appears.
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    database.exec(statements);
   } catch (error) {
     database.close();
     throw new ProgramError(
@@ -108,13 +117,7 @@ export async function bringForward(
     migrations,
   },
 ): Promise<void> {
-  if (found.format > supported.format) {
-    throw new ProgramError(
-      'newer-format',
-      `the data folder ${folder} has format ${found.format}, this server knows formats up to ${supported.format}: ` +
-        'start the newer server that wrote it',
-    );
-  }
+  if (found.format > supported.format) throw newerFormat(folder, found.format, supported.format);
   for (let format = found.format; format < supported.format; format += 1) {
     const migrate = supported.migrations.get(format);
     if (migrate === undefined)
@@ -125,6 +128,14 @@ export async function bringForward(
     await migrate(folder);
     await writeFormat(file, { ...found, format: format + 1 });
   }
+}
+
+function newerFormat(folder: string, found: number, known: number): ProgramError {
+  return new ProgramError(
+    'newer-format',
+    `the data folder ${folder} has format ${found}, this server knows formats up to ${known}: ` +
+      'start the newer server that wrote it',
+  );
 }
 
 function writeFormat(file: string, format: FolderFormat): Promise<void> {
@@ -183,6 +194,34 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
       deploymentId: format.deploymentId,
       close: () => {
         lock.release();
+        return Promise.resolve();
+      },
+    };
+  } catch (error) {
+    throw explained(folder, error);
+  }
+}
+
+/**
+ * Opens a data folder for reading, and changes nothing in it: it may be on a read-only medium, and of an older format. Throws `ProgramError`
+ * as `openDataFolder` does. A server that starts meanwhile is kept away by a shared lock, where the folder has a lock file.
+ */
+export async function openDataFolderReadOnly(path: string): Promise<DataFolder> {
+  const folder = resolve(path);
+  try {
+    const format = await readFormat(join(folder, FORMAT_FILE));
+    if (format === undefined) {
+      throw new ProgramError('data-folder', `${folder} is not a data folder of Coffer: it has no ${FORMAT_FILE}`);
+    }
+    if (format.format > FORMAT) throw newerFormat(folder, format.format, FORMAT);
+    const file = join(folder, LOCK_FILE);
+    const lock = existsSync(file) ? shareFolder(folder, file) : undefined;
+    return {
+      recordsFolder: join(folder, 'records'),
+      blobsFolder: join(folder, 'blobs'),
+      deploymentId: format.deploymentId,
+      close: () => {
+        lock?.release();
         return Promise.resolve();
       },
     };

@@ -2,6 +2,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openFilesBlobStore } from './files/blob-store.ts';
 import { fileSystemOf } from './files/shared-file-system.ts';
+import { openLmdbReadOnly } from './lmdb/read-only.ts';
 import { openLmdbRecordStore } from './lmdb/record-store.ts';
 import type { RecordStore } from './record-store.ts';
 import type { BlobsAddress, RecordsAddress } from './store-address.ts';
@@ -10,19 +11,22 @@ export interface StoreOptions {
   readonly log: Logger;
   /** The number of connections that this handle opens to a database. */
   readonly connections?: number;
+  /** True to change nothing: no process writes the records, and nothing is migrated. */
+  readonly readOnly?: boolean;
   /** Called when the record file has failed and its state is unknown. By default the thread ends with the error. */
   readonly onFailed?: (error: Error) => void;
 }
 
 /** Opens the records. Engines other than LMDB are loaded only when they are used, because that delays the start. */
 export async function openRecordStore(address: RecordsAddress, options: StoreOptions): Promise<RecordStore> {
-  const { log, connections, onFailed } = options;
+  const { log, connections, onFailed, readOnly } = options;
   if (address.kind === 'lmdb') {
+    if (readOnly === true) return openLmdbReadOnly(address.folder);
     return openLmdbRecordStore({ folder: address.folder, ballast: true, ...(onFailed && { onFailed }) });
   }
   const { openPostgresRecordStore } = await import('./postgres/record-store.ts');
   const { kind: _, ...database } = address;
-  return openPostgresRecordStore({ ...database, log, ...(connections === undefined ? {} : { connections }) });
+  return openPostgresRecordStore({ ...database, log, readOnly, ...(connections === undefined ? {} : { connections }) });
 }
 
 export async function openBlobStore(address: BlobsAddress, options: StoreOptions): Promise<BlobStore> {

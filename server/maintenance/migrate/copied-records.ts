@@ -1,4 +1,6 @@
-import { endOf, key, prefixOf } from '../../store/keys.ts';
+import { checkpointKey } from '../../store/checkpoint.ts';
+import { momentPrefixes } from '../moment-records.ts';
+import { endOf, prefixOf } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { entries } from '../verify/object-records.ts';
 import { shownKey } from '../verify/issue.ts';
@@ -8,24 +10,19 @@ interface Range {
   readonly end: Buffer;
 }
 
-/** Records of a deployment that are not data: removal queues, the states of event queues and reports, live servers, promoted versions, the progress of a copy or a scrub, segments, usage, metrics, background tasks and their pauses. */
+/** Records that are not data: those of the moment, and those of the place: removal queues, segments, promoted versions, the progress of walks and reports, and the checkpoint. */
 const localPrefixes = [
-  prefixOf('background'),
+  ...momentPrefixes,
   prefixOf('g'),
-  prefixOf('hold'),
   prefixOf('inventory-state'),
   prefixOf('lifecycle'),
-  prefixOf('live'),
-  prefixOf('metrics'),
   prefixOf('outbox-dropped'),
   prefixOf('outbox-state'),
   prefixOf('promotions'),
   prefixOf('q'),
   prefixOf('scrub'),
   prefixOf('segments'),
-  key('system', 'copy'),
-  prefixOf('system', 'pause'),
-  key('system', 'read-only'),
+  checkpointKey,
   prefixOf('t'),
   prefixOf('usage'),
   prefixOf('x'),

@@ -62,6 +62,8 @@ export type Issue =
     }
   /** The records of a kind, or of a bucket, are not those that were committed. */
   | { readonly kind: 'lost-records'; readonly record: string; readonly message: string }
+  /** Records and bodies, or the files of a snapshot, are not those of one store at one moment. */
+  | { readonly kind: 'mismatched-stores'; readonly message: string }
   /** A blob older than the grace period that nothing refers to and that garbage collection does not know. */
   | { readonly kind: 'orphan-blob'; readonly blob: BlobId; readonly message: string }
   /** A record that nothing refers to, or that refers to nothing: it takes space, no data is lost. */
@@ -77,6 +79,7 @@ export function isLoss({ kind }: Issue): boolean {
     case 'unreadable-record':
     case 'lost-object':
     case 'lost-records':
+    case 'mismatched-stores':
       return true;
     case 'unreadable-body':
     case 'unowned-blob':

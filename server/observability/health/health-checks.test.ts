@@ -30,6 +30,7 @@ describe('the health of the service', () => {
   it.each<[HealthCheck['part'], string, Partial<HealthFacts>]>([
     ['servers', 'warning', { servers: [...well.servers, { endpoint: 'b:9000', version: '2' }] }],
     ['store', 'warning', { readOnly: true }],
+    ['store', 'bad', { unpromoted: 'the store was restored' }],
     ['store', 'bad', { quarantined: 1 }],
     ['space', 'warning', { space: { free: 9, total: 100 } }],
     ['space', 'bad', { space: { free: 2, total: 100 } }],

@@ -6,6 +6,8 @@ export interface HealthFacts {
   readonly servers: readonly { readonly endpoint: string; readonly version: string }[];
   readonly version: string;
   readonly readOnly: boolean;
+  /** Why the store must be promoted; undefined for a store that goes on. */
+  readonly unpromoted?: string | undefined;
   /** Undefined where the store does not report it. */
   readonly space: { readonly free: number; readonly total: number } | undefined;
   /** Objects that are damaged and not served. */
@@ -95,9 +97,12 @@ function servers({ servers: all, version }: HealthFacts): HealthCheck {
   return { part: 'servers', state: 'warning', words };
 }
 
-function store({ readOnly, quarantined }: HealthFacts): HealthCheck {
+function store({ readOnly, quarantined, unpromoted }: HealthFacts): HealthCheck {
+  if (unpromoted !== undefined) {
+    return { part: 'store', state: 'bad', words: `${unpromoted[0]?.toUpperCase() ?? ''}${unpromoted.slice(1)}.` };
+  }
   if (quarantined > 0) {
-    const words = `${counted(quarantined, 'damaged object is', 'damaged objects are')} not served. Restore them from a copy, or delete them.`;
+    const words = `${counted(quarantined, 'damaged object is', 'damaged objects are')} not served. Restore them from a copy.`;
     return { part: 'store', state: 'bad', words };
   }
   if (readOnly) return { part: 'store', state: 'warning', words: 'The store is read-only: nothing can be written.' };

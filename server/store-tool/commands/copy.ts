@@ -12,7 +12,7 @@ import { prefixOf } from '../../store/keys.ts';
 import { isReadOnly } from '../../store/commits.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
-import { conclude, reported } from './verify.ts';
+import { compareOpened, conclude, reported } from './verify.ts';
 import { isUnreadable } from '../../objects/damage.ts';
 
 export interface CopyArguments {
@@ -24,7 +24,7 @@ export interface CopyArguments {
 /** Returns 0 if the copy is complete and verified, and 1 if there are issues; then the target stays marked as unfinished. */
 export async function copyCommand(source: string, target: string, options: CopyArguments, io: Io): Promise<number> {
   const report = new Report(io, { json: options.json === true });
-  const from = await openNamedStores(source, io.env, {}, { readOnlyWillDo: true });
+  const from = await openNamedStores(source, io.env, {}, { reads: true, readOnlyWillDo: true });
   try {
     const to = await openNamedStores(target, io.env, {}, { mayBeNew: true });
     try {
@@ -47,6 +47,7 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
     );
   }
   await refuseChangingSource(from, options);
+  const before = await refuseMismatch(from, report);
   await refuseOtherData(to, deploymentId);
   const total = await totalOf(from);
   const wrong = await tell(
@@ -75,13 +76,17 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
     signal: io.signal,
     onProgress: ({ objects, bytes }) => report.progress({ what: 'verified', objects, bytes, total }),
   });
-  const { summary, losses } = await reported(verification, report);
-  const found = conclude(report, to.description, summary, losses) !== 0 || wrong > 0;
+  const { summary, losses, unread } = await reported(verification, report);
+  const found = conclude(report, to.description, summary, losses, unread) !== 0 || wrong > 0;
   if (differences > 0) {
     throw new ProgramError(
       'failed',
-      `${counted(differences, 'record differs', 'records differ')}: the source was changed while it was copied. Stop its servers or make it read-only, empty the target, and copy again`,
+      `${counted(differences, 'record differs', 'records differ')}: ${changed}`,
     );
+  }
+  // Damage that was there before is no difference, and neither are records that the copy leaves behind.
+  if (before !== undefined && JSON.stringify(await sequenceOf(from)) !== JSON.stringify(before)) {
+    throw new ProgramError('failed', changed);
   }
   // Objects that were damaged before are damaged in the copy too. That does not prevent a move.
   await to.marker.write(deploymentId);
@@ -93,6 +98,31 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
   );
   return found ? 1 : 0;
 }
+
+const changed =
+  'the source was changed while it was copied. Stop its servers or make it read-only, empty the target, and copy again';
+
+/** Refuses a source whose parts do not belong together. Returns its counts, where it has some. */
+async function refuseMismatch(from: OpenedStores, report: Report): Promise<unknown> {
+  let found = 0;
+  for await (const issue of compareOpened(from)) {
+    found += 1;
+    report.issue(issue);
+  }
+  if (found > 0) throw new ProgramError('failed', 'nothing was copied: records and bodies do not belong together');
+  return sequenceOf(from);
+}
+
+/** The counts of the records that the copy takes along: they change with every change of these. */
+async function sequenceOf({ records }: OpenedStores): Promise<unknown> {
+  const counts = await records.counts?.();
+  return counts
+    ?.filter(({ group }) => objectKinds.includes(group.toString('latin1', 0, 1)) && group[1] === 0)
+    .map(({ group, ...count }) => [group.toString('hex'), count]);
+}
+
+/** The tables of objects, versions, delete markers, bodies, uploads and buckets. */
+const objectKinds = ['o', 'v', 'l', 'i', 'm', 'u', 'p', 'b'];
 
 async function tell(copying: AsyncGenerator<Issue, CopyProgress>, report: Report): Promise<number> {
   let count = 0;

@@ -1,12 +1,11 @@
 import { counted } from '../../../platform/message-text.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { resolve } from 'node:path';
-import { restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
-import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
+import { existingFolder, restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
-import { openNamedStores } from '../open-stores.ts';
+import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
-import { conclude, reported } from './verify.ts';
+import { compareOpened, conclude, reported, verifyOpened } from './verify.ts';
 
 export type SnapshotArguments = Partial<ServerOptions> & { readonly json?: boolean };
 
@@ -36,7 +35,7 @@ export async function snapshotCommand(paths: readonly string[], options: Snapsho
   if (folder === undefined || out === undefined || more.length > 0) {
     throw new ProgramError('usage', 'snapshot takes a data folder and the folder to make, or --server URL and a name');
   }
-  const stores = await openNamedStores(folder, io.env);
+  const stores = await openNamedStores(folder, io.env, {}, { reads: true });
   try {
     const [data] = stores.places.dataFolders;
     if (data === undefined || stores.places.blobs.kind !== 'files') {
@@ -45,11 +44,24 @@ export async function snapshotCommand(paths: readonly string[], options: Snapsho
         'only data folders have snapshots: back a database and a bucket up by their own means, or use coffer-store copy',
       );
     }
-    const summary = await takeSnapshot({ records: stores.records, folder: data, out: resolve(out), signal: io.signal });
+    await refuseMismatch(stores, report);
+    const { records } = stores;
+    const exclusive = stores.locked;
+    const summary = await takeSnapshot({ records, folder: data, out: resolve(out), exclusive, signal: io.signal });
     return taken(report, resolve(out), summary);
   } finally {
     await stores.close();
   }
+}
+
+/** Refuses stores whose parts do not belong together: a snapshot of them would look like a good one. */
+async function refuseMismatch(stores: OpenedStores, report: Report): Promise<void> {
+  let found = 0;
+  for await (const issue of compareOpened(stores)) {
+    found += 1;
+    report.issue(issue);
+  }
+  if (found > 0) throw new ProgramError('failed', 'no snapshot was taken: records and bodies do not belong together');
 }
 
 function taken(report: Report, path: string, summary: SnapshotSummary): number {
@@ -68,11 +80,13 @@ export async function restoreCommand(
   io: Io,
 ): Promise<number> {
   const report = new Report(io, { json: options.json === true });
-  const stores = await openNamedStores(snapshot, io.env);
+  // Before a byte is read: the verification may take hours.
+  await existingFolder(folder);
+  const stores = await openNamedStores(snapshot, io.env, {}, { reads: true });
   let code: number;
   try {
     const { records, blobs } = stores;
-    const verification = verifyStores({
+    const verification = verifyOpened(stores, {
       records,
       blobs,
       now: Date.now(),
@@ -80,17 +94,20 @@ export async function restoreCommand(
       signal: io.signal,
       onProgress: ({ objects, bytes }) => report.progress({ what: 'verified', objects, bytes }),
     });
-    const { summary, losses } = await reported(verification, report);
-    code = conclude(report, resolve(snapshot), summary, losses);
-    if (losses > 0 && options.damaged !== true) {
+    const { summary, losses, unread } = await reported(verification, report);
+    code = conclude(report, resolve(snapshot), summary, losses, unread);
+    if (losses + unread > 0 && options.damaged !== true) {
       report.note('Nothing was restored. Add --damaged to restore the rest: damaged objects will not be served.');
       return code;
     }
-    await restoreSnapshot(snapshot, folder);
+    await restoreSnapshot(snapshot, folder, io.signal);
   } finally {
     report.wipe();
     await stores.close();
   }
   report.line(`${resolve(folder)}: restored`, { type: 'restored', folder: resolve(folder) });
+  report.note(
+    `It leaves tiers, replication, events and sites alone, and removes nothing, until "coffer-store promote ${folder}" says that it goes on in place of the original.`,
+  );
   return code;
 }

@@ -17,7 +17,7 @@ export const RECORD_FILE = 'data.mdb';
  * Opens an environment. The map is large from the start, because LMDB would otherwise move it while other threads read.
  * @see https://github.com/kriszyp/lmdb-js#options
  */
-export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Environment {
+export function openEnvironment(folder: string, mapSize: number = 2 ** 40, readOnly = false): Environment {
   // The types of lmdb-js do not have these options.
   const options = {
     permissionsMode: 0o600,
@@ -29,6 +29,7 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40): Envi
   const root = open<Buffer, Buffer>({
     path: folder,
     noSubdir: false,
+    readOnly,
     // Readers see a commit only when it is durable.
     overlappingSync: false,
     // `commit.ts` batches. The batching of lmdb-js makes a promise without a handler, so a failed commit would end the process.

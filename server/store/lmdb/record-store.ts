@@ -28,16 +28,19 @@ interface LmdbOptions {
   readonly mapSize?: number;
   /** Reserves 8 MiB of the disk for deletes. */
   readonly ballast?: boolean;
+  /** True to open an existing file without a change of it. */
+  readonly readOnly?: boolean;
   /** Called when the record file has failed. By default the thread ends, and the process with it. */
   readonly onFailed?: (error: Error) => void;
 }
 
 /** Opens records on the local disk. Every thread of the process opens its own handle; they share one environment. */
 export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
-  makeEnvironment(options.folder);
-  const environment = openEnvironment(options.folder, options.mapSize);
+  const { readOnly = false } = options;
+  if (!readOnly) makeEnvironment(options.folder);
+  const environment = openEnvironment(options.folder, options.mapSize, readOnly);
   // LMDB flushes its file but not the folder that has its name.
-  syncFolder(options.folder);
+  if (!readOnly) syncFolder(options.folder);
   const ballast = options.ballast === true ? new Ballast(options.folder, environment.tables) : undefined;
   return new LmdbRecordStore(environment, options.folder, options.onFailed ?? endThread, ballast);
 }

@@ -20,7 +20,7 @@ import { describeAddress, parsePostgresAddress, type PostgresAddress } from './a
 import type { PostgresConnection, Row, Statement, Timeouts } from './connection.ts';
 import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
-import { prepareTables } from './schema.ts';
+import { checkTables, prepareTables } from './schema.ts';
 import { openSession } from './session.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 
@@ -32,6 +32,8 @@ export interface PostgresOptions {
   /** The number of connections of this handle, 8 by default. A server has one handle per thread. */
   readonly connections?: number;
   readonly timeouts?: Partial<Timeouts>;
+  /** True to migrate no tables and remove no old rows. */
+  readonly readOnly?: boolean | undefined;
 }
 
 /** The limits of retries of a commit that conflicts with others. */
@@ -55,7 +57,7 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
   }
   const store = new PostgresRecordStore(address, options, timeouts);
   try {
-    await store.prepare();
+    await store.prepare(options.readOnly === true);
     return store;
   } catch (error) {
     await store.close();
@@ -92,15 +94,16 @@ class PostgresRecordStore implements RecordStore {
     });
   }
 
-  async prepare(): Promise<void> {
+  async prepare(readOnly: boolean): Promise<void> {
     const { connection, dialect } = await this.#open().catch((error: unknown) => {
       throw unavailable(error, this.#where);
     });
     try {
-      await prepareTables(connection, dialect, this.#where);
+      await (readOnly ? checkTables(connection, this.#where) : prepareTables(connection, dialect, this.#where));
     } finally {
       connection.close();
     }
+    if (readOnly) return;
     this.#garbageCollection.start();
   }
 

@@ -47,13 +47,7 @@ const vacuumSettings = [
 export async function prepareTables(connection: PostgresConnection, dialect: Dialect, where: string): Promise<void> {
   await tryAgain({ attempts: 20, milliseconds: 30_000, random: Math.random }, async (): Promise<Attempt<void>> => {
     const found = await formatOf(connection);
-    if (found > FORMAT) {
-      throw new ProgramError(
-        'newer-format',
-        `the tables of ${where} have format ${found}, this server knows formats up to ${FORMAT}: ` +
-          'start the newer server that wrote them',
-      );
-    }
+    if (found > FORMAT) throw newerTables(where, found);
     if (found === FORMAT) return { kind: 'done', result: undefined };
     try {
       await bringForward(connection, dialect, found);
@@ -64,6 +58,21 @@ export async function prepareTables(connection: PostgresConnection, dialect: Dia
       return { kind: 'again', error };
     }
   });
+}
+
+/** Checks the tables without a change of them. Throws `ProgramError` where there are none, and for those of a newer server. */
+export async function checkTables(connection: PostgresConnection, where: string): Promise<void> {
+  const found = await formatOf(connection);
+  if (found > FORMAT) throw newerTables(where, found);
+  if (found === 0) throw new ProgramError('record-file', `${where} has no tables of Coffer: name the database of the records`);
+}
+
+function newerTables(where: string, found: number): ProgramError {
+  return new ProgramError(
+    'newer-format',
+    `the tables of ${where} have format ${found}, this server knows formats up to ${FORMAT}: ` +
+      'start the newer server that wrote them',
+  );
 }
 
 /** Error codes of a migration that another server runs at the same time. */

@@ -42,6 +42,7 @@ const kinds: Readonly<Record<string, { readonly words: string; readonly isLoss: 
   'damaged-body': { words: t.work.damagedBody, isLoss: true },
   'unreadable-body': { words: t.work.unreadableBody, isLoss: false },
   'lost-object': { words: t.work.lostObject, isLoss: true },
+  'mismatched-stores': { words: t.work.mismatchedStores, isLoss: true },
   'lost-records': { words: t.work.lostRecords, isLoss: true },
   'unreadable-record': { words: t.work.unreadableRecord, isLoss: true },
   'unowned-blob': { words: t.work.bodyWithoutItsOwnerRecord, isLoss: false },

@@ -37,6 +37,7 @@ const names: Readonly<Record<string, string>> = {
   digests: t.work.sealDigestsOfOlderServers,
   keys: t.work.changeKeysOfObjects,
   inventory: t.work.writeInventoriesOfBuckets,
+  checkpoint: t.work.compareRecordsAndBodies,
   lifecycle: t.work.applyLifecycleRules,
   orphans: t.work.removeBodiesWithoutAnOwner,
   pack: t.work.packSmallBodies,

@@ -1,0 +1,30 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ProgramError } from '../../platform/program-error.ts';
+import { markerName } from '../store/blobs-marker.ts';
+import { countRecords } from '../store/lmdb/counts.ts';
+import { RECORD_FILE } from '../store/lmdb/environment.ts';
+import { checkRecordFile } from '../store/lmdb/read-only.ts';
+import type { StorePlaces } from '../store/store-address.ts';
+
+/** A start looks at all pages of a record file up to this size, which takes half a second, and at the branches of a larger one. */
+const MAX_LOOKED_AT = 256 * 1024 * 1024;
+
+/**
+ * Looks at the record file before a thread opens it, and counts the records of an older server. The caller holds the lock of the folder.
+ * Throws `ProgramError` where records are lost: LMDB would end the process, or make a new file in the place of the old one.
+ */
+export function prepareRecordFile({ records, blobs }: StorePlaces): void {
+  if (records.kind !== 'lmdb') return;
+  const path = join(records.folder, RECORD_FILE);
+  if (!existsSync(path)) {
+    if (blobs.kind !== 'files' || !existsSync(join(blobs.folder, markerName))) return;
+    throw new ProgramError(
+      'record-file',
+      `the record file ${path} is missing, and the bodies in ${blobs.folder} belong to a deployment: the records are lost. Put the file back, or restore ` +
+        'a snapshot to another folder ("coffer-store restore"); the bodies stay as they are until then',
+    );
+  }
+  checkRecordFile(records.folder, { leaves: statSync(path).size <= MAX_LOOKED_AT });
+  countRecords(records.folder, { maxBytes: MAX_LOOKED_AT });
+}
