@@ -11,7 +11,12 @@ import type { RecordCount } from '../store/record-counts.ts';
 export const SNAPSHOT_FILE = 'snapshot.json';
 
 /** The small files of a snapshot, each with its checksum. The records have the checksums of the bodies. */
-const smallFiles = ['format.json', join('records', RECORD_FILE), join('blobs', markerName), join('blobs', checkpointName)];
+const smallFiles = [
+  'format.json',
+  join('records', RECORD_FILE),
+  join('blobs', markerName),
+  join('blobs', checkpointName),
+];
 
 const schema = z.object({
   taken: z.iso.datetime().optional(),

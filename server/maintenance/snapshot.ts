@@ -257,7 +257,8 @@ export async function existingFolder(path: string): Promise<string | undefined> 
     names = await readdir(path);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    if (hasCode(error, 'ENOTDIR')) throw new MaintenanceError('exists', `${path} is not a folder: name an empty folder`);
+    if (hasCode(error, 'ENOTDIR'))
+      throw new MaintenanceError('exists', `${path} is not a folder: name an empty folder`);
     throw error;
   }
   const unfinished = names.includes(UNFINISHED) ? ['records', 'blobs', UNFINISHED] : [];

@@ -148,10 +148,14 @@ function checkRecords({ records }: StorePlaces, mayBeNew: boolean): void {
   checkRecordFile(records.folder);
 }
 
-async function lockFolders(places: StorePlaces, { reads, readOnlyWillDo }: Required<Pick<OpenOptions, 'reads' | 'readOnlyWillDo'>>) {
+async function lockFolders(
+  places: StorePlaces,
+  { reads, readOnlyWillDo }: Required<Pick<OpenOptions, 'reads' | 'readOnlyWillDo'>>,
+) {
   const folders = [];
   try {
-    for (const folder of places.dataFolders) folders.push(await (reads ? openDataFolderReadOnly(folder) : openDataFolder(folder)));
+    for (const folder of places.dataFolders)
+      folders.push(await (reads ? openDataFolderReadOnly(folder) : openDataFolder(folder)));
     return { folders, locked: true };
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));

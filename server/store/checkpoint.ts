@@ -33,7 +33,7 @@ export function readCheckpointText(text: string): Checkpoint | undefined {
 }
 
 /** Returns the checkpoint of records: that which is written beside the bodies of their copy. */
-export async function recordedCheckpoint(records: Pick<RecordStore, 'get'>): Promise<Checkpoint | undefined> {
+export async function recordedCheckpoint(records: Pick<RecordStore, 'get'>): Promise<CheckpointRecord | undefined> {
   const entry = await records.get(checkpointKey);
   return entry && decoded(entry);
 }
@@ -63,7 +63,7 @@ interface Stores {
 export async function misfitOf({ records, marker }: Stores): Promise<Unpromoted['reason'] | undefined> {
   // The bodies are read first: a server that writes a checkpoint meanwhile has it in the records before.
   const beside = await marker.readCheckpoint().catch(blamesBlobs);
-  const own = (await recordedCheckpoint(records)) as CheckpointRecord | undefined;
+  const own = await recordedCheckpoint(records);
   if (own === undefined) return beside === undefined ? undefined : 'older-records';
   // The first one may have been interrupted.
   if (beside === undefined) return own.number === 1 ? undefined : 'older-bodies';

@@ -1,5 +1,3 @@
-import type { Key, Revision } from './record-store.ts';
-
 /**
  * The counts of a group of records: those of one kind, and of one bucket where the kind has many. An engine changes them in the commit that
  * changes the records, so that a page that the disk lost, or brought back from yesterday, shows in them.
@@ -21,7 +19,7 @@ const [o, v, l, i, m] = Buffer.from('ovlim');
 const byBucket: readonly (number | undefined)[] = [o, v, l, i, m];
 
 /** Returns the length of the prefix that names the group of a key. */
-function groupLength(key: Key): number {
+function groupLength(key: Buffer): number {
   const first = key.indexOf(0) + 2;
   // Zero bytes inside a part are followed by another byte than the end of a part: such a kind does not exist.
   if (first < 2) return key.length;
@@ -34,11 +32,11 @@ function groupLength(key: Key): number {
 export class RecordTally {
   readonly #groups = new Map<string, { records: number; bytes: number; one: number; other: number }>();
 
-  add(key: Key, revision: Revision, bytes: number): void {
+  add(key: Buffer, revision: number, bytes: number): void {
     this.#change(key, revision, bytes, 1);
   }
 
-  remove(key: Key, revision: Revision, bytes: number): void {
+  remove(key: Buffer, revision: number, bytes: number): void {
     this.#change(key, revision, bytes, -1);
   }
 
@@ -60,7 +58,7 @@ export class RecordTally {
     }));
   }
 
-  #change(key: Key, revision: Revision, bytes: number, sign: 1 | -1): void {
+  #change(key: Buffer, revision: number, bytes: number, sign: 1 | -1): void {
     const sum = this.#group(key.toString('latin1', 0, groupLength(key)));
     let one = 0x811c9dc5;
     let other = 0x9747b28c;

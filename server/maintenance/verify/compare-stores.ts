@@ -22,7 +22,9 @@ export async function* compareStores({ records, blobs, marker, description }: Co
   const beside = await marker.read();
   if (entry === undefined) {
     if (beside !== undefined) {
-      yield mismatch(`the bodies belong to the deployment ${beside}, and the records at ${description} are new or empty: the records are lost`);
+      yield mismatch(
+        `the bodies belong to the deployment ${beside}, and the records at ${description} are new or empty: the records are lost`,
+      );
     } else if ((await isEmpty(records)) && !(await isEmptyStore(blobs))) {
       yield mismatch(`the records at ${description} are empty, and there are bodies: the records are lost`);
     }

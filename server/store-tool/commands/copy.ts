@@ -79,10 +79,7 @@ async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments
   const { summary, losses, unread } = await reported(verification, report);
   const found = conclude(report, to.description, summary, losses, unread) !== 0 || wrong > 0;
   if (differences > 0) {
-    throw new ProgramError(
-      'failed',
-      `${counted(differences, 'record differs', 'records differ')}: ${changed}`,
-    );
+    throw new ProgramError('failed', `${counted(differences, 'record differs', 'records differ')}: ${changed}`);
   }
   // Damage that was there before is no difference, and neither are records that the copy leaves behind.
   if (before !== undefined && JSON.stringify(await sequenceOf(from)) !== JSON.stringify(before)) {

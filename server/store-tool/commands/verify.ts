@@ -49,7 +49,10 @@ export async function verifyCommand(store: string | undefined, options: VerifyAr
 }
 
 /** Verifies stores, and compares them with each other and with what a snapshot says about itself. */
-export async function* verifyOpened(stores: OpenedStores, options: VerifyOptions): AsyncGenerator<Issue, VerifySummary> {
+export async function* verifyOpened(
+  stores: OpenedStores,
+  options: VerifyOptions,
+): AsyncGenerator<Issue, VerifySummary> {
   let findings = 0;
   for await (const issue of compareOpened(stores)) {
     findings += 1;
@@ -121,10 +124,13 @@ export function conclude(
     'of them mean that data is lost: restore it from a backup',
   );
   // The server of before has no such field.
-  const found = summary.counted === true ? 'no data is lost' : untold;
+  const found = summary.counted ? 'no data is lost' : untold;
   const unreadable = `${counted(unread, 'body', 'bodies')} could not be read: make them readable, and verify again`;
-  const clean = summary.counted === true ? 'nothing is wrong' : untold;
-  const verdict = issues === 0 ? clean : `${counted(issues, 'finding')}, ${losses === 0 ? (unread === 0 ? found : unreadable) : lost}`;
+  const clean = summary.counted ? 'nothing is wrong' : untold;
+  const verdict =
+    issues === 0
+      ? clean
+      : `${counted(issues, 'finding')}, ${losses === 0 ? (unread === 0 ? found : unreadable) : lost}`;
   report.line(`${where}: ${looked}: ${verdict}`, { type: 'summary', ...summary, losses });
   return issues === 0 ? 0 : 1;
 }

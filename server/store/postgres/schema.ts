@@ -64,7 +64,8 @@ export async function prepareTables(connection: PostgresConnection, dialect: Dia
 export async function checkTables(connection: PostgresConnection, where: string): Promise<void> {
   const found = await formatOf(connection);
   if (found > FORMAT) throw newerTables(where, found);
-  if (found === 0) throw new ProgramError('record-file', `${where} has no tables of Coffer: name the database of the records`);
+  if (found === 0)
+    throw new ProgramError('record-file', `${where} has no tables of Coffer: name the database of the records`);
 }
 
 function newerTables(where: string, found: number): ProgramError {
