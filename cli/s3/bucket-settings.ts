@@ -4,8 +4,10 @@ import {
   type ObjectLockRule,
 } from '../../protocol/s3/object-lock.ts';
 import { writeVersioning, type VersioningConfiguration } from '../../protocol/s3/bucket-versioning.ts';
+import { newElement, readEditable, withAll, withText, writeEdited } from '../../protocol/s3/xml-edit.ts';
 import { childrenOf, readXml, textOf } from '../../protocol/s3/xml-reader.ts';
 import type { S3Client } from './client.ts';
+import type { BucketSetting } from './edit-setting.ts';
 import { xmlBody } from './xml-body.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
@@ -27,6 +29,26 @@ export async function getVersioning(client: S3Client, bucket: string): Promise<B
     excludedPrefixes: childrenOf(root, 'ExcludedPrefixes').map((node) => textOf(node, 'Prefix') ?? ''),
     excludeFolders: textOf(root, 'ExcludeFolders') === 'true',
   };
+}
+
+export const versioningSetting: BucketSetting = { name: 'versioning' };
+
+/** What a command changes of the versioning; undefined stays as it is. */
+export interface VersioningChange {
+  readonly status: 'Enabled' | 'Suspended';
+  readonly excludedPrefixes?: readonly string[] | undefined;
+  readonly excludeFolders?: boolean | undefined;
+}
+
+/** Returns the document with another status. A suspended versioning excludes no prefixes. */
+export function withVersioning(document: string, change: VersioningChange): string {
+  const { status, excludeFolders } = change;
+  const excludedPrefixes = status === 'Suspended' ? [] : change.excludedPrefixes;
+  const root = withText(readEditable(document), ['Status'], status);
+  const folders = excludeFolders === undefined ? root : withText(root, ['ExcludeFolders'], String(excludeFolders));
+  if (excludedPrefixes === undefined) return writeEdited(folders);
+  const elements = excludedPrefixes.map((prefix) => newElement('ExcludedPrefixes', [newElement('Prefix', prefix)]));
+  return writeEdited(withAll(folders, 'ExcludedPrefixes', elements));
 }
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketVersioning.html */
@@ -55,13 +77,11 @@ export async function getBucketPolicy(client: S3Client, bucket: string): Promise
   return settingOf(client, bucket, 'policy', 'NoSuchBucketPolicy');
 }
 
+export const policySetting: BucketSetting = { name: 'policy', absent: 'NoSuchBucketPolicy' };
+
 export async function putBucketPolicy(client: S3Client, bucket: string, document: string): Promise<void> {
   const body = Buffer.from(document);
   await client.text({ method: 'PUT', bucket, query: { policy: '' }, body });
-}
-
-export async function deleteBucketPolicy(client: S3Client, bucket: string): Promise<void> {
-  await client.text({ method: 'DELETE', bucket, query: { policy: '' } });
 }
 
 /** The XML document of the CORS rules; undefined without one. */

@@ -1,13 +1,10 @@
 import { readListBuckets, type BucketEntry } from '../../protocol/s3/responses.ts';
 import { element, xmlDocument } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
-import { xmlBody } from './xml-body.ts';
-import {
-  parseBucketEncryption,
-  writeBucketEncryption,
-  type BucketEncryptionRule,
-} from '../../protocol/s3/bucket-encryption.ts';
+import { parseBucketEncryption, type BucketEncryptionRule } from '../../protocol/s3/bucket-encryption.ts';
+import { elementAt, newElement, readEditable, without, withText, writeEdited } from '../../protocol/s3/xml-edit.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
+import type { BucketSetting } from './edit-setting.ts';
 
 export async function listBuckets(client: S3Client): Promise<readonly BucketEntry[]> {
   return readListBuckets((await client.text({ method: 'GET' })).text);
@@ -64,10 +61,30 @@ export async function getBucketEncryption(client: S3Client, bucket: string): Pro
   }
 }
 
-export async function putBucketEncryption(client: S3Client, bucket: string, rule: BucketEncryptionRule): Promise<void> {
-  await client.text({ method: 'PUT', bucket, query, ...xmlBody(writeBucketEncryption(rule)) });
+export const encryptionSetting: BucketSetting = {
+  name: 'encryption',
+  absent: 'ServerSideEncryptionConfigurationNotFoundError',
+};
+
+const defaults = ['Rule', 'ApplyServerSideEncryptionByDefault'];
+
+/** Returns the document with another default; the encryption that is blocked, bucket keys and all else stay. */
+export function withDefaultEncryption(document: string | undefined, { scheme, keyName }: DefaultEncryption): string {
+  const root = document === undefined ? newElement('ServerSideEncryptionConfiguration', []) : readEditable(document);
+  const named = withText(root, [...defaults, 'SSEAlgorithm'], scheme === 'SSE-S3' ? 'AES256' : 'aws:kms');
+  const key = [...defaults, 'KMSMasterKeyID'];
+  return writeEdited(keyName === undefined ? without(named, key) : withText(named, key, keyName));
 }
 
-export async function deleteBucketEncryption(client: S3Client, bucket: string): Promise<void> {
-  await client.text({ method: 'DELETE', bucket, query });
+/** Returns the document without a default; undefined if it blocks no encryption, so that nothing is left. */
+export function withoutDefaultEncryption(document: string): string | undefined {
+  const root = readEditable(document);
+  if (elementAt(root, ['Rule', 'BlockedEncryptionTypes']) === undefined) return undefined;
+  return writeEdited(without(root, defaults));
+}
+
+interface DefaultEncryption {
+  readonly scheme: 'SSE-S3' | 'SSE-KMS';
+  /** Without a name it is the default key of the server. */
+  readonly keyName?: string | undefined;
 }

@@ -248,7 +248,12 @@ async function readError(response: IncomingMessage, status: number, attempts: nu
   const document = readErrorDocument(body) ?? readJsonError(body);
   const [code, message] = errorOfStatus(status);
   const region = response.headers['x-amz-bucket-region'];
-  const fields = { ...(typeof region === 'string' ? { 'x-amz-bucket-region': region } : {}), ...document?.fields };
+  const { etag } = response.headers;
+  const fields = {
+    ...(typeof region === 'string' && { 'x-amz-bucket-region': region }),
+    ...(etag !== undefined && { etag }),
+    ...document?.fields,
+  };
   return new ResponseError(document?.code || code, document?.message || message, { status, fields, attempts });
 }
 

@@ -1,9 +1,16 @@
+import * as fc from 'fast-check';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { S3Client, S3Request } from './client.ts';
+import { elementAt, readEditable, textAt, withText } from '../../protocol/s3/xml-edit.ts';
+import type { XmlNode } from '../../protocol/s3/xml-reader.ts';
+import { withForeignElements } from '../../test/support/s3-documents/foreign-elements.ts';
+import { lifecycleDocuments } from '../../test/support/s3-documents/lifecycle.ts';
+import { editRule, type RuleOptions } from '../commands/lifecycle/rule-options.ts';
 import {
-  getLifecycle,
-  putLifecycle,
   readLifecycleDocument,
+  withEditedRule,
+  withoutRule,
+  withRule,
   writeLifecycleDocument,
   type LifecycleRuleFields,
 } from './lifecycle-document.ts';
@@ -57,21 +64,112 @@ describe('the document of lifecycle rules', () => {
   });
 });
 
-describe('a change of rules', () => {
-  const minimum = 'x-amz-transition-default-minimum-object-size';
+/** All that the server accepts, also with elements that no version of this program knows. */
+const documents = fc.oneof(lifecycleDocuments, withForeignElements(lifecycleDocuments));
+const same = (rule: LifecycleRuleFields) => rule;
+const rulesOf = (document: string) => readEditable(document).children.filter(({ name }) => name === 'Rule');
+const idsOf = (document: string) => rulesOf(document).map((rule) => textAt(rule, ['ID']) ?? '');
 
-  it.each([
-    ['keeps the smallest object of transitions', { [minimum]: 'all_storage_classes_128K' }],
-    ['names none where the server does not', {}],
-  ])('%s', async (_what, headers: Record<string, string>) => {
-    const sent: S3Request[] = [];
-    const text = (request: S3Request) => {
-      sent.push(request);
-      return Promise.resolve({ headers, text: writeLifecycleDocument(rules.slice(0, 1)) });
-    };
-    const client = { text } as unknown as S3Client;
-    await putLifecycle(client, 'bucket', await getLifecycle(client, 'bucket'));
-    expect(sent.map(({ method }) => method)).toEqual(['GET', 'PUT']);
-    expect(sent[1]?.headers?.[minimum]).toBe(headers[minimum]);
+const editedBy = (document: string, id: string, options: RuleOptions) =>
+  withEditedRule(document, id, (rule) => editRule(rule, options, '')) ?? '';
+const childrenBut = (node: XmlNode | undefined, ...names: readonly string[]) =>
+  node?.children.filter(({ name }) => !names.includes(name));
+/** What an expiration has besides its time. */
+const endOf = (node: XmlNode | undefined) => childrenBut(node && elementAt(node, ['Expiration']), 'Days', 'Date') ?? [];
+const laterIn = (text: string) => new Set(text.match(/<Later\w*/g));
+
+describe('a change of a document', () => {
+  it('that changes nothing is the same document', () => {
+    fc.assert(
+      fc.property(documents, (document) => {
+        for (const id of idsOf(document)) expect(withEditedRule(document, id, same)).toBe(document);
+      }),
+    );
+  });
+
+  it('leaves everything else as it came: the status of a rule', () => {
+    fc.assert(
+      fc.property(documents, (document) => {
+        const [id = ''] = idsOf(document);
+        const edited = withEditedRule(document, id, (rule) => ({ ...rule, Status: 'Changed' })) ?? '';
+        const root = readEditable(document);
+        const [first] = rulesOf(document);
+        const expected = root.children.map((node) =>
+          isDeepStrictEqual(node, first) ? withText(node, ['Status'], 'Changed') : node,
+        );
+        expect(readEditable(edited).children).toEqual(expected);
+      }),
+    );
+  });
+
+  it('leaves everything else as it came: the days of an expiration', () => {
+    fc.assert(
+      fc.property(documents, (document) => {
+        const [id = ''] = idsOf(document);
+        const [edited, ...others] = rulesOf(editedBy(document, id, { expireDays: '77' }));
+        const [before, ...rest] = rulesOf(document);
+        expect(others).toEqual(rest);
+        expect(childrenBut(edited, 'Expiration')).toEqual(childrenBut(before, 'Expiration'));
+        expect(endOf(edited)).toEqual(endOf(before));
+        expect(edited && textAt(edited, ['Expiration', 'Days'])).toBe('77');
+      }),
+    );
+  });
+
+  it('leaves everything else as it came: the tags that a rule is for', () => {
+    const tags = [
+      { Key: 'a', Value: 'b' },
+      { Key: 'c', Value: 'd' },
+    ];
+    fc.assert(
+      fc.property(documents, (document) => {
+        const [id = ''] = idsOf(document);
+        const changed = editedBy(document, id, { tags: 'a=b&c=d' });
+        const [before] = readLifecycleDocument(document);
+        const [after] = readLifecycleDocument(changed);
+        expect(after?.Filter?.And?.Tags).toEqual(tags);
+        const prefixOf = (rule: typeof before) => rule?.Prefix ?? rule?.Filter?.Prefix ?? rule?.Filter?.And?.Prefix;
+        expect(prefixOf(after)).toBe(prefixOf(before));
+        const sizeOf = (rule: typeof before) =>
+          rule?.Filter?.ObjectSizeLessThan ?? rule?.Filter?.And?.ObjectSizeLessThan;
+        expect(sizeOf(after)).toBe(sizeOf(before));
+        expect(childrenBut(rulesOf(changed)[0], 'Filter', 'Prefix')).toEqual(
+          childrenBut(rulesOf(document)[0], 'Filter', 'Prefix'),
+        );
+        expect(rulesOf(changed).slice(1)).toEqual(rulesOf(document).slice(1));
+        expect(laterIn(changed)).toEqual(laterIn(document));
+      }),
+    );
+  });
+
+  it('adds a rule, and removes it again', () => {
+    fc.assert(
+      fc.property(documents, (document) => {
+        const added = withRule(document, { ID: 'new', Status: 'Enabled', Expiration: { Days: 1 } });
+        expect(idsOf(added)).toEqual([...idsOf(document), 'new']);
+        expect(withoutRule(added, 'new')).toEqual({ document });
+      }),
+    );
+  });
+
+  it('keeps several transitions of a rule, and refuses to edit them by flags', () => {
+    const transitions = [30, 60].map(
+      (days) => `<Transition><Days>${days}</Days><StorageClass>T${days}</StorageClass></Transition>`,
+    );
+    const document = `<LifecycleConfiguration><Rule><ID>a</ID><Status>Enabled</Status><Filter/>${transitions.join('')}</Rule></LifecycleConfiguration>`;
+    expect(withEditedRule(document, 'a', (rule) => editRule(rule, { disable: true }, ''))).toContain(
+      transitions.join(''),
+    );
+    expect(writeLifecycleDocument(readLifecycleDocument(document))).toContain(transitions.join(''));
+    expect(() =>
+      withEditedRule(document, 'a', (rule) => editRule(rule, { transitionDays: '3', tier: 'x' }, '')),
+    ).toThrow('2 elements Transition');
+  });
+
+  it('names no rule that is absent', () => {
+    const document = writeLifecycleDocument(rules);
+    expect(withEditedRule(document, 'absent', same)).toBeUndefined();
+    expect(withoutRule(document, 'absent')).toBeUndefined();
+    expect(withoutRule(writeLifecycleDocument(rules.slice(0, 1)), 'days')).toEqual({ document: undefined });
   });
 });

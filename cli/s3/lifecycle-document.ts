@@ -1,8 +1,9 @@
-import { childrenOf, readXml, type XmlNode } from '../../protocol/s3/xml-reader.ts';
-import { element, xmlDocument, type Xml } from '../../protocol/s3/xml-writer.ts';
+import { newElement, readEditable, writeEdited } from '../../protocol/s3/xml-edit.ts';
+import { childrenOf, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
 import { transitionMinimumHeader } from '../../protocol/s3/lifecycle/transition-minimum.ts';
 import type { S3Client } from './client.ts';
-import { xmlBody } from './xml-body.ts';
+import { elementsOf, withFields } from './document-fields.ts';
+import type { BucketSetting } from './edit-setting.ts';
 
 /** One condition of a rule, or with `And` several. Sizes are bytes. */
 export interface RuleFilter {
@@ -72,10 +73,12 @@ const maxBytes = 1_048_576;
 /** @throws S3Error MalformedXML */
 export function readLifecycleDocument(document: string): readonly LifecycleRuleFields[] {
   const root = readXml(document, { maxBytes, root: 'LifecycleConfiguration' });
-  return childrenOf(root, 'Rule').map((node) => {
-    const { ID = '', Status = '', ...rest } = fieldsOf(node) as Partial<LifecycleRuleFields>;
-    return { ...rest, ID, Status };
-  });
+  return childrenOf(root, 'Rule').map(ruleOf);
+}
+
+function ruleOf(node: XmlNode): LifecycleRuleFields {
+  const { ID = '', Status = '', ...rest } = fieldsOf(node) as Partial<LifecycleRuleFields>;
+  return { ...rest, ID, Status };
 }
 
 function fieldsOf(node: XmlNode): Record<string, unknown> {
@@ -87,7 +90,10 @@ function fieldsOf(node: XmlNode): Record<string, unknown> {
     }
     const value = valueOf(part);
     const isZero = value === '' || value === false || value === 0 || isEmpty(value);
-    if (!isZero || shownAsZero.has(`${node.name}/${part.name}`)) fields[part.name] = value;
+    if (isZero && !shownAsZero.has(`${node.name}/${part.name}`)) continue;
+    // AWS has rules with several transitions.
+    const known = fields[part.name];
+    fields[part.name] = known === undefined ? value : [known, value].flat();
   }
   for (const name of transitions.filter((one) => one === node.name)) {
     const days = name === 'Transition' ? 'Days' : 'NoncurrentDays';
@@ -109,50 +115,99 @@ function valueOf(node: XmlNode): unknown {
 
 /** Writes the document that `PutBucketLifecycleConfiguration` takes. */
 export function writeLifecycleDocument(rules: readonly LifecycleRuleFields[]): string {
-  return xmlDocument('LifecycleConfiguration', rules.map(writeRule));
+  return writeEdited(newElement('LifecycleConfiguration', rules.map(writeRule)));
 }
 
-function writeRule(rule: LifecycleRuleFields): Xml {
+function writeRule(rule: LifecycleRuleFields): XmlNode {
   const { ID, Status, Prefix, Filter, ...actions } = rule;
-  return element('Rule', [
-    element('ID', ID),
-    element('Status', Status),
-    Filter === undefined && Prefix !== undefined ? element('Prefix', Prefix) : writeFilter(Filter ?? {}),
-    ...Object.entries(actions).map(([name, fields]) => writeFields(name, fields)),
+  return newElement('Rule', [
+    newElement('ID', ID),
+    newElement('Status', Status),
+    ...(Filter === undefined && Prefix !== undefined ? [newElement('Prefix', Prefix)] : writeField('Filter', Filter)),
+    ...Object.entries(actions).flatMap(([name, fields]) => writeField(name, fields)),
   ]);
 }
 
-function writeFilter({ And, Tag, ...condition }: RuleFilter): Xml {
-  if (And !== undefined) {
-    const { Tags = [], ...rest } = And;
-    const tags = Tags.map((tag) => element('Tag', [element('Key', tag.Key), element('Value', tag.Value ?? '')]));
-    return element('Filter', [element('And', [...tags, ...elementsOf(rest)])]);
-  }
-  if (Tag !== undefined) {
-    return element('Filter', [element('Tag', [element('Key', Tag.Key), element('Value', Tag.Value ?? '')])]);
-  }
-  const conditions = elementsOf(condition);
-  return element('Filter', conditions.length === 0 ? [element('Prefix', '')] : conditions);
+/** A rule without a filter is for all objects. */
+function writeField(name: string, value: unknown): readonly XmlNode[] {
+  if (name !== 'Filter') return elementsOf(name, withoutZeros(value));
+  const { And, ...single } = (value ?? {}) as RuleFilter;
+  const { Tags = [], ...conditions } = And ?? {};
+  const inside = [...elementsOf('Tag', Tags.map(writtenTag)), ...childrenFor(conditions)];
+  if (And !== undefined) return [newElement('Filter', [newElement('And', inside), ...childrenFor(single)])];
+  const { Tag, ...rest } = single;
+  const children = [...elementsOf('Tag', Tag && writtenTag(Tag)), ...childrenFor(rest)];
+  return [newElement('Filter', children.length === 0 ? [newElement('Prefix', '')] : children)];
 }
 
-function writeFields(name: string, fields: object): Xml | undefined {
-  const elements = elementsOf(fields);
-  return elements.length === 0 ? undefined : element(name, elements);
+function writtenTag({ Key, Value = '' }: RuleTag): RuleTag {
+  return { Key, Value };
+}
+
+function childrenFor(fields: object): readonly XmlNode[] {
+  return elementsOf('', withoutZeros(fields)).flatMap(({ children }) => children);
 }
 
 /** Omits what is empty, 0 or false. */
-function elementsOf(fields: object): Xml[] {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== undefined && value !== '' && value !== 0 && value !== false)
-    .map(([name, value]) => element(name, value as string | number | boolean));
+function withoutZeros(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutZeros);
+  if (typeof value !== 'object' || value === null)
+    return value === '' || value === 0 || value === false ? undefined : value;
+  const kept = Object.entries(value)
+    .map(([name, of]) => [name, withoutZeros(of)] as const)
+    .filter(([, of]) => of !== undefined);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
+
+const emptyDocument = newElement('LifecycleConfiguration', []);
+
+/** Returns the document with one more rule; all others stay as they came. */
+export function withRule(document: string | undefined, rule: LifecycleRuleFields): string {
+  const root = document === undefined ? emptyDocument : readEditable(document);
+  return writeEdited({ ...root, children: [...root.children, writeRule(rule)] });
+}
+
+/**
+ * Returns the document with the rule of an ID as `edit` wants it; undefined if there is none. What `edit` does not change stays as it came, in
+ * this rule and in all others.
+ */
+export function withEditedRule(
+  document: string,
+  id: string,
+  edit: (rule: LifecycleRuleFields) => LifecycleRuleFields,
+): string | undefined {
+  const root = readEditable(document);
+  const found = root.children.find((node) => isRule(node, id));
+  if (found === undefined) return undefined;
+  const rule = ruleOf(found);
+  const edited = withFields(found, { ...rule }, { ...edit(rule) }, writeField);
+  if (edited === found) return document;
+  return writeEdited({ ...root, children: root.children.map((node) => (node === found ? edited : node)) });
+}
+
+/** Returns the document without the rule of an ID, which is undefined if that was the only one. Undefined if there is no such rule. */
+export function withoutRule(document: string, id: string): { readonly document: string | undefined } | undefined {
+  const root = readEditable(document);
+  const kept = root.children.filter((node) => !isRule(node, id));
+  if (kept.length === root.children.length) return undefined;
+  const isEmpty = !kept.some(({ name }) => name === 'Rule');
+  return { document: isEmpty ? undefined : writeEdited({ ...root, children: kept }) };
+}
+
+function isRule(node: XmlNode, id: string): boolean {
+  return node.name === 'Rule' && (textOf(node, 'ID') ?? '') === id;
+}
+
+export const lifecycleSetting: BucketSetting = {
+  name: 'lifecycle',
+  absent: 'NoSuchLifecycleConfiguration',
+  header: transitionMinimumHeader,
+};
 
 export interface BucketLifecycle {
   readonly rules: readonly LifecycleRuleFields[];
   /** The time of the last change where the server reports it, else the zero time of Go. */
   readonly updatedAt: string;
-  /** The header that says whether small objects move to tiers, where the server answers it. */
-  readonly transitionMinimum?: string;
 }
 
 /**
@@ -163,33 +218,16 @@ export async function getLifecycle(client: S3Client, bucket: string): Promise<Bu
   const query = { lifecycle: '', withUpdatedAt: 'true' };
   const { text, headers } = await client.text({ method: 'GET', bucket, query });
   const updated = headers['x-minio-lifecycleconfig-updatedat'];
-  const minimum = headers[transitionMinimumHeader];
   const time =
     typeof updated === 'string' ? new Date(updated.replace(/^(\d{8})T(\d\d)(\d\d)(\d\d)Z$/, isoOfBasic)) : undefined;
   const isKnown = time !== undefined && !Number.isNaN(time.getTime());
   return {
     rules: readLifecycleDocument(text),
     updatedAt: isKnown ? time.toISOString().replace('.000', '') : '0001-01-01T00:00:00Z',
-    ...(typeof minimum === 'string' && { transitionMinimum: minimum }),
   };
 }
 
 /** `20260102T030405Z` to the extended form. */
 function isoOfBasic(_: string, day: string, hour: string, minute: string, second: string): string {
   return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T${hour}:${minute}:${second}Z`;
-}
-
-/** Replaces all rules; without rules it removes the configuration. A change of rules keeps the minimum that they have. */
-export async function putLifecycle(
-  client: S3Client,
-  bucket: string,
-  { rules, transitionMinimum }: Pick<BucketLifecycle, 'rules' | 'transitionMinimum'>,
-): Promise<void> {
-  const query = { lifecycle: '' };
-  if (rules.length === 0) await client.text({ method: 'DELETE', bucket, query });
-  else {
-    const { body, headers } = xmlBody(writeLifecycleDocument(rules));
-    const minimum = transitionMinimum !== undefined && { [transitionMinimumHeader]: transitionMinimum };
-    await client.text({ method: 'PUT', bucket, query, body, headers: { ...headers, ...minimum } });
-  }
 }

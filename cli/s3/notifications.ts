@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
+import { newElement, readEditable, writeEdited } from '../../protocol/s3/xml-edit.ts';
 import { child, childrenOf, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
-import { element, xmlDocument, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
+import type { BucketSetting } from './edit-setting.ts';
 import type { Retries } from './retry.ts';
-import { xmlBody } from './xml-body.ts';
 
 /** The kinds of a destination: the service in its ARN, the element of its configuration, and the element of the ARN. */
 const kinds = {
@@ -13,6 +13,9 @@ const kinds = {
 } as const;
 
 export type DestinationKind = keyof typeof kinds;
+
+/** As listings show them. */
+const inOrder: readonly DestinationKind[] = ['sns', 'sqs', 'lambda'];
 
 /** Sends the events of a bucket whose keys begin with `prefix` and end with `suffix` to a destination. */
 export interface NotificationRule {
@@ -38,7 +41,6 @@ export function kindOfArn(arn: string): DestinationKind | undefined {
 export async function getNotifications(client: S3Client, bucket: string): Promise<readonly NotificationRule[]> {
   const { text } = await client.text({ method: 'GET', bucket, query: { notification: '' } });
   const root = readXml(text, { maxBytes: 1_048_576, root: 'NotificationConfiguration' });
-  const inOrder: readonly DestinationKind[] = ['sns', 'sqs', 'lambda'];
   return inOrder.flatMap((kind) => childrenOf(root, kinds[kind][0]).map((node) => parseRule(kind, node)));
 }
 
@@ -58,26 +60,50 @@ function parseRule(kind: DestinationKind, node: XmlNode): NotificationRule {
   };
 }
 
-/** Replaces all rules. */
-export async function putNotifications(
-  client: S3Client,
-  bucket: string,
-  rules: readonly NotificationRule[],
-): Promise<void> {
-  const document = xmlDocument('NotificationConfiguration', rules.map(writeRule));
-  await client.text({ method: 'PUT', bucket, query: { notification: '' }, ...xmlBody(document) });
+export const notificationSetting: BucketSetting = { name: 'notification' };
+
+/** Returns the document with one more rule; all others stay as they came. */
+export function withNotification(document: string, rule: NotificationRule): string {
+  const root = readEditable(document);
+  return writeEdited({ ...root, children: [...root.children, writeRule(rule)] });
 }
 
-function writeRule({ kind, id, arn, events, prefix, suffix }: NotificationRule): Xml {
+/**
+ * Returns the document without the first rule of this destination, events and filters; undefined if there is none. All others stay as they
+ * came.
+ */
+export function withoutNotification(document: string, rule: Omit<NotificationRule, 'id' | 'kind'>): string | undefined {
+  const root = readEditable(document);
+  const found = root.children.find((node) => {
+    const kind = inOrder.find((one) => kinds[one][0] === node.name);
+    return kind !== undefined && isSame(parseRule(kind, node), rule);
+  });
+  return found && writeEdited({ ...root, children: root.children.filter((node) => node !== found) });
+}
+
+/** Returns the document without any rule of a destination; what else it has stays. */
+export function withoutNotifications(document: string): string {
+  const root = readEditable(document);
+  const ofRules: readonly string[] = inOrder.map((kind) => kinds[kind][0]);
+  return writeEdited({ ...root, children: root.children.filter(({ name }) => !ofRules.includes(name)) });
+}
+
+function isSame(one: NotificationRule, other: Omit<NotificationRule, 'id' | 'kind'>): boolean {
+  const { arn, prefix, suffix, events } = other;
+  const hasFilters = one.arn === arn && one.prefix === prefix && one.suffix === suffix;
+  return hasFilters && one.events.length === events.length && one.events.every((event) => events.includes(event));
+}
+
+function writeRule({ kind, id, arn, events, prefix, suffix }: NotificationRule): XmlNode {
   const [name, destination] = kinds[kind];
   const filters = Object.entries({ prefix, suffix })
     .filter(([, value]) => value !== '')
-    .map(([filter, value]) => element('FilterRule', [element('Name', filter), element('Value', value)]));
-  return element(name, [
-    id === '' ? undefined : element('Id', id),
-    element(destination, arn),
-    ...events.map((event) => element('Event', event)),
-    filters.length === 0 ? undefined : element('Filter', [element('S3Key', filters)]),
+    .map(([filter, value]) => newElement('FilterRule', [newElement('Name', filter), newElement('Value', value)]));
+  return newElement(name, [
+    ...(id === '' ? [] : [newElement('Id', id)]),
+    newElement(destination, arn),
+    ...events.map((event) => newElement('Event', event)),
+    ...(filters.length === 0 ? [] : [newElement('Filter', [newElement('S3Key', filters)])]),
   ]);
 }
 

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+import { newElement, readEditable, textAt, withText, without, writeEdited } from '../../protocol/s3/xml-edit.ts';
 import { childrenOf, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
-import { element, xmlDocument, type Xml } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
-import { xmlBody } from './xml-body.ts';
+import { elementsOf, withFields } from './document-fields.ts';
+import type { BucketSetting } from './edit-setting.ts';
 
 export interface ReplicationTag {
   readonly Key?: string;
@@ -33,39 +35,90 @@ export interface ReplicationConfig {
   readonly Role: string;
 }
 
+export const replicationSetting: BucketSetting = {
+  name: 'replication',
+  absent: 'ReplicationConfigurationNotFoundError',
+};
+
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketReplication.html */
 export async function getReplication(client: S3Client, bucket: string): Promise<ReplicationConfig> {
   const { text } = await client.text({ method: 'GET', bucket, query: { replication: '' } });
-  const root = readXml(text, { maxBytes: 1_048_576, root: 'ReplicationConfiguration' });
+  return readReplicationDocument(text);
+}
+
+/** @throws S3Error MalformedXML */
+export function readReplicationDocument(document: string): ReplicationConfig {
+  const root = readXml(document, { maxBytes: 1_048_576, root: 'ReplicationConfiguration' });
   return { Rules: childrenOf(root, 'Rule').map(parseRule), Role: textOf(root, 'Role') ?? '' };
 }
 
+/** Reads a rule. Elements that other clients do not have are fields of the same names, so that an export has them too. */
 function parseRule(node: XmlNode): ReplicationRule {
   const status = (name: string, from = node): Switch => ({ Status: at(from, name, 'Status') });
   const storageClass = at(node, 'Destination', 'StorageClass');
-  const criteria = childrenOf(node, 'SourceSelectionCriteria')[0];
-  const filter = childrenOf(node, 'Filter')[0];
-  const and = filter === undefined ? undefined : childrenOf(filter, 'And')[0];
-  const tag = filter === undefined ? undefined : childrenOf(filter, 'Tag')[0];
-  const tags = and === undefined ? [] : childrenOf(and, 'Tag').map(parseTag);
-  const [prefix, andPrefix] = [filter && textOf(filter, 'Prefix'), and && textOf(and, 'Prefix')];
+  const [destination] = childrenOf(node, 'Destination');
+  const [criteria] = childrenOf(node, 'SourceSelectionCriteria');
+  const [filter] = childrenOf(node, 'Filter');
   return {
+    ...otherFields(node, knownOfRule),
     ID: textOf(node, 'ID') ?? '',
     Status: textOf(node, 'Status') ?? '',
     Priority: Number(textOf(node, 'Priority') ?? 0),
     DeleteMarkerReplication: status('DeleteMarkerReplication'),
     DeleteReplication: status('DeleteReplication'),
-    Destination: { Bucket: at(node, 'Destination', 'Bucket'), ...(storageClass && { StorageClass: storageClass }) },
-    Filter: {
-      ...(prefix && { Prefix: prefix }),
-      And: { ...(andPrefix && { Prefix: andPrefix }), ...(tags.length > 0 && { Tags: tags }) },
-      Tag: tag === undefined ? {} : parseTag(tag),
+    Destination: {
+      ...otherFields(destination, ['Bucket', 'StorageClass']),
+      Bucket: at(node, 'Destination', 'Bucket'),
+      ...(storageClass && { StorageClass: storageClass }),
     },
+    Filter: parseFilter(filter),
     SourceSelectionCriteria: {
+      ...otherFields(criteria, ['ReplicaModifications']),
       ReplicaModifications: criteria ? status('ReplicaModifications', criteria) : { Status: '' },
     },
     ExistingObjectReplication: status('ExistingObjectReplication'),
   };
+}
+
+const knownOfRule = [
+  'ID',
+  'Status',
+  'Priority',
+  'DeleteMarkerReplication',
+  'DeleteReplication',
+  'Destination',
+  'Filter',
+  'SourceSelectionCriteria',
+  'ExistingObjectReplication',
+];
+
+function parseFilter(filter: XmlNode | undefined): ReplicationRule['Filter'] {
+  const and = filter && childrenOf(filter, 'And')[0];
+  const tag = filter && childrenOf(filter, 'Tag')[0];
+  const tags = and === undefined ? [] : childrenOf(and, 'Tag').map(parseTag);
+  const [prefix, andPrefix] = [filter && textOf(filter, 'Prefix'), and && textOf(and, 'Prefix')];
+  return {
+    ...otherFields(filter, ['And', 'Prefix', 'Tag']),
+    ...(prefix && { Prefix: prefix }),
+    And: {
+      ...otherFields(and, ['Prefix', 'Tag']),
+      ...(andPrefix && { Prefix: andPrefix }),
+      ...(tags.length > 0 && { Tags: tags }),
+    },
+    Tag: tag === undefined ? {} : parseTag(tag),
+  };
+}
+
+/** The fields of the elements that are not `known`. Repeated ones are a list. */
+function otherFields(node: XmlNode | undefined, known: readonly string[]): Readonly<Record<string, unknown>> {
+  const fields: Record<string, unknown> = {};
+  for (const { name, text, children } of node?.children ?? []) {
+    if (known.includes(name)) continue;
+    const value = children.length === 0 ? text : otherFields({ name, text, children }, []);
+    const before = fields[name];
+    fields[name] = before === undefined ? value : [before, value].flat();
+  }
+  return fields;
 }
 
 function at(node: XmlNode, name: string, field: string): string {
@@ -78,52 +131,104 @@ function parseTag(node: XmlNode): ReplicationTag {
   return { Key: textOf(node, 'Key') ?? '', ...(value !== '' && { Value: value }) };
 }
 
-export async function putReplication(
-  client: S3Client,
-  bucket: string,
-  { Rules, Role }: ReplicationConfig,
-): Promise<void> {
-  const document = xmlDocument('ReplicationConfiguration', [...Rules.map(writeRule), element('Role', Role)]);
-  await client.text({ method: 'PUT', bucket, query: { replication: '' }, ...xmlBody(document) });
+export function writeReplicationDocument({ Rules, Role }: ReplicationConfig): string {
+  return writeEdited(
+    newElement('ReplicationConfiguration', [
+      ...Rules.map(writeRule),
+      ...(Role === '' ? [] : [newElement('Role', Role)]),
+    ]),
+  );
 }
 
 export async function deleteReplication(client: S3Client, bucket: string): Promise<void> {
   await client.text({ method: 'DELETE', bucket, query: { replication: '' } });
 }
 
-function writeRule(rule: ReplicationRule): Xml {
-  const { Bucket, StorageClass } = rule.Destination;
-  return element('Rule', [
-    element('ID', rule.ID),
-    element('Status', rule.Status),
-    element('Priority', rule.Priority),
-    writeSwitch('DeleteMarkerReplication', rule.DeleteMarkerReplication),
-    writeSwitch('DeleteReplication', rule.DeleteReplication),
-    element('Destination', [
-      element('Bucket', Bucket),
-      StorageClass ? element('StorageClass', StorageClass) : undefined,
-    ]),
-    writeFilter(rule.Filter),
-    element('SourceSelectionCriteria', [
-      writeSwitch('ReplicaModifications', rule.SourceSelectionCriteria?.ReplicaModifications),
-    ]),
-    writeSwitch('ExistingObjectReplication', rule.ExistingObjectReplication),
-  ]);
+/** Returns the document with one more rule; all others stay as they came. */
+export function withReplication(document: string | undefined, rule: ReplicationRule): string {
+  if (document === undefined) return writeReplicationDocument({ Rules: [rule], Role: '' });
+  const root = withTargets(readEditable(document));
+  return writeEdited({ ...root, children: [...root.children, writeRule(rule)] });
 }
 
-function writeSwitch(name: string, value: Switch | undefined): Xml | undefined {
-  return value?.Status ? element(name, [element('Status', value.Status)]) : undefined;
+/**
+ * In an older form of MinIO the role names the target of all rules. A further rule has another target, so that each rule gets its own. The role
+ * of AWS stays.
+ */
+function withTargets(root: XmlNode): XmlNode {
+  const role = textAt(root, ['Role']) ?? '';
+  if (!role.startsWith('arn:minio:replication:')) return root;
+  const children = root.children
+    .filter(({ name }) => name !== 'Role')
+    .map((node) => {
+      const own = textAt(node, ['Destination', 'Bucket']) ?? '';
+      const isOwn = node.name !== 'Rule' || own.startsWith('arn:minio:replication:');
+      return isOwn ? node : withText(node, ['Destination', 'Bucket'], role);
+    });
+  return { ...root, children };
 }
 
-function writeFilter({ Prefix = '', And, Tag }: ReplicationRule['Filter']): Xml {
-  if (And.Tags !== undefined || And.Prefix !== undefined) {
-    return element('Filter', [
-      element('And', [And.Prefix ? element('Prefix', And.Prefix) : undefined, ...(And.Tags ?? []).map(writeTag)]),
-    ]);
-  }
-  return element('Filter', [Tag.Key ? writeTag(Tag) : element('Prefix', Prefix)]);
+/** Returns the document with a rule as `edit` wants it; undefined without a rule of this ID. What `edit` does not change stays as it came. */
+export function withEditedReplication(
+  document: string,
+  id: string,
+  edit: (rule: ReplicationRule) => ReplicationRule,
+): string | undefined {
+  const root = readEditable(document);
+  const found = root.children.find((node) => isRule(node, id));
+  if (found === undefined) return undefined;
+  const rule = parseRule(found);
+  const after = edit(rule);
+  const edited = withFields(found, { ...rule }, { ...after }, writeField);
+  // The older form has the prefix beside the filter, and not both.
+  const whole = isDeepStrictEqual(rule.Filter, after.Filter) ? edited : without(edited, ['Prefix']);
+  if (whole === found) return document;
+  return writeEdited({ ...root, children: root.children.map((node) => (node === found ? whole : node)) });
 }
 
-function writeTag({ Key = '', Value = '' }: ReplicationTag): Xml {
-  return element('Tag', [element('Key', Key), element('Value', Value)]);
+/** Returns the document without a rule; undefined without a rule of this ID. */
+export function withoutReplication(document: string, id: string): string | undefined {
+  const root = readEditable(document);
+  const kept = root.children.filter((node) => !isRule(node, id));
+  return kept.length === root.children.length ? undefined : writeEdited({ ...root, children: kept });
+}
+
+function isRule(node: XmlNode, id: string): boolean {
+  return node.name === 'Rule' && (textAt(node, ['ID']) ?? '') === id;
+}
+
+function writeRule(rule: ReplicationRule): XmlNode {
+  return newElement(
+    'Rule',
+    Object.entries(rule).flatMap(([name, value]) => writeField(name, value)),
+  );
+}
+
+function writeField(name: string, value: unknown): readonly XmlNode[] {
+  if (name === 'Filter') return [writeFilter(value as ReplicationRule['Filter'])];
+  // A switch without a status, and an empty storage class, are none.
+  if (value === '' || (isFields(value) && 'Status' in value && value['Status'] === '')) return [];
+  if (!isFields(value)) return elementsOf(name, value);
+  const children = Object.entries(value).flatMap(([inner, of]) => writeField(inner, of));
+  return [newElement(name, children)];
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function writeFilter({ Prefix = '', And, Tag, ...more }: ReplicationRule['Filter']): XmlNode {
+  const others = Object.entries(more).flatMap(([name, value]) => elementsOf(name, value));
+  const { Tags = [], Prefix: andPrefix, ...moreOfAnd } = And ?? {};
+  const inside = [
+    ...(andPrefix ? [newElement('Prefix', andPrefix)] : []),
+    ...Tags.map(writeTag),
+    ...Object.entries(moreOfAnd).flatMap(([name, value]) => elementsOf(name, value)),
+  ];
+  const first = inside.length > 0 ? newElement('And', inside) : Tag?.Key ? writeTag(Tag) : newElement('Prefix', Prefix);
+  return newElement('Filter', [first, ...others]);
+}
+
+function writeTag({ Key = '', Value = '' }: ReplicationTag): XmlNode {
+  return newElement('Tag', [newElement('Key', Key), newElement('Value', Value)]);
 }

@@ -81,11 +81,11 @@ describe('two sessions that write a setting of a bucket', () => {
     },
   );
 
-  it.each(['versioning', 'notification'])('do not both make one that was absent, by its tag: %s', async (name) => {
-    const [, first = '', second = ''] = settings.find(([one]) => one === name) ?? [];
+  it.each(settings)('do not both make one that was absent, by its tag: %s', async (name, first, second) => {
     const test = await calls();
+    if (!['versioning', 'notification'].includes(name)) await test.call('DELETE', `${bucket}?${name}`);
     const absent = await tagOf(test, name);
-    expect(await put(test, name, first, { 'if-match': absent })).toMatchObject({ status: 200 });
+    expect((await put(test, name, first, { 'if-match': absent })).status).toBeLessThan(300);
     expect(await put(test, name, second, { 'if-match': absent })).toMatchObject({ status: 412 });
   });
 

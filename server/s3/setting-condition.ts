@@ -22,8 +22,15 @@ export async function handleSetting(
   if (operation.name.startsWith('Get')) {
     // The tag is read first: if the setting changes in between, a write with the old tag is refused, and the client reads again.
     const tag = await call.objects.getSettingTag(call.bucket, setting);
-    const answer = await operation.handle(call);
-    return { ...answer, headers: { ...answer.headers, etag: `"${tag}"` } };
+    const headers = { etag: `"${tag}"` };
+    try {
+      const answer = await operation.handle(call);
+      return { ...answer, headers: { ...answer.headers, ...headers } };
+    } catch (error) {
+      // The absence of a setting has a tag too.
+      if (!(error instanceof S3Error) || error.status !== 404) throw error;
+      throw new S3Error(error.code, error.message, { details: error.details, headers, cause: error });
+    }
   }
   const conditions = writeConditions(call.request.headers);
   if (conditions === undefined) return operation.handle(call);

@@ -4,10 +4,13 @@ import type { S3Client } from '../../s3/client.ts';
 import {
   getNotifications,
   kindOfArn,
-  putNotifications,
+  notificationSetting,
+  withNotification,
+  withoutNotification,
+  withoutNotifications,
   type DestinationKind,
-  type NotificationRule,
 } from '../../s3/notifications.ts';
+import { editSetting } from '../../s3/edit-setting.ts';
 import { printable } from '../../terminal/format.ts';
 import type { Context } from '../context.ts';
 import { bucketEvents, defaultEvents, typesOf } from './event-types.ts';
@@ -30,10 +33,11 @@ export async function addEvent(
   const kind = kindOf(arn);
   const names = (options.event ?? defaultEvents).split(',');
   const { prefix = '', suffix = '' } = options;
-  const rules = await getNotifications(client, target.bucket);
   const rule = { kind, id: '', arn, events: typesOf(names, bucketEvents), prefix, suffix };
   try {
-    await putNotifications(client, target.bucket, [...rules, rule]);
+    await editSetting(client, target.bucket, notificationSetting, (document = noRules) =>
+      withNotification(document, rule),
+    );
   } catch (error) {
     const isOverlap = error instanceof ResponseError && /overlapping/i.test(error.message);
     if (options.ignoreExisting !== true || !isOverlap) throw error;
@@ -62,34 +66,23 @@ export async function removeEvent(
     throw new ProgramError('Unsafe', 'This removes all rules of the bucket: add --force, or name a destination');
   }
   const { client, target } = await bucketOf(context, argument);
-  const kept = arn === '' ? [] : await rulesWithout(client, target.bucket, arn, options);
-  await putNotifications(client, target.bucket, kept);
+  if (arn !== '') kindOf(arn);
+  const { event = defaultEvents, prefix = '', suffix = '' } = options;
+  const rule = { arn, events: typesOf(event.split(','), bucketEvents), prefix, suffix };
+  await editSetting(client, target.bucket, notificationSetting, (document = noRules) =>
+    arn === '' ? withoutNotifications(document) : (withoutNotification(document, rule) ?? noRule(event, arn)),
+  );
   context.output.message(`Successfully removed ${arn === '' ? 'all rules' : arn}`, { arn });
 }
 
-async function rulesWithout(
-  client: S3Client,
-  bucket: string,
-  arn: string,
-  { event = defaultEvents, prefix = '', suffix = '' }: EventOptions,
-): Promise<readonly NotificationRule[]> {
-  kindOf(arn);
-  const wanted = typesOf(event.split(','), bucketEvents);
-  const rules = await getNotifications(client, bucket);
-  const index = rules.findIndex(
-    (rule) => rule.arn === arn && rule.prefix === prefix && rule.suffix === suffix && isSameSet(rule.events, wanted),
-  );
-  if (index < 0) {
-    throw new ProgramError(
-      'NotFound',
-      `No rule sends ${event} with these filters to ${arn}; \`event list\` shows the rules`,
-    );
-  }
-  return rules.filter((_, at) => at !== index);
-}
+/** A bucket without rules has an empty document. */
+const noRules = '<NotificationConfiguration/>';
 
-function isSameSet(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((item) => other.includes(item));
+function noRule(event: string, arn: string): never {
+  throw new ProgramError(
+    'NotFound',
+    `No rule sends ${event} with these filters to ${arn}; \`event list\` shows the rules`,
+  );
 }
 
 function kindOf(arn: string): DestinationKind {

@@ -71,6 +71,7 @@ describe('a changed lifecycle rule', () => {
     [{ expiryDate: '2030-01-01' }, { Expiration: { Date: '2030-01-01T00:00:00Z' } }],
     [{ tags: 'k=v' }, { Filter: { And: { Prefix: 'a/', Tags: [{ Key: 'k', Value: 'v' }] } } }],
     [{ prefix: 'b/' }, { Filter: { Prefix: 'b/' } }],
+    [{ sizeGt: '1MiB' }, { Filter: { And: { Prefix: 'a/', ObjectSizeGreaterThan: 1_048_576 } } }],
     [{ noncurrentExpireDays: '5' }, { Expiration: { Days: 3 }, NoncurrentVersionExpiration: { NoncurrentDays: 5 } }],
   ])('has what %j says, and the rest as before', (options, expected) => {
     expect(editRule(rule, options, '')).toMatchObject({ ID: 'one', ...expected });

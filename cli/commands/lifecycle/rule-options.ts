@@ -84,26 +84,20 @@ export function newRule(options: RuleOptions, path: string, today: Date): Lifecy
 export function editRule(rule: LifecycleRuleFields, options: RuleOptions, path: string): LifecycleRuleFields {
   const values = valuesOf(options, path);
   const status = options.disable === true ? 'Disabled' : options.enable === true ? 'Enabled' : rule.Status;
-  const { Prefix, ...rest } = rule;
+  const { Prefix, Filter, ...rest } = rule;
+  const filter = editFilter(Filter ?? (Prefix === undefined ? {} : { Prefix }), values);
   return without({
     ...rest,
-    ...(Prefix !== undefined && rule.Filter === undefined && values.prefix === undefined && { Prefix }),
+    // The older form, a prefix beside a filter, stays where no flag names what the rule is for.
+    ...(filter === undefined ? { Prefix, Filter } : { Filter: filter }),
     Status: status,
-    Filter: editFilter(rule.Filter ?? (Prefix === undefined ? {} : { Prefix }), values),
     Expiration: editExpiration(rule.Expiration, values),
     Transition: editTransition(rule.Transition, values),
     NoncurrentVersionExpiration: without({
       ...rule.NoncurrentVersionExpiration,
       ...given({ NoncurrentDays: values.noncurrentDays, NewerNoncurrentVersions: values.noncurrentKept }),
     }),
-    NoncurrentVersionTransition: without({
-      ...rule.NoncurrentVersionTransition,
-      ...given({
-        NoncurrentDays: values.noncurrentTransitionDays,
-        NewerNoncurrentVersions: values.noncurrentTransitionKept,
-        StorageClass: values.noncurrentTier,
-      }),
-    }),
+    NoncurrentVersionTransition: editNoncurrentTransition(rule.NoncurrentVersionTransition, values),
   });
 }
 
@@ -213,11 +207,14 @@ function filterOf({ prefix, tags = [], lessThan, greaterThan }: RuleValues): Rul
   return Tag === undefined ? conditions : { Tag };
 }
 
-function editFilter(filter: RuleFilter, { prefix, tags }: RuleValues): RuleFilter {
-  if (prefix === undefined && tags === undefined) return filter;
+/** Undefined where no flag is about the filter. */
+function editFilter(filter: RuleFilter, values: RuleValues): RuleFilter | undefined {
+  const { prefix, tags, lessThan, greaterThan } = values;
+  const changed = given({ Prefix: prefix, ObjectSizeLessThan: lessThan, ObjectSizeGreaterThan: greaterThan });
+  if (Object.keys(changed).length === 0 && tags === undefined) return undefined;
   const { And = {}, Tag, ...single } = filter;
   const { Tags = Tag === undefined ? [] : [Tag], ...rest } = And;
-  const conditions = { ...single, ...rest, ...given({ Prefix: prefix }) };
+  const conditions = { ...single, ...rest, ...changed };
   const all = tags ?? Tags;
   const count = all.length + Object.keys(conditions).length;
   if (count >= 2) return { And: { ...conditions, ...(all.length > 0 && { Tags: all }) } };
@@ -226,24 +223,46 @@ function editFilter(filter: RuleFilter, { prefix, tags }: RuleValues): RuleFilte
 }
 
 function editExpiration(before: LifecycleRuleFields['Expiration'] = {}, values: RuleValues) {
-  const { ExpiredObjectAllVersions: all, Days, ExpiredObjectDeleteMarker: markers } = before;
-  const { expireDate, expireDays, loneMarkers, allVersions = all } = values;
-  const changed =
+  const { expireDate, expireDays, loneMarkers, allVersions } = values;
+  const end =
     expireDate !== undefined
-      ? { Date: expireDate }
+      ? { Date: expireDate, Days: undefined, ExpiredObjectDeleteMarker: undefined }
       : expireDays !== undefined
-        ? { Days: expireDays, ExpiredObjectDeleteMarker: markers }
+        ? { Days: expireDays, Date: undefined }
         : loneMarkers !== undefined
-          ? { ExpiredObjectDeleteMarker: loneMarkers }
-          : { Days, Date: before.Date, ExpiredObjectDeleteMarker: markers };
-  return without({ ...changed, ExpiredObjectAllVersions: allVersions });
+          ? { ExpiredObjectDeleteMarker: loneMarkers, Days: undefined, Date: undefined }
+          : {};
+  return without({ ...before, ...end, ...given({ ExpiredObjectAllVersions: allVersions }) });
 }
 
 function editTransition(before: LifecycleRuleFields['Transition'] = {}, values: RuleValues) {
-  const StorageClass = values.tier ?? before.StorageClass;
-  if (values.transitionDate !== undefined) return without({ Date: values.transitionDate, StorageClass });
-  if (values.transitionDays !== undefined) return without({ Days: values.transitionDays, StorageClass });
-  return without({ ...before, StorageClass });
+  const { tier, transitionDate, transitionDays } = values;
+  if (tier === undefined && transitionDate === undefined && transitionDays === undefined) return before;
+  refuseSeveral('Transition', before);
+  const when =
+    transitionDate !== undefined
+      ? { Date: transitionDate, Days: undefined }
+      : transitionDays !== undefined
+        ? { Days: transitionDays, Date: undefined }
+        : {};
+  return without({ ...before, ...when, ...given({ StorageClass: tier }) });
+}
+
+function editNoncurrentTransition(before: LifecycleRuleFields['NoncurrentVersionTransition'] = {}, values: RuleValues) {
+  const changed = given({
+    NoncurrentDays: values.noncurrentTransitionDays,
+    NewerNoncurrentVersions: values.noncurrentTransitionKept,
+    StorageClass: values.noncurrentTier,
+  });
+  if (Object.keys(changed).length === 0) return before;
+  refuseSeveral('NoncurrentVersionTransition', before);
+  return without({ ...before, ...changed });
+}
+
+/** A rule of AWS may have several transitions, and the flags are for one. */
+function refuseSeveral(name: string, before: unknown): void {
+  if (!Array.isArray(before)) return;
+  throw bad(`it has ${before.length} elements ${name}: change them by \`ilm rule export\` and \`ilm rule import\``);
 }
 
 /** The checks that other clients make before they ask the server. */

@@ -45,16 +45,22 @@ export function ruleTables(rules: readonly LifecycleRuleFields[], shown: Shown, 
     add(
       'Transition of current versions',
       ['Days', 'Tier'],
-      ({ Transition: action }) => action && [daysOf(action, now), action.StorageClass ?? ''],
+      ({ Transition: action }) => action && cellsOf(action, (one) => [daysOf(one, now), one.StorageClass ?? '']),
     );
     add(
       'Transition of noncurrent versions',
       ['Days', 'Tier'],
       ({ NoncurrentVersionTransition: action }) =>
-        action && [String(action.NoncurrentDays ?? 0), action.StorageClass ?? ''],
+        action && cellsOf(action, (one) => [String(one.NoncurrentDays ?? 0), one.StorageClass ?? '']),
     );
   }
   return tables.join('\n\n');
+}
+
+/** A rule of AWS may have several transitions. */
+function cellsOf<Action>(action: Action | readonly Action[], cells: (one: Action) => readonly string[]): string[] {
+  const rows = [action].flat().map((one) => cells(one as Action));
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]).join(', '));
 }
 
 function prefixOf({ Prefix, Filter }: LifecycleRuleFields): string {

@@ -1,9 +1,14 @@
 import { ProgramError } from '../../../platform/program-error.ts';
 import { parseRemote, type RemoteTarget } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
+import { editSetting } from '../../s3/edit-setting.ts';
 import {
   getLifecycle,
-  putLifecycle,
+  lifecycleSetting,
+  withEditedRule,
+  withoutRule,
+  withRule,
+  writeLifecycleDocument,
   type BucketLifecycle,
   type LifecycleRuleFields,
 } from '../../s3/lifecycle-document.ts';
@@ -11,7 +16,6 @@ import { readAll } from '../../terminal/io.ts';
 import type { Context } from '../context.ts';
 import { editRule, newRule, type RuleOptions } from './rule-options.ts';
 import { ruleTables } from './rule-tables.ts';
-import { ResponseError } from '../../../protocol/response-error.ts';
 
 export async function addRule(
   context: Context,
@@ -19,9 +23,8 @@ export async function addRule(
   options: RuleOptions,
 ): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
-  const before = await lifecycleOf(client, target.bucket);
   const rule = newRule(options, target.key, new Date());
-  await putLifecycle(client, target.bucket, { ...before, rules: [...before.rules, rule] });
+  await editSetting(client, target.bucket, lifecycleSetting, (document) => withRule(document, rule));
   context.output.message(`Lifecycle configuration rule added with ID \`${rule.ID}\` to ${argument}.`, {
     target: argument,
     id: rule.ID,
@@ -37,14 +40,13 @@ export async function changeRule(
   if (id === undefined || id === '')
     throw new ProgramError('BadArgument', 'Name the rule by --id; `ilm rule ls` shows the IDs');
   const { client, target } = await bucketOf(context, argument);
-  const before = await lifecycleOf(client, target.bucket);
-  const { rules } = before;
-  const index = rules.findIndex((rule) => rule.ID === id);
-  const rule = rules[index];
-  if (rule === undefined)
-    throw new ProgramError('NotFound', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
-  const changed = rules.with(index, editRule(rule, options, target.key));
-  await putLifecycle(client, target.bucket, { ...before, rules: changed });
+  const edit = (rule: LifecycleRuleFields) => editRule(rule, options, target.key);
+  await editSetting(
+    client,
+    target.bucket,
+    lifecycleSetting,
+    (document) => (document && withEditedRule(document, id, edit)) ?? noRule(id, argument),
+  );
   context.output.message(`Lifecycle configuration rule with ID \`${id}\` modified in ${argument}.`, {
     target: argument,
     id,
@@ -94,13 +96,11 @@ export async function removeRule(
   if (all !== force) throw new ProgramError('BadArgument', 'Use --all and --force together, to remove all rules');
   if (!all && id === '') throw new ProgramError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
   const { client, target } = await bucketOf(context, argument);
-  const before = await getLifecycle(client, target.bucket);
-  const { rules } = before;
-  const kept = all ? [] : rules.filter((rule) => rule.ID !== id);
-  if (!all && kept.length === rules.length) {
-    throw new ProgramError('NotFound', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
-  }
-  await putLifecycle(client, target.bucket, { ...before, rules: kept });
+  await editSetting(client, target.bucket, lifecycleSetting, (document) => {
+    if (all) return undefined;
+    const left = document === undefined ? undefined : withoutRule(document, id);
+    return (left ?? noRule(id, argument)).document;
+  });
   const human = all ? `Rules for \`${argument}\` removed.` : `Rule ID \`${id}\` from target ${argument} removed.`;
   context.output.message(human, { id, target: argument, all });
 }
@@ -117,7 +117,7 @@ export async function exportRules(context: Context, [argument = '']: readonly st
 export async function importRules(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { client, target } = await bucketOf(context, argument);
   const rules = parseRules(await readAll(context.io));
-  await putLifecycle(client, target.bucket, { rules });
+  await editSetting(client, target.bucket, lifecycleSetting, () => writeLifecycleDocument(rules));
   context.output.message(`Lifecycle configuration imported successfully to \`${argument}\`.`, { target: argument });
 }
 
@@ -143,17 +143,8 @@ async function setLifecycle(client: S3Client, target: RemoteTarget): Promise<Buc
   throw new ProgramError('NotFound', `${target.text} has no lifecycle rules; \`ilm rule add\` adds one`);
 }
 
-/** Without a configuration there are no rules. */
-async function lifecycleOf(
-  client: S3Client,
-  bucket: string,
-): Promise<Pick<BucketLifecycle, 'rules' | 'transitionMinimum'>> {
-  try {
-    return await getLifecycle(client, bucket);
-  } catch (error) {
-    if (error instanceof ResponseError && error.code === 'NoSuchLifecycleConfiguration') return { rules: [] };
-    throw error;
-  }
+function noRule(id: string, argument: string): never {
+  throw new ProgramError('NotFound', `There is no rule \`${id}\` in ${argument}; \`ilm rule ls\` shows the IDs`);
 }
 
 async function bucketOf(context: Context, argument: string): Promise<{ client: S3Client; target: RemoteTarget }> {

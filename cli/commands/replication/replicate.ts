@@ -3,11 +3,17 @@ import { parseRemote, type RemoteTarget } from '../../config/target.ts';
 import {
   deleteReplication,
   getReplication,
-  putReplication,
+  readReplicationDocument,
+  replicationSetting,
+  withEditedReplication,
+  withoutReplication,
+  withReplication,
+  writeReplicationDocument,
   type ReplicationConfig,
   type ReplicationRule,
 } from '../../s3/replication.ts';
 import type { S3Client } from '../../s3/client.ts';
+import { editSetting } from '../../s3/edit-setting.ts';
 import { readAll } from '../../terminal/io.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
@@ -39,13 +45,12 @@ export async function addReplication(
     body: place,
     encrypted: true,
   });
-  const config = await configOf(client, target.bucket);
-  checkPriority(config, rule.Priority, undefined);
   // Other clients print the ID that was given, not the one that is made.
   const ID = options.id || newRuleId();
-  await putReplication(client, target.bucket, {
-    Role: config.Role.startsWith('arn:aws:iam') ? config.Role : '',
-    Rules: [...config.Rules, { ...rule, ID, Destination: { ...rule.Destination, Bucket: arn } }],
+  const added = { ...rule, ID, Destination: { ...rule.Destination, Bucket: arn } };
+  await editSetting(client, target.bucket, replicationSetting, (document) => {
+    checkPriority(document, rule.Priority, undefined);
+    return withReplication(document, added);
   });
   context.output.message(`Replication configuration rule applied to ${argument} successfully.`, {
     op: 'add',
@@ -80,8 +85,7 @@ export async function updateReplication(
   }
   const admin = await adminOf(context, target.aliasName);
   await admin.json({ method: 'GET', call: 'list-remote-targets', query: { bucket: target.bucket, type: '' } });
-  if (rule === undefined)
-    throw new ProgramError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
+  if (rule === undefined) noRule(id);
   if (options.remoteBucket !== undefined) {
     const query = {
       bucket: target.bucket,
@@ -95,11 +99,13 @@ export async function updateReplication(
     };
     await admin.json({ method: 'PUT', call: 'set-remote-target', query, body, encrypted: true });
   }
-  const edited = editReplicationRule(rule, options, target.key);
-  checkPriority(config, edited.Priority, id);
-  await putReplication(client, target.bucket, {
-    ...config,
-    Rules: config.Rules.map((one) => (one === rule ? edited : one)),
+  await editSetting(client, target.bucket, replicationSetting, (document) => {
+    const edit = (one: ReplicationRule) => {
+      const edited = editReplicationRule(one, options, target.key);
+      checkPriority(document, edited.Priority, id);
+      return edited;
+    };
+    return (document && withEditedReplication(document, id, edit)) ?? noRule(id);
   });
   context.output.message(`Replication configuration rule with ID \`${id}\` applied to ${argument}.`, {
     op: 'update',
@@ -108,8 +114,13 @@ export async function updateReplication(
   });
 }
 
-function checkPriority(config: ReplicationConfig, priority: number, id: string | undefined): void {
-  if (!config.Rules.some((rule) => rule.Priority === priority && rule.ID !== id)) return;
+function noRule(id: string): never {
+  throw new ProgramError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
+}
+
+function checkPriority(document: string | undefined, priority: number, id: string | undefined): void {
+  const rules = document === undefined ? [] : readReplicationDocument(document).Rules;
+  if (!rules.some((rule) => rule.Priority === priority && rule.ID !== id)) return;
   throw new ProgramError('BadArgument', `Another rule has the priority ${priority}: give another by --priority`);
 }
 
@@ -156,21 +167,18 @@ export async function removeReplication(
   if (all !== force) throw new ProgramError('BadArgument', 'Use --all and --force together, to remove all rules');
   if (!all && id === '') throw new ProgramError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
   const { client, target } = await bucketOf(context, argument);
-  const { Rules, Role } = await configOf(client, target.bucket);
+  const { Rules } = await configOf(client, target.bucket);
   if (Rules.length === 0 && !all) {
     context.output.message(`${argument} is not replicated.`, { op: 'remove', url: argument, id: '' });
     return;
   }
   if (all) await deleteReplication(client, target.bucket);
   else {
-    const rule = Rules.find((one) => one.ID === id);
-    if (rule === undefined)
-      throw new ProgramError('NotFound', `There is no rule \`${id}\`; \`replicate ls\` shows the IDs`);
-    if (Rules.length === 1) throw new ProgramError('BadArgument', 'This is the only rule: remove it by --all --force');
-    await putReplication(client, target.bucket, { Role, Rules: Rules.filter((one) => one !== rule) });
-    const admin = await adminOf(context, target.aliasName);
-    const query = { bucket: target.bucket, arn: rule.Destination.Bucket };
-    await admin.send({ method: 'DELETE', call: 'remove-remote-target', query });
+    const arn = await removeRule(client, target.bucket, id);
+    if (arn !== undefined) {
+      const admin = await adminOf(context, target.aliasName);
+      await admin.send({ method: 'DELETE', call: 'remove-remote-target', query: { bucket: target.bucket, arn } });
+    }
   }
   context.output.message(
     all ? `Replication configuration removed from ${argument}.` : `Rule \`${id}\` removed from ${argument}.`,
@@ -180,6 +188,20 @@ export async function removeReplication(
       id,
     },
   );
+}
+
+/** Removes a rule. Returns the ARN of its target if no other rule has the same target. */
+async function removeRule(client: S3Client, bucket: string, id: string): Promise<string | undefined> {
+  let unused: string | undefined;
+  await editSetting(client, bucket, replicationSetting, (document) => {
+    const { Rules } = document === undefined ? { Rules: [] } : readReplicationDocument(document);
+    const rule = Rules.find((one) => one.ID === id) ?? noRule(id);
+    if (Rules.length === 1) throw new ProgramError('BadArgument', 'This is the only rule: remove it by --all --force');
+    const arn = rule.Destination.Bucket;
+    unused = Rules.some((one) => one !== rule && one.Destination.Bucket === arn) ? undefined : arn;
+    return document && withoutReplication(document, id);
+  });
+  return unused;
 }
 
 export async function exportReplication(context: Context, [argument = '']: readonly string[]): Promise<void> {
@@ -198,7 +220,8 @@ export async function importReplication(context: Context, [argument = '']: reado
   } catch (error) {
     throw new ProgramError('BadArgument', 'Standard input has no JSON', { cause: error });
   }
-  await putReplication(client, target.bucket, { Rules: config.Rules ?? [], Role: config.Role ?? '' });
+  const imported = { Rules: config.Rules ?? [], Role: config.Role ?? '' };
+  await editSetting(client, target.bucket, replicationSetting, () => writeReplicationDocument(imported));
   context.output.message(`Replication configuration successfully set on ${argument}.`, {
     op: 'import',
     url: argument,

@@ -39,18 +39,35 @@ export function editReplicationRule(
   if (state !== undefined && !/^(enable|disable)$/i.test(state)) {
     throw new ProgramError('BadArgument', `Invalid --state \`${state}\`: it is enable or disable`);
   }
-  const before = rule.Filter.And.Tags ?? (rule.Filter.Tag.Key === undefined ? [] : [rule.Filter.Tag]);
-  const tags = options.tags === undefined ? before : tagsOf(options.tags);
-  const { Bucket, StorageClass } = rule.Destination;
-  const storageClass = options.storageClass ?? StorageClass;
+  const { Filter: filter, Destination } = rule;
+  const names = path !== '' || options.tags !== undefined;
   return {
     ...rule,
     ...(state !== undefined && { Status: state.toLowerCase() === 'enable' ? 'Enabled' : 'Disabled' }),
     Priority: priorityOf(options.priority) ?? rule.Priority,
-    Destination: { Bucket, ...(storageClass && { StorageClass: storageClass }) },
-    Filter: filterOf(path, tags),
-    ...(options.replicate !== undefined && switchesOf(partsOf(options.replicate), 'edit')),
+    Destination: { ...Destination, ...(options.storageClass && { StorageClass: options.storageClass }) },
+    Filter: names ? editFilter(filter, path, options.tags) : filter,
+    ...(options.replicate !== undefined && editSwitches(rule, partsOf(options.replicate))),
   };
+}
+
+/** A path in place of the prefix, and tags in place of the tags; what is not given stays. */
+function editFilter(
+  { Prefix = '', And, Tag, ...more }: ReplicationRule['Filter'],
+  path: string,
+  tags: string | undefined,
+): ReplicationRule['Filter'] {
+  const { Prefix: andPrefix, Tags, ...moreOfAnd } = And;
+  const known = Tags ?? (Tag.Key === undefined ? [] : [Tag]);
+  const prefix = path === '' ? (andPrefix ?? Prefix) : path;
+  const edited = filterOf(prefix, tags === undefined ? known : tagsOf(tags));
+  return { ...more, ...edited, And: { ...moreOfAnd, ...edited.And } };
+}
+
+function editSwitches(rule: ReplicationRule, replicated: readonly string[]) {
+  const switches = switchesOf(replicated, 'edit');
+  const criteria = { ...rule.SourceSelectionCriteria, ...switches.SourceSelectionCriteria };
+  return { ...switches, SourceSelectionCriteria: criteria };
 }
 
 function partsOf(text: string): readonly string[] {

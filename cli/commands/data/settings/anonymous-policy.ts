@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /**
  * The rights that the policy of a bucket gives to everybody, by the prefixes of keys. The statements that give `download`, `upload` and `public` are
  * those that other clients write, so that each reads what the others wrote. All other statements are kept as they are.
@@ -43,7 +45,7 @@ export function nameOf({ read, write }: Access): Exclude<Permission, 'private'> 
   return write ? 'upload' : undefined;
 }
 
-/** Reads a policy. A policy that is no JSON object with statements is kept as one unknown statement. */
+/** Reads a policy. */
 export function readAnonymousAccess(policy: unknown, bucket: string): AnonymousAccess {
   const statements = statementsOf(policy);
   const found = new Map<string, Access>();
@@ -66,29 +68,71 @@ export function accessTo(access: AnonymousAccess, prefix: string): Access {
 }
 
 /** Returns the access with another permission for exactly this prefix. */
-export function withPermission(access: AnonymousAccess, prefix: string, permission: Permission): AnonymousAccess {
-  const changed = new Map(access.permissions);
+function withPermission({ permissions: before }: AnonymousAccess, prefix: string, permission: Permission) {
+  const changed = new Map(before);
   if (permission === 'private') changed.delete(prefix);
   else changed.set(prefix, permissions[permission]);
-  return { ...access, permissions: changed };
+  return changed;
 }
 
-/** Returns the policy document; undefined if nothing is left to allow. */
-export function writeAnonymousAccess(access: AnonymousAccess, bucket: string): string | undefined {
-  const given = [...access.permissions].sort(([one], [other]) => (one < other ? -1 : 1));
-  const readable = given.filter(([, { read }]) => read).map(([prefix]) => prefix);
-  const writable = given.filter(([, { write }]) => write).map(([prefix]) => prefix);
-  const root = `${arnPrefix}${bucket}`;
+/**
+ * Returns the text of a policy with another permission for exactly this prefix; undefined if nothing is left to allow. All other statements
+ * stay where and as they are, and so do `Version` and `Id`: the version decides whether the text of other statements has variables.
+ *
+ * @throws SyntaxError for a text that is no JSON
+ */
+export function changeAnonymousAccess(
+  document: string | undefined,
+  bucket: string,
+  { prefix, permission }: { readonly prefix: string; readonly permission: Permission },
+): string | undefined {
+  const policy = document === undefined ? undefined : (JSON.parse(document) as unknown);
+  const access = readAnonymousAccess(policy, bucket);
+  const before = access.permissions;
+  const after = withPermission(access, prefix, permission);
+  if (isDeepStrictEqual(before.get(prefix), after.get(prefix))) return document;
+  const lists = !isDeepStrictEqual(listingOf(before, bucket), listingOf(after, bucket));
+  const kept = statementsOf(policy).flatMap((statement) => {
+    if (objectAccess(statement, bucket) !== undefined)
+      return withoutPrefix(statement, `${arnPrefix}${bucket}/${prefix}*`);
+    return lists && servesListing(statement, bucket, before) ? [] : [statement];
+  });
+  const given = after.get(prefix) ?? none();
+  const resources = [`${arnPrefix}${bucket}/${prefix}*`];
+  const statements = [
+    ...kept,
+    ...(lists ? listingOf(after, bucket) : []),
+    ...(given.read ? [allow(readActions, resources)] : []),
+    ...(given.write ? [allow(writeActions, resources)] : []),
+  ];
+  if (statements.length === 0) return undefined;
+  return JSON.stringify({ ...(isRecord(policy) ? policy : { Version: '2012-10-17' }), Statement: statements });
+}
+
+/** The statements about the bucket that clients need for these permissions. */
+function listingOf(given: ReadonlyMap<string, Access>, bucket: string): readonly Statement[] {
+  if (given.size === 0) return [];
+  const readable = [...given]
+    .filter(([, { read }]) => read)
+    .map(([prefix]) => prefix)
+    .toSorted();
+  const root = [`${arnPrefix}${bucket}`];
   const wide = readable.includes('') ? ['s3:ListBucket'] : [];
-  const uploads = writable.length > 0 ? ['s3:ListBucketMultipartUploads'] : [];
-  const statements: Statement[] = [...access.others];
-  if (given.length > 0) statements.push(allow(['s3:GetBucketLocation', ...wide, ...uploads], [root]));
-  if (readable.length > 0 && wide.length === 0) {
-    statements.push({ ...allow(['s3:ListBucket'], [root]), Condition: { StringEquals: { 's3:prefix': readable } } });
-  }
-  for (const prefix of readable) statements.push(allow(readActions, [`${root}/${prefix}*`]));
-  for (const prefix of writable) statements.push(allow(writeActions, [`${root}/${prefix}*`]));
-  return statements.length === 0 ? undefined : JSON.stringify({ Version: '2012-10-17', Statement: statements });
+  const uploads = [...given.values()].some(({ write }) => write) ? ['s3:ListBucketMultipartUploads'] : [];
+  return [
+    allow(['s3:GetBucketLocation', ...wide, ...uploads], root),
+    ...(readable.length === 0 || wide.length > 0
+      ? []
+      : [{ ...allow(['s3:ListBucket'], root), Condition: { StringEquals: { 's3:prefix': readable } } }]),
+  ];
+}
+
+/** A statement may be for several prefixes. */
+function withoutPrefix(statement: Statement, resource: string): readonly Statement[] {
+  const all = textsOf(statement['Resource']);
+  const rest = all.filter((one) => one !== resource);
+  if (rest.length === all.length) return [statement];
+  return rest.length === 0 ? [] : [{ ...statement, Resource: rest }];
 }
 
 function allow(actions: readonly string[], resources: readonly string[]): Statement {
@@ -96,9 +140,7 @@ function allow(actions: readonly string[], resources: readonly string[]): Statem
 }
 
 function statementsOf(policy: unknown): readonly Statement[] {
-  if (policy === undefined) return [];
-  const list = isRecord(policy) ? policy['Statement'] : undefined;
-  return [list ?? policy].flat().filter(isRecord);
+  return isRecord(policy) ? [policy['Statement']].flat().filter(isRecord) : [];
 }
 
 /** Returns the prefixes and the access of a statement about objects that clients write. */

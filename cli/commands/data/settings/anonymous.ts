@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseRemote, type RemoteTarget } from '../../../config/target.ts';
-import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from '../../../s3/bucket-settings.ts';
+import { getBucketPolicy, policySetting, putBucketPolicy } from '../../../s3/bucket-settings.ts';
+import { editSetting } from '../../../s3/edit-setting.ts';
 import { percentEncodePath } from '../../../../protocol/sigv4/signature.ts';
 import { printable } from '../../../terminal/format.ts';
 import { readAll } from '../../../terminal/io.ts';
@@ -9,11 +10,10 @@ import type { Context } from '../../context.ts';
 import { remoteEntries } from '../entries/remote-entries.ts';
 import {
   accessTo,
+  changeAnonymousAccess,
   nameOf,
   permissions,
   readAnonymousAccess,
-  withPermission,
-  writeAnonymousAccess,
   type AnonymousAccess,
   type Permission,
 } from './anonymous-policy.ts';
@@ -22,12 +22,13 @@ export async function setAnonymous(context: Context, args: readonly string[]): P
   const [text = '', argument = ''] = args;
   const permission = parsePermission(text);
   const target = await targetOf(context, argument);
-  const { access } = await readPolicy(context, target);
-  await writePolicy(
-    context,
-    target,
-    writeAnonymousAccess(withPermission(access, target.key, permission), target.bucket),
-  );
+  const change = { prefix: target.key, permission };
+  await editSetting(await context.client(target.alias), target.bucket, policySetting, (document) => {
+    if (document !== undefined && parseJson(document) === undefined) {
+      throw new ProgramError('Failed', `The policy of \`${target.bucket}\` is no JSON, so that nothing was changed`);
+    }
+    return changeAnonymousAccess(document, target.bucket, change);
+  });
   context.output.message(`Access permission for \`${printable(argument)}\` is set to \`${permission}\``, {
     operation: 'set',
     bucket: argument,
@@ -41,7 +42,7 @@ export async function setAnonymousJson(context: Context, args: readonly string[]
   const target = await targetOf(context, argument);
   const document = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
   if (parseJson(document) === undefined) throw new ProgramError('BadArgument', `\`${file}\` is not valid JSON`);
-  await writePolicy(context, target, document);
+  await putBucketPolicy(await context.client(target.alias), target.bucket, document);
   context.output.message(`Access permission for \`${printable(argument)}\` is set from \`${printable(file)}\``, {
     operation: 'set-json',
     bucket: argument,
@@ -110,16 +111,6 @@ async function readPolicy(context: Context, { alias, bucket }: RemoteTarget): Pr
   const text = await getBucketPolicy(await context.client(alias), bucket);
   const policy = text === undefined ? undefined : parseJson(text);
   return { policy, access: readAnonymousAccess(policy, bucket) };
-}
-
-async function writePolicy(
-  context: Context,
-  { alias, bucket }: RemoteTarget,
-  document: string | undefined,
-): Promise<void> {
-  const client = await context.client(alias);
-  if (document === undefined) await deleteBucketPolicy(client, bucket);
-  else await putBucketPolicy(client, bucket, document);
 }
 
 function describe({ access }: StoredPolicy, prefix: string): string {

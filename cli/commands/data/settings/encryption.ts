@@ -1,7 +1,13 @@
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Context } from '../../context.ts';
-import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from '../../../s3/buckets.ts';
+import {
+  encryptionSetting,
+  getBucketEncryption,
+  withDefaultEncryption,
+  withoutDefaultEncryption,
+} from '../../../s3/buckets.ts';
+import { editSetting } from '../../../s3/edit-setting.ts';
 import { parseBucket } from '../../../config/target.ts';
 import { ResponseError } from '../../../../protocol/response-error.ts';
 
@@ -10,7 +16,8 @@ export async function setEncryption(context: Context, arguments_: readonly strin
   const [scheme = '', ...rest] = arguments_;
   const { rule, argument } = parseRule(scheme, rest);
   const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
-  await putBucketEncryption(await context.client(alias), bucket, rule);
+  const client = await context.client(alias);
+  await editSetting(client, bucket, encryptionSetting, (document) => withDefaultEncryption(document, rule));
   context.output.message(`Auto encryption configuration has been set successfully for ${argument}`, {
     op: 'set',
     url: argument,
@@ -44,8 +51,14 @@ export async function showEncryption(context: Context, [argument = '']: readonly
 
 export async function clearEncryption(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { alias, bucket } = parseBucket(trimmed(argument), await context.aliases());
-  await deleteBucketEncryption(await context.client(alias), bucket);
-  context.output.message(`Auto encryption configuration has been cleared successfully for ${argument}`, {
+  let blocks = false;
+  await editSetting(await context.client(alias), bucket, encryptionSetting, (document) => {
+    const left = document && withoutDefaultEncryption(document);
+    blocks = left !== undefined;
+    return left;
+  });
+  const also = blocks ? '. What the bucket blocks stays blocked: `encrypt info` shows it' : '';
+  context.output.message(`Auto encryption configuration has been cleared successfully for ${argument}${also}`, {
     op: 'clear',
     url: argument,
   });

@@ -1,7 +1,13 @@
-import type { VersioningConfiguration } from '../../../../protocol/s3/bucket-versioning.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseBucket, type RemoteTarget } from '../../../config/target.ts';
-import { getVersioning, putVersioning, type BucketVersioning } from '../../../s3/bucket-settings.ts';
+import {
+  getVersioning,
+  versioningSetting,
+  withVersioning,
+  type BucketVersioning,
+  type VersioningChange,
+} from '../../../s3/bucket-settings.ts';
+import { editSetting } from '../../../s3/edit-setting.ts';
 import type { Context } from '../../context.ts';
 
 interface EnableOptions {
@@ -21,8 +27,8 @@ export async function enableVersioning(
   }
   await change(context, argument, 'enable', {
     status: 'Enabled',
-    ...(prefixes.length > 0 && { excludedPrefixes: prefixes }),
-    ...(excludeFolders === true && { excludeFolders }),
+    excludedPrefixes: excludedPrefixes === undefined ? undefined : prefixes,
+    excludeFolders,
   });
 }
 
@@ -36,18 +42,16 @@ export async function showVersioning(context: Context, [argument = '']: readonly
   print(context, 'info', target, versioning);
 }
 
-async function change(
-  context: Context,
-  argument: string,
-  op: string,
-  versioning: VersioningConfiguration,
-): Promise<void> {
+async function change(context: Context, argument: string, op: string, versioning: VersioningChange): Promise<void> {
   const target = await bucketOf(context, argument);
   const client = await context.client(target.alias);
   // MinIO takes the versioning of a bucket that does not exist.
-  await getVersioning(client, target.bucket);
-  await putVersioning(client, target.bucket, versioning);
-  print(context, op, target, { mfaDelete: '', excludedPrefixes: [], excludeFolders: false, ...versioning });
+  const before = await getVersioning(client, target.bucket);
+  await editSetting(client, target.bucket, versioningSetting, (document = '') => withVersioning(document, versioning));
+  print(context, op, target, await getVersioning(client, target.bucket));
+  const forgotten = versioning.status === 'Suspended' ? before.excludedPrefixes : [];
+  if (forgotten.length === 0) return;
+  context.output.hint(`Suspended versioning excludes no prefixes; those that it had: ${forgotten.join(',')}`);
 }
 
 async function bucketOf(context: Context, argument: string): Promise<RemoteTarget> {
