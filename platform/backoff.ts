@@ -36,6 +36,8 @@ export interface RetryOptions {
   /** Milliseconds after the first attempt within which another may begin. 0 makes one attempt. */
   readonly forMs: number;
   readonly isTransient: (error: unknown) => boolean;
+  /** Milliseconds that a failure asks to wait for, if it does. An attempt is never made earlier. */
+  readonly waitOf?: (error: unknown) => number | undefined;
   /** Aborts the waiting: `retry` then rejects with the last failure. */
   readonly signal?: AbortSignal;
   readonly now?: () => number;
@@ -53,13 +55,13 @@ export const retryBackoff: Backoff = { firstMs: 50, maxMs: 1_000 };
  * const answer = await retry(() => call(request), { forMs: 5_000, isTransient: isNoAnswer });
  */
 export async function retry<T>(attempt: (number: number) => Promise<T>, options: RetryOptions): Promise<T> {
-  const { forMs, isTransient, signal, now = performance.now.bind(performance), random } = options;
+  const { forMs, isTransient, waitOf, signal, now = performance.now.bind(performance), random } = options;
   const began = now();
   for (let number = 0; ; number++) {
     try {
       return await attempt(number);
     } catch (error) {
-      const delay = backoffMs(number + 1, retryBackoff, random);
+      const delay = Math.max(waitOf?.(error) ?? 0, backoffMs(number + 1, retryBackoff, random));
       if (!isTransient(error) || now() - began + delay > forMs) throw error;
       if (!(await waited(delay, signal))) throw error;
     }

@@ -109,8 +109,8 @@ describe('the key-service client', () => {
   });
 
   it('names an enclave only when there is one', async () => {
-    await (await open({ enclave: 'tenant a' })).version().catch(() => undefined);
-    await (await open()).version().catch(() => undefined);
+    await (await open({ enclave: 'tenant a' })).once().version().catch(() => undefined);
+    await (await open()).once().version().catch(() => undefined);
     expect(requests).toEqual(['first GET /version?enclave=tenant+a', 'first GET /version']);
   });
 
@@ -131,17 +131,19 @@ describe('the key-service client', () => {
   it.each([
     [403, { message: 'not authorized: insufficient permissions' }, 'not-permitted'],
     [404, { error: 'key does not exist' }, 'key-not-found'],
-    [400, 'not JSON at all', 'invalid-request'],
+    [404, 'not JSON at all', 'unavailable'],
+    [400, { message: 'front says no' }, 'unavailable'],
+    [400, { message: 'invalid argument: name is empty' }, 'invalid-request'],
     [501, { message: 'not implemented' }, 'not-supported'],
     [502, '', 'unavailable'],
   ])('turns %i %j into %s', async (status, body, code) => {
     answer = send(status, body);
-    await expect((await open()).status()).rejects.toMatchObject({ name: 'KeyServiceError', status, code });
+    await expect((await open()).once().status()).rejects.toMatchObject({ name: 'KeyServiceError', status, code });
   });
 
   it('never quotes an answer it cannot read, which may hold a key', async () => {
     answer = send(200, '{"plaintext":"c2VjcmV0","ciphertext":5} c2VjcmV0');
-    const failure = await (await open()).generateKey('k', Buffer.alloc(0)).catch((error: unknown) => error);
+    const failure = await (await open()).once().generateKey('k', Buffer.alloc(0)).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'unavailable' });
     expect(JSON.stringify(failure) + String((failure as Error).cause) + String(failure)).not.toContain('c2VjcmV0');
   });
@@ -153,7 +155,7 @@ describe('the key-service client', () => {
 
   it('gives up on an answer without end', async () => {
     answer = send(200, 'x'.repeat(4 * 1024 * 1024 + 1));
-    await expect((await open()).status()).rejects.toThrow(/larger than/);
+    await expect((await open()).once().status()).rejects.toThrow(/larger than/);
   });
 
   it('gives up on an answer that does not come', async () => {
@@ -233,7 +235,7 @@ describe('with two endpoints the client', () => {
   it('says what went wrong where both fail', async () => {
     answer = send(502, { message: 'one' });
     otherAnswer = send(504, { message: 'two' });
-    await expect((await both()).ready()).rejects.toMatchObject({ code: 'unavailable', message: 'two', status: 504 });
+    await expect((await both()).once().ready()).rejects.toMatchObject({ code: 'unavailable', message: 'two', status: 504 });
   });
 });
 

@@ -132,7 +132,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
   };
 
   /** Tries every endpoint once. Calls `onDoubt` if the service may have done a call that failed. */
-  async function tryAll({ method, path, body, left, onDoubt }: Attempt): Promise<string> {
+  async function tryAll<T>({ method, path, body, read, left, onDoubt }: Attempt<T>): Promise<T> {
     let failure: KeyServiceError | undefined;
     const candidates = rotation.candidates();
     for (const [at, endpoint] of candidates.entries()) {
@@ -142,7 +142,8 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
       if (failure !== undefined && share < 1) break;
       try {
         const attemptMs = Math.max(1, Math.floor(Math.min(timeoutMs, share)));
-        const answer = await exchange({ url, method, body, agent: agent.current(), timeoutMs: attemptMs });
+        // An answer that is not of the protocol is a failure of this endpoint.
+        const answer = read(await exchange({ url, method, body, agent: agent.current(), timeoutMs: attemptMs }));
         rotation.worked(endpoint);
         return answer;
       } catch (error) {
@@ -157,28 +158,34 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
   }
 
   /** A repeated call gets the code `done` if an earlier attempt succeeded and its response was lost. */
-  function makeCall(forMs: number, withinMs = Infinity) {
-    return async (method: Method, path: string, body?: object, done?: KeyServiceErrorCode): Promise<string> => {
+  function makeCall(forMs: number, withinMs = Infinity): MakeCall {
+    return async ({ method, path, body, done, read }) => {
       let inDoubt = false;
       let spentMs = 0;
       const onDoubt = () => {
         inDoubt = true;
       };
-      const attempt = async (): Promise<string> => {
+      const called = performance.now();
+      const attempt = async () => {
         const began = performance.now();
         const left = () => withinMs - spentMs - (performance.now() - began);
         try {
-          return await tryAll({ method, path, body, left, onDoubt });
+          return await tryAll({ method, path, body, read, left, onDoubt });
         } finally {
           spentMs += performance.now() - began;
         }
       };
-      // An attempt at a closed port takes no time and is repeated. An attempt without a response soon uses up the time.
-      const mayRepeat = (error: unknown) => isTransient(error) && spentMs < withinMs;
+      // An attempt at a closed port takes no time and is repeated, as long as a restart takes. An attempt without a response soon uses up the
+      // time. For an answer the caller waits no longer than for a service that does not answer.
+      const mayRepeat = (error: unknown) => {
+        if (!isTransient(error) || spentMs >= withinMs) return false;
+        const wait = waitOf(error) ?? 0;
+        return error.status === undefined || performance.now() - called + wait < withinMs;
+      };
       try {
-        return await retry(attempt, { forMs, isTransient: mayRepeat, signal: closed.signal });
+        return await retry(attempt, { forMs, isTransient: mayRepeat, waitOf, signal: closed.signal });
       } catch (error) {
-        if (inDoubt && error instanceof KeyServiceError && error.code === done) return '';
+        if (inDoubt && error instanceof KeyServiceError && error.code === done?.code) return done.answer;
         throw error;
       }
     };
@@ -224,44 +231,55 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
   return clientOf(options.retryForMs ?? defaultRetryForMs);
 }
 
-interface Attempt {
+interface Request<T> {
   readonly method: Method;
   readonly path: string;
-  readonly body: object | undefined;
+  readonly body?: object | undefined;
+  /** Parses the text of the response. Throws a `KeyServiceError` where it is not of the protocol. */
+  readonly read: (text: string) => T;
+}
+
+interface Attempt<T> extends Request<T> {
   /** The milliseconds that the call has left. */
   readonly left: () => number;
   readonly onDoubt: () => void;
 }
 
-type Call = (method: Method, path: string, body?: object, done?: KeyServiceErrorCode) => Promise<string>;
+/** `done` is the error of a repeated call that succeeded before, and the answer for it. */
+type MakeCall = <T>(
+  request: Request<T> & { readonly done?: { readonly code: KeyServiceErrorCode; readonly answer: T } },
+) => Promise<T>;
 
 function callsOf(
-  call: Call,
+  call: MakeCall,
   rest: Pick<KeyServiceClient, 'once' | 'within' | 'answers' | 'close' | 'stream'>,
 ): KeyServiceClient {
-  const post = (api: string, name: string, body?: object, done?: KeyServiceErrorCode) =>
-    call('POST', `/v1/key/${api}/${encodeURIComponent(name)}`, body, done);
+  const pathOf = (api: string, name: string) => `/v1/key/${api}/${encodeURIComponent(name)}`;
+  const get = <T>(path: string, schema: z.ZodType<T>) => call({ method: 'GET', path, read: as(schema) });
+  const post = <T>(api: string, name: string, body: object | undefined, schema: z.ZodType<T>) =>
+    call({ method: 'POST', path: pathOf(api, name), body, read: as(schema) });
 
   return {
     ...rest,
-    ask: (method, path, body) => call(method, path, body),
+    ask: (method, path, body) => call({ method, path, body, read: (text) => text }),
     async createKey(name) {
-      await post('create', name, undefined, 'key-exists');
+      const done = { code: 'key-exists', answer: undefined } as const;
+      await call({ method: 'POST', path: pathOf('create', name), read: nothing, done });
     },
     async importKey(name, bytes, algorithm = 'AES256-GCM_SHA256') {
       const key = bytes.toString('base64');
       // Each generation reads its own two fields. A repeated call that finds the key cannot know which call made it, so it returns the
       // error.
-      await post('import', name, { bytes: key, algorithm, key, cipher: algorithm });
+      const body = { bytes: key, algorithm, key, cipher: algorithm };
+      await call({ method: 'POST', path: pathOf('import', name), body, read: nothing });
     },
     async rotateKey(name) {
-      return read(rotateAnswer, await post('rotate', name)).version;
+      return (await post('rotate', name, undefined, rotateAnswer)).version;
     },
-    async describeKey(name) {
-      return read(describeKeyAnswer, await call('GET', `/v1/key/describe/${encodeURIComponent(name)}`));
-    },
+    describeKey: (name) => get(pathOf('describe', name), describeKeyAnswer),
     async listKeys(prefix = '') {
-      const list = readWith(parseKeyList, await call('GET', `/v1/key/list/${encodeURIComponent(prefix)}*`));
+      const path = `/v1/key/list/${encodeURIComponent(prefix)}*`;
+      const list = await call({ method: 'GET', path, read: (text) => readWith(parseKeyList, text) });
       if (list.continueAt !== undefined) {
         throw new KeyServiceError('not-supported', 'the key service sends its list in pages: ask for a longer prefix', {
           status: 200,
@@ -270,10 +288,12 @@ function callsOf(
       return [...list.names].sort();
     },
     async deleteKey(name) {
-      await call('DELETE', `/v1/key/delete/${encodeURIComponent(name)}`, undefined, 'key-not-found');
+      const done = { code: 'key-not-found', answer: undefined } as const;
+      await call({ method: 'DELETE', path: pathOf('delete', name), read: nothing, done });
     },
     async generateKey(name, context) {
-      const answer = read(generateAnswer, await post('generate', name, { context: context.toString('base64') }));
+      const body = { context: context.toString('base64') };
+      const answer = await post('generate', name, body, generateAnswer);
       if (answer.plaintext.length !== 32) {
         throw new KeyServiceError(
           'unavailable',
@@ -285,33 +305,30 @@ function callsOf(
     },
     async encryptKey(name, plaintext, context) {
       const body = { plaintext: plaintext.toString('base64'), context: context.toString('base64') };
-      const answer = read(encryptAnswer, await post('encrypt', name, body));
+      const answer = await post('encrypt', name, body, encryptAnswer);
       return withVersion({ ciphertext: answer.ciphertext }, answer.version);
     },
     async decryptKey(name, ciphertext, context) {
       const body = { ciphertext: ciphertext.toString('base64'), context: context.toString('base64') };
-      return read(decryptAnswer, await post('decrypt', name, body)).plaintext;
+      return (await post('decrypt', name, body, decryptAnswer)).plaintext;
     },
     async hmac(name, message) {
-      return read(hmacAnswer, await post('hmac', name, { message: message.toString('base64') })).hmac;
+      return (await post('hmac', name, { message: message.toString('base64') }, hmacAnswer)).hmac;
     },
-    async status() {
-      return read(statusAnswer, await call('GET', '/v1/status'));
-    },
-    async version() {
-      return read(versionAnswer, await call('GET', '/version'));
-    },
-    async ready() {
-      await call('GET', '/v1/ready');
-    },
-    async describeSelf() {
-      return read(describeSelfAnswer, await call('GET', '/v1/identity/self/describe'));
-    },
+    status: () => get('/v1/status', statusAnswer),
+    version: () => get('/version', versionAnswer),
+    ready: () => call({ method: 'GET', path: '/v1/ready', read: nothing }),
+    describeSelf: () => get('/v1/identity/self/describe', describeSelfAnswer),
   };
 }
 
-function read<T>(schema: z.ZodType<T>, text: string): T {
-  return readWith((text) => schema.parse(JSON.parse(text)), text);
+/** These calls have no answer but their status. The page of a gateway is none of them. */
+function nothing(text: string): void {
+  if (text.trim() !== '') throw notOfProtocol();
+}
+
+function as<T>(schema: z.ZodType<T>): (text: string) => T {
+  return (text) => readWith((text) => schema.parse(JSON.parse(text)), text);
 }
 
 function readWith<T>(parse: (text: string) => T, text: string): T {
@@ -319,11 +336,13 @@ function readWith<T>(parse: (text: string) => T, text: string): T {
     return parse(text);
   } catch (error) {
     // The response may contain a data key: neither it nor a parser's quotation of it goes into the message.
-    throw new KeyServiceError('unavailable', 'the key service sent an answer that is not of its protocol', {
-      status: 200,
-      cause: error instanceof SyntaxError ? undefined : error,
-    });
+    throw notOfProtocol(error instanceof SyntaxError ? undefined : error);
   }
+}
+
+function notOfProtocol(cause?: unknown): KeyServiceError {
+  const message = 'the key service sent an answer that is not of its protocol';
+  return new KeyServiceError('unavailable', message, { status: 200, cause });
 }
 
 function withVersion<T extends object>(answer: T, version: string | undefined): T & { version?: string } {
@@ -337,13 +356,22 @@ function unreachable(endpoint: string, error: unknown): KeyServiceError {
   });
 }
 
-/** Reports whether the service is unavailable for a moment: it starts, stops, or cannot be reached. A broken key store is not transient. */
-function isTransient(error: unknown): boolean {
-  if (!(error instanceof KeyServiceError)) return false;
-  return error.status === 503 || (isNoAnswer(error.cause) && error.cause.noAnswer.isTransient);
+/**
+ * Reports whether the service is unavailable for a moment: it starts, stops, cannot be reached, or a gateway answers for it. A broken key store
+ * is not transient, because the service has retried.
+ */
+function isTransient(error: unknown): error is KeyServiceError {
+  if (!(error instanceof KeyServiceError) || error.code !== 'unavailable') return false;
+  if (error.status !== undefined) return !error.isOfStore;
+  return isNoAnswer(error.cause) && error.cause.noAnswer.isTransient;
 }
 
-/** Reports whether the service may have done a call that failed. */
+function waitOf(error: unknown): number | undefined {
+  return error instanceof KeyServiceError ? error.retryAfterMs : undefined;
+}
+
+/** Reports whether the service may have done a call that failed. A gateway may have passed it on. */
 function mayHaveHappened(error: KeyServiceError): boolean {
-  return isNoAnswer(error.cause) ? error.cause.noAnswer.wasSent : error.status === 503;
+  if (isNoAnswer(error.cause)) return error.cause.noAnswer.wasSent;
+  return error.status !== undefined && !error.isOfStore && (error.status < 300 || error.status >= 500);
 }

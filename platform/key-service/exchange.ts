@@ -1,7 +1,8 @@
-import { type KeyServiceErrorCode, codeOfAnswer } from '../../protocol/key-service/errors.ts';
+import { type KeyServiceErrorCode, codeOfAnswer, isStoreFailure } from '../../protocol/key-service/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type Agent } from 'node:https';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
+import { retryAfterMs } from '../retry-after.ts';
 import type { Method } from '../../protocol/key-service/routes.ts';
 
 /** Why no answer came to an attempt. */
@@ -27,31 +28,38 @@ export class KeyServiceError extends Error {
   readonly status: number | undefined;
   /** Set by an attempt to which no answer came. */
   readonly noAnswer: NoAnswer | undefined;
+  /** The service says that the key store behind it fails. */
+  readonly isOfStore: boolean;
+  /** Milliseconds after which the caller may ask again, where the answer says so. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(
-    code: KeyServiceError['code'],
-    message: string,
-    options?: ErrorOptions & { readonly status?: number | undefined; readonly noAnswer?: NoAnswer | undefined },
-  ) {
+  constructor(code: KeyServiceError['code'], message: string, options?: KeyServiceErrorOptions) {
     super(message, options);
     this.code = code;
     this.status = options?.status;
     this.noAnswer = options?.noAnswer;
+    this.isOfStore = options?.isOfStore === true;
+    this.retryAfterMs = options?.retryAfterMs;
   }
 }
 
-/** The answers of a key service whose key store fails. */
-const statusesOfStore: ReadonlySet<number> = new Set([502, 504]);
+interface KeyServiceErrorOptions extends ErrorOptions {
+  readonly status?: number | undefined;
+  readonly noAnswer?: NoAnswer | undefined;
+  readonly isOfStore?: boolean | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
 
 /**
  * Says what is away, for an error with the code `unavailable`: the key service, or the store behind it. The cause of the store stays in the
  * log of the key service.
  */
-export function describeOutage({ status }: { readonly status?: unknown }): string {
+export function describeOutage(error: { readonly status?: unknown; readonly isOfStore?: unknown }): string {
+  const { status, isOfStore } = error;
   if (typeof status !== 'number') return 'The key service does not answer; try again.';
-  return statusesOfStore.has(status)
+  return isOfStore === true
     ? 'The key service answers, but the key store behind it (a vault, for instance) fails; try again.'
-    : `The key service answers with an error (status ${status}); try again.`;
+    : `The key service, or a gateway before it, answers with an error (status ${status}); try again.`;
 }
 
 function noAnswerError(message: string, noAnswer: NoAnswer, cause?: unknown): KeyServiceError {
@@ -151,8 +159,13 @@ async function readAnswer(response: IncomingMessage): Promise<string> {
   const text = await readText(response);
   const status = response.statusCode ?? 0;
   if (status === 200) return text;
-  const message = messageOf(text) ?? `status ${status}`;
-  throw new KeyServiceError(codeOfAnswer(status, message), message, { status });
+  const own = messageOf(text);
+  const line = text.trim().slice(0, 200);
+  throw new KeyServiceError(codeOfAnswer(status, own), own ?? (line === '' ? `status ${status}` : line), {
+    status,
+    isOfStore: isStoreFailure(status, own),
+    retryAfterMs: retryAfterMs(response.headers['retry-after'], Date.now()),
+  });
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
@@ -175,13 +188,13 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
+/** Returns the message of an error of the protocol; undefined for the answer of another program. */
 function messageOf(text: string): string | undefined {
   try {
     const { message, error } = errorAnswer.parse(JSON.parse(text));
     return message ?? error;
   } catch {
-    const line = text.trim().slice(0, 200);
-    return line === '' ? undefined : line;
+    return undefined;
   }
 }
 

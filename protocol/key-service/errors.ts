@@ -38,22 +38,36 @@ export const refusals = {
 
 export type Refusal = keyof typeof refusals;
 
-/** Other releases send these texts for the same errors. */
-const synonyms: Readonly<Record<string, KeyServiceErrorCode>> = {
-  'key does already exist': 'key-exists',
-  'not authorized': 'not-permitted',
-};
+/** The answers that decide a call, in the words of the protocol's releases. */
+const decisions: readonly (readonly [status: number, words: RegExp, code: KeyServiceErrorCode])[] = [
+  [404, /^key does not exist$/, 'key-not-found'],
+  [400, /^key (?:does already exist|already exists)$/, 'key-exists'],
+  [400, /^decryption failed: ciphertext is not authentic$/, 'not-authentic'],
+  [403, /^not authorized(?:$|: )/, 'not-permitted'],
+  [400, /^insecure connection: /, 'not-permitted'],
+  [400, /^tls: client certificate is required$/, 'not-permitted'],
+  [400, /^invalid (?:argument: |key size$)/, 'invalid-request'],
+  [400, /^too many ciphertexts$/, 'invalid-request'],
+  [404, /^(?:policy|identity|enclave) does not exist$/, 'invalid-request'],
+  [406, /^(?:algorithm '.*' is not supported|invalid key size for '.*')$/, 'invalid-request'],
+  [409, /^key does not support HMAC$/, 'invalid-request'],
+  [413, /^http: request body too large$/, 'invalid-request'],
+  [405, /^method not allowed$/i, 'not-supported'],
+  [501, /^not implemented$/, 'not-supported'],
+];
 
-/** Finds the code of a response whose status is not 200. */
-export function codeOfAnswer(status: number, message: string): KeyServiceErrorCode {
-  if (message === refusals.keyNotFound[1]) return 'key-not-found';
-  if (message === refusals.keyExists[1]) return 'key-exists';
-  if (message === refusals.notAuthentic[1]) return 'not-authentic';
-  const synonym = synonyms[message];
-  if (synonym !== undefined) return synonym;
-  if (status === 401 || status === 403 || message.startsWith('insecure connection:')) return 'not-permitted';
-  if (message === 'tls: client certificate is required') return 'not-permitted';
-  if (status === 501 || status === 405) return 'not-supported';
-  if (status >= 500) return 'unavailable';
-  return 'invalid-request';
+/**
+ * Finds the code of a response whose status is not 200. Only the protocol's own words decide a call. Any other answer, whatever its status, may
+ * be that of a gateway before the service, and says nothing about keys: it is `unavailable`, and another endpoint or a later call may succeed.
+ *
+ * @param message the text in the JSON body of the response; undefined where the body is not of the protocol
+ */
+export function codeOfAnswer(status: number, message: string | undefined): KeyServiceErrorCode {
+  if (message === undefined) return 'unavailable';
+  return decisions.find(([at, words]) => at === status && words.test(message))?.[2] ?? 'unavailable';
+}
+
+/** Reports whether the service says that the key store behind it fails. A gateway sends these statuses too, in other words. */
+export function isStoreFailure(status: number, message: string | undefined): boolean {
+  return (status === 502 || status === 504) && /^(?:bad gateway: failed to |key store is )/.test(message ?? '');
 }

@@ -96,6 +96,7 @@ export function parseKeyList(text: string): KeyList {
     if (line.trim() === '') continue;
     const parsed = listLine.parse(JSON.parse(line));
     if (parsed.error !== undefined && parsed.error !== '') throw new Error(parsed.error);
+    if (parsed.name === undefined && parsed.names === undefined) throw new Error('a line of the list has no name');
     if (parsed.name !== undefined) names.add(parsed.name);
     for (const name of parsed.names ?? []) names.add(name);
     if (parsed.continue_at !== undefined && parsed.continue_at !== '') continueAt = parsed.continue_at;

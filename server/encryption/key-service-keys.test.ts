@@ -96,6 +96,16 @@ describe('data keys of the key service', () => {
     await expect(keys.unseal(cached.sealed, context)).rejects.toMatchObject({ code: 'not-permitted' });
   });
 
+  it('live on where the service refuses the name of a key', async () => {
+    const { service, keys } = prepared();
+    const cached = await keys.generate('default-key', context);
+    service.failing = 'invalid-request';
+    await expect(keys.generate('default-key', { 'coffer:bucket': 'other' })).rejects.toMatchObject({
+      code: 'key-not-found',
+    });
+    expect(await keys.generate('default-key', context)).toBe(cached);
+  });
+
   it('live on while the key service is away', async () => {
     const { service, keys } = prepared();
     const cached = await keys.generate('default-key', context);

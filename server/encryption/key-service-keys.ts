@@ -54,6 +54,8 @@ export function keyServiceKeys(client: KeyServiceCalls, options: KeyServiceKeysO
       return await call();
     } catch (error) {
       const failure = dataKeyError(keyName, error);
+      // The service refuses the name as no name of a key, which says nothing about keys in use.
+      if (codeOf(error) === 'invalid-request') throw failure;
       // The key is disabled, deleted or forbidden, so its cached data keys must go too.
       if (failure.code === 'not-permitted' || failure.code === 'key-not-found') {
         generated.dropGroup(keyName);
@@ -218,8 +220,8 @@ function codeOf(error: unknown): string | undefined {
 
 /** Explains a failure. The log shows the messages of all causes: where `failure` is an explanation itself, its cause is given instead of it. */
 function explained(failure: unknown, code: KeyServiceError['code'], message: string, cause = failure): KeyServiceError {
-  const { status, noAnswer } = failure instanceof KeyServiceError ? failure : {};
-  return new KeyServiceError(code, message, { cause, status, noAnswer });
+  const { status, noAnswer, isOfStore, retryAfterMs } = failure instanceof KeyServiceError ? failure : {};
+  return new KeyServiceError(code, message, { cause, status, noAnswer, isOfStore, retryAfterMs });
 }
 
 function dataKeyError(keyName: string, error: unknown): KeyServiceError {

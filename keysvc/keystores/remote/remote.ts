@@ -5,6 +5,7 @@ import {
   type ProviderFetchOptions,
 } from '../../../platform/openid/provider-fetch.ts';
 import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
+import { retryAfterMs } from '../../../platform/retry-after.ts';
 import { timeoutSignal } from '../../../platform/message-text.ts';
 import { KeyError } from '../keystore.ts';
 
@@ -21,19 +22,6 @@ const systemClock: Clock = {
     await sleep(ms);
   },
 };
-
-/**
- * Parses the header `Retry-After`, seconds or a date, to milliseconds; undefined for an invalid one.
- *
- * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
- */
-export function retryAfterMs(headers: Headers, now: number): number | undefined {
-  const value = headers.get('retry-after')?.trim();
-  if (value === undefined || value === '') return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
 
 export interface RemoteOptions {
   readonly clock?: Clock;
@@ -112,7 +100,7 @@ export class Remote {
         (transientStatuses.has(outcome.answer.status) && request.isFinal?.(outcome.answer) !== true) ||
         request.isTransient?.(outcome.answer) === true;
       if (later && request.once !== true) {
-        const asked = 'answer' in outcome ? retryAfterMs(outcome.answer.headers, this.clock.now()) : undefined;
+        const asked = 'answer' in outcome ? retryAfterMs(outcome.answer.headers.get('retry-after'), this.clock.now()) : undefined;
         const delay = asked ?? backoffMs(attempt + 1, retryBackoff);
         if (this.clock.now() - began + delay <= this.#budgetMs) {
           await this.clock.sleep(delay);

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
+import { retryAfterMs } from '../../../platform/retry-after.ts';
 import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';
-import { retryAfterMs, type RemoteAnswer } from '../remote/remote.ts';
+import type { RemoteAnswer } from '../remote/remote.ts';
 import type { KvEngine, KvPlace } from './kv-engine.ts';
 import type { VaultCall } from './vault-client.ts';
 import { saysNothingThere } from './vault-errors.ts';
@@ -68,7 +69,7 @@ export class KvV1 implements KvEngine {
       if (outcome.status === 204 || outcome.status === 200) return 'written';
       // Without the capability "update" the vault refuses an existing key.
       if (outcome.status === 403 && (await this.#look(name)).data !== undefined) return 'in-doubt';
-      const delay = retryAfterMs(outcome.headers, clock.now()) ?? backoffMs(attempt + 1, retryBackoff);
+      const delay = retryAfterMs(outcome.headers.get('retry-after'), clock.now()) ?? backoffMs(attempt + 1, retryBackoff);
       const isLasting = outcome.status !== 429 && outcome.status < 500;
       if (isLasting || clock.now() - began + delay > budgetMs) throw this.#place.client.error(call, outcome);
       await clock.sleep(delay);
