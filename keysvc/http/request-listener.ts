@@ -1,5 +1,5 @@
 import { keyNameError, patternError } from '../../protocol/key-service/names.ts';
-import { findRoute, type Method, type Route } from '../../protocol/key-service/routes.ts';
+import { type Api, findRoute, type Method, type Route, timeoutHeader } from '../../protocol/key-service/routes.ts';
 import { callError, rejectedCall } from '../calls/call-error.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -10,6 +10,7 @@ import { RepeatedLines } from '../../platform/repeated-lines.ts';
 import type { Caller } from './caller.ts';
 import type { Answer, Service } from '../calls/call.ts';
 import { isOutage } from '../keystores/keystore.ts';
+import { withTimeLimit } from '../keystores/remote/time-limit.ts';
 import { handlers } from '../calls/handlers.ts';
 import { type EventStreams, sendAnswer, sendError } from './send-answer.ts';
 
@@ -136,11 +137,12 @@ export function createRequestListener(options: ListenerOptions): RequestListener
       if (path === undefined) throw rejectedCall(400, 'invalid argument: the path is not valid');
       const target = targetOf(request.method ?? '', path);
       isAudited = target.route.audited;
-      sendAnswer(
-        response,
-        await withDeadline(answer(request, target, caller), service.timeoutOf(target.route)),
-        options.streams,
-      );
+      const timeoutMs = timeoutOf(request, service.timeoutOf(target.route));
+      const work = () => answer(request, target, caller);
+      // A change of the store that its caller no longer waits for still has to come to an end.
+      const isLimited = timeoutMs !== undefined && !changing.has(target.route.api);
+      const answering = isLimited ? withTimeLimit(timeoutMs - marginOf(timeoutMs), work) : work();
+      sendAnswer(response, await withDeadline(answering, timeoutMs), options.streams);
     } catch (error) {
       const rejected = report(error, path ?? '');
       sendError(response, rejected);
@@ -164,6 +166,22 @@ export function createRequestListener(options: ListenerOptions): RequestListener
       response.destroy();
     });
   };
+}
+
+/** The calls that change the store. */
+const changing: ReadonlySet<Api> = new Set(['key-create', 'key-import', 'key-rotate', 'key-delete']);
+
+/** The time of the call, or less where its caller says that it waits less. */
+function timeoutOf(request: IncomingMessage, ofRoute: number | undefined): number | undefined {
+  const header = request.headers[timeoutHeader];
+  const asked = typeof header === 'string' && /^[1-9]\d{0,8}$/.test(header) ? Number(header) : undefined;
+  if (ofRoute === undefined || asked === undefined) return ofRoute;
+  return Math.min(ofRoute, asked);
+}
+
+/** The store gets less time than its caller has, so that the answer about the store arrives. */
+function marginOf(timeoutMs: number): number {
+  return Math.min(1000, timeoutMs / 5);
 }
 
 /** The handshake proves the holder of a certificate even when the certificate is refused. */

@@ -109,8 +109,18 @@ describe('the key-service client', () => {
   });
 
   it('names an enclave only when there is one', async () => {
-    await (await open({ enclave: 'tenant a' })).once().version().catch(() => undefined);
-    await (await open()).once().version().catch(() => undefined);
+    await (
+      await open({ enclave: 'tenant a' })
+    )
+      .once()
+      .version()
+      .catch(() => undefined);
+    await (
+      await open()
+    )
+      .once()
+      .version()
+      .catch(() => undefined);
     expect(requests).toEqual(['first GET /version?enclave=tenant+a', 'first GET /version']);
   });
 
@@ -143,7 +153,12 @@ describe('the key-service client', () => {
 
   it('never quotes an answer it cannot read, which may hold a key', async () => {
     answer = send(200, '{"plaintext":"c2VjcmV0","ciphertext":5} c2VjcmV0');
-    const failure = await (await open()).once().generateKey('k', Buffer.alloc(0)).catch((error: unknown) => error);
+    const failure = await (
+      await open()
+    )
+      .once()
+      .generateKey('k', Buffer.alloc(0))
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'unavailable' });
     expect(JSON.stringify(failure) + String((failure as Error).cause) + String(failure)).not.toContain('c2VjcmV0');
   });
@@ -235,7 +250,11 @@ describe('with two endpoints the client', () => {
   it('says what went wrong where both fail', async () => {
     answer = send(502, { message: 'one' });
     otherAnswer = send(504, { message: 'two' });
-    await expect((await both()).once().ready()).rejects.toMatchObject({ code: 'unavailable', message: 'two', status: 504 });
+    await expect((await both()).once().ready()).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'two',
+      status: 504,
+    });
   });
 });
 

@@ -147,11 +147,13 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
         rotation.worked(endpoint);
         return answer;
       } catch (error) {
-        failure = error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error);
-        if (failure.code !== 'unavailable') throw failure;
-        if (mayHaveHappened(failure)) onDoubt();
+        const latest = error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error);
+        if (latest.code !== 'unavailable') throw latest;
+        if (mayHaveHappened(latest)) onDoubt();
+        // What an endpoint says of its store tells more than that another does not answer.
+        if (failure?.isOfStore !== true || latest.isOfStore) failure = latest;
         rotation.failed(endpoint);
-        options.log.debug({ endpoint, err: failure }, 'key service endpoint failed');
+        options.log.debug({ endpoint, err: latest }, 'key service endpoint failed');
       }
     }
     throw failure ?? new KeyServiceError('unavailable', 'no key service endpoint is configured');

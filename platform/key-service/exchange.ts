@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type Agent } from 'node:https';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
 import { retryAfterMs } from '../retry-after.ts';
-import type { Method } from '../../protocol/key-service/routes.ts';
+import { type Method, timeoutHeader } from '../../protocol/key-service/routes.ts';
 
 /** Why no answer came to an attempt. */
 interface NoAnswer {
@@ -111,8 +111,13 @@ export async function exchange(call: Exchange): Promise<string> {
 function exchangeOnce({ url, method, body, agent, timeoutMs }: Exchange): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const payload = body === undefined ? undefined : JSON.stringify(body);
-  const headers =
-    payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) };
+  const headers = {
+    [timeoutHeader]: timeoutMs,
+    ...(payload !== undefined && {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(payload),
+    }),
+  };
   let connected = false;
   let isKept = false;
   const request = httpsRequest(url, { method, agent, headers, signal: AbortSignal.timeout(timeoutMs) });

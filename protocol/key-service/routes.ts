@@ -54,6 +54,12 @@ export const keyServiceLimits = {
   defaultPort: 7373,
 } as const;
 
+/**
+ * The header with the milliseconds that the caller waits for the answer. The service ends its own work earlier, so that the caller learns whose
+ * failure it is. Other servers of the protocol ignore it.
+ */
+export const timeoutHeader = 'x-request-timeout-ms';
+
 const maxBody = keyServiceLimits.maxBody;
 const post = ['POST', 'PUT'] as const;
 

@@ -8,6 +8,7 @@ import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
 import { retryAfterMs } from '../../../platform/retry-after.ts';
 import { timeoutSignal } from '../../../platform/message-text.ts';
 import { KeyError } from '../keystore.ts';
+import { timeLeftMs } from './time-limit.ts';
 
 /** The time of a remote store. Tests pass a virtual clock. */
 export interface Clock {
@@ -100,9 +101,10 @@ export class Remote {
         (transientStatuses.has(outcome.answer.status) && request.isFinal?.(outcome.answer) !== true) ||
         request.isTransient?.(outcome.answer) === true;
       if (later && request.once !== true) {
-        const asked = 'answer' in outcome ? retryAfterMs(outcome.answer.headers.get('retry-after'), this.clock.now()) : undefined;
+        const asked =
+          'answer' in outcome ? retryAfterMs(outcome.answer.headers.get('retry-after'), this.clock.now()) : undefined;
         const delay = asked ?? backoffMs(attempt + 1, retryBackoff);
-        if (this.clock.now() - began + delay <= this.#budgetMs) {
+        if (this.clock.now() - began + delay <= this.#budgetMs && delay < timeLeftMs()) {
           await this.clock.sleep(delay);
           continue;
         }
@@ -117,12 +119,14 @@ export class Remote {
     { url, method, headers, body, withinMs }: RemoteRequest,
     repeated: boolean,
   ): Promise<{ answer: RemoteAnswer } | { failure: unknown }> {
+    // The caller of the key service must get the failure of the store before it gives up. Nobody waits for a later attempt.
+    const limitMs = Math.min(withinMs ?? Infinity, timeLeftMs());
     try {
       const answer = await this.#fetch(url, {
         method,
         headers: { accept: 'application/json', ...headers },
         body,
-        signal: withinMs === undefined ? undefined : timeoutSignal(withinMs),
+        signal: limitMs === Infinity ? undefined : timeoutSignal(Math.max(1, limitMs)),
       });
       return { answer: { status: answer.status, headers: answer.headers, text: await answer.text(), repeated } };
     } catch (failure) {

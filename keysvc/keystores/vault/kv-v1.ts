@@ -69,7 +69,8 @@ export class KvV1 implements KvEngine {
       if (outcome.status === 204 || outcome.status === 200) return 'written';
       // Without the capability "update" the vault refuses an existing key.
       if (outcome.status === 403 && (await this.#look(name)).data !== undefined) return 'in-doubt';
-      const delay = retryAfterMs(outcome.headers.get('retry-after'), clock.now()) ?? backoffMs(attempt + 1, retryBackoff);
+      const delay =
+        retryAfterMs(outcome.headers.get('retry-after'), clock.now()) ?? backoffMs(attempt + 1, retryBackoff);
       const isLasting = outcome.status !== 429 && outcome.status < 500;
       if (isLasting || clock.now() - began + delay > budgetMs) throw this.#place.client.error(call, outcome);
       await clock.sleep(delay);

@@ -7,6 +7,7 @@ import type { CertificateAndKey } from '../../../platform/tls/certificate-and-ke
 import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
 import { createLogger, type Logger } from '../../../platform/logger.ts';
 import { parseConfig } from '../../../keysvc/config/config-file.ts';
+import type { KeyStore } from '../../../keysvc/keystores/keystore.ts';
 import { MemoryKeyStore } from './memory-keystore.ts';
 import { startKeyService, type KeyService } from '../../../keysvc/http/start.ts';
 import { afterAll, beforeAll } from 'vitest';
@@ -42,7 +43,13 @@ export function issueBy(ca: CertificateAndKey, commonName: string): Promise<Cert
 /** Starts a key service with `settings`; address, certificate and key store are set here. */
 export async function startTestKeyService(
   settings: (ca: CertificateAndKey) => Promise<string>,
-  options: { readonly tls?: string; readonly log?: Logger; readonly logErrors?: boolean } = {},
+  options: {
+    readonly tls?: string;
+    readonly log?: Logger;
+    readonly logErrors?: boolean;
+    /** The key store, instead of one in memory. */
+    readonly keyStore?: KeyStore;
+  } = {},
 ): Promise<TestKeyService> {
   const folder = await mkdtemp(join(tmpdir(), 'keysvc-test-'));
   const ca = await makeCa({ commonName: 'test ca', validForMs: hour });
@@ -64,7 +71,7 @@ keystore: { fs: { path: unused } }
   const service = await startKeyService(parseConfig(text, {}), {
     log: options.log ?? createLogger({ name: 'test', level: 'silent' }),
     writeAudit: () => undefined,
-    openStore: () => Promise.resolve(store),
+    openStore: () => Promise.resolve(options.keyStore ?? store),
   });
   return {
     service,
