@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TlsProxies } from '../config/config.ts';
-import { clientIdentity, identityOfLeaf, untrusted, type ClientIdentity } from './client-identity.ts';
+import { clientIdentity, distrustOf, identityOfLeaf, untrusted, type ClientIdentity } from './client-identity.ts';
 
 /** Reads the certificates that a TLS proxy forwards, in their order; undefined where the header is invalid. */
 export function readForwardedCertificates(header: string): X509Certificate[] | undefined {
@@ -20,47 +20,6 @@ export function readForwardedCertificates(header: string): X509Certificate[] | u
   } catch {
     return undefined;
   }
-}
-
-/** The extended key usage of a client certificate. */
-const clientAuthentication = '1.3.6.1.5.5.7.3.2';
-
-/** More than the length of any chain. */
-const maxChain = 8;
-
-/**
- * Returns why a forwarded certificate is not trusted; undefined when it is valid now, for clients, and a chain of valid certificates leads
- * to an authority. The TLS handshake of the proxy has proved that the client holds the key.
- */
-function distrustOf(
-  leaf: X509Certificate,
-  sent: readonly X509Certificate[],
-  authorities: readonly X509Certificate[],
-  now: number,
-): string | undefined {
-  // Node's types say string[], but a certificate without the extension has undefined.
-  const uses = leaf.keyUsage as readonly string[] | undefined;
-  if (uses !== undefined && !uses.includes(clientAuthentication)) return 'it is not for clients';
-  let current = leaf;
-  for (let link = 0; link < maxChain; link++) {
-    if (now < current.validFromDate.getTime()) return `${current.subject} is not valid yet`;
-    if (now > current.validToDate.getTime()) return `${current.subject} has expired`;
-    const authority = issuerOf(current, authorities);
-    if (authority !== undefined) return now > authority.validToDate.getTime() ? 'its authority has expired' : undefined;
-    const next = issuerOf(
-      current,
-      sent.filter((certificate) => certificate.ca),
-    );
-    if (next === undefined || next === current) break;
-    current = next;
-  }
-  return 'no trusted authority issued it';
-}
-
-function issuerOf(certificate: X509Certificate, candidates: readonly X509Certificate[]): X509Certificate | undefined {
-  return candidates.find(
-    (candidate) => candidate.ca && certificate.checkIssued(candidate) && certificate.verify(candidate.publicKey),
-  );
 }
 
 /** Parses the certificates of a PEM bundle. */

@@ -64,6 +64,72 @@ const refusals: readonly [string, RegExp, () => Promise<CertificateAndKey>][] = 
   ],
 ];
 
+describe('a certificate without a subject', () => {
+  const forms: readonly [string, () => Promise<CertificateAndKey>][] = [
+    [
+      'that has expired',
+      () =>
+        issueCertificate({ commonName: '', issuer: keys.ca, validForMs: hour, now: new Date(Date.now() - 2 * hour) }),
+    ],
+    ['that signed itself', () => issueCertificate({ commonName: '', validForMs: hour })],
+    [
+      'with a name of a workload',
+      async () =>
+        issueCertificate({
+          commonName: '',
+          dnsNames: ['app.internal'],
+          issuer: await makeCa({ commonName: 'other', validForMs: hour }),
+          validForMs: hour,
+        }),
+    ],
+  ];
+
+  it.each(forms)('%s is refused with an answer, a log line and an audit line', async (_, issue) => {
+    const who = await issue();
+    const identity = identityOfCertificate(who.certPem);
+    const rejected = await ask(keys.service, 'GET', '/v1/status', { who });
+    expect([rejected.status, messageOf(rejected)]).toEqual([403, expect.stringMatching(/^not authorized: /)]);
+    expect(lines).toMatchObject([
+      { identity, subject: expect.stringMatching(/^(DNS:app.internal|no subject)/) as string },
+    ]);
+    expect(events).toMatchObject([{ request: { path: '/v1/status', identity }, response: { code: 403 } }]);
+  });
+
+  it('that is trusted is known by its key', async () => {
+    const who = await issueCertificate({ commonName: '', issuer: keys.ca, validForMs: hour });
+    expect(messageOf(await ask(keys.service, 'GET', '/v1/status', { who }))).toBe(
+      'not authorized: insufficient permissions',
+    );
+  });
+});
+
+describe('a certificate for any usage', () => {
+  const permissions = 'not authorized: insufficient permissions';
+  const asked = async (request: Partial<Parameters<typeof issueCertificate>[0]>) =>
+    messageOf(
+      await ask(keys.service, 'GET', '/v1/status', {
+        who: await issueCertificate({
+          commonName: 'app',
+          issuer: keys.ca,
+          validForMs: hour,
+          usages: ['any'],
+          ...request,
+        }),
+      }),
+    );
+
+  it('is one for clients', async () => {
+    expect(await asked({})).toBe(permissions);
+  });
+
+  it('is refused as any other one', async () => {
+    expect(await asked({ now: new Date(Date.now() - 2 * hour) })).toMatch(/has expired/);
+    expect(await asked({ issuer: await makeCa({ commonName: 'test ca', validForMs: hour }) })).toMatch(
+      /no trusted|wrong/,
+    );
+  });
+});
+
 describe('with auth on', () => {
   it.each(refusals)('a certificate %s is told to its client, the log and the audit', async (_, message, issue) => {
     const who = await issue();

@@ -128,12 +128,13 @@ export function createRequestListener(options: ListenerOptions): RequestListener
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const started = performance.now();
     const path = pathOf(request.url ?? '');
-    const caller = options.identifyCaller(request);
-    if (options.closes(request.socket as TLSSocket)) response.setHeader('connection', 'close');
+    let caller: Caller = { client: unidentified, ip: request.socket.remoteAddress };
     let isAudited = true;
     service.metrics.began();
     let status = 200;
     try {
+      caller = options.identifyCaller(request);
+      if (options.closes(request.socket as TLSSocket)) response.setHeader('connection', 'close');
       if (path === undefined) throw rejectedCall(400, 'invalid argument: the path is not valid');
       const target = targetOf(request.method ?? '', path);
       isAudited = target.route.audited;
@@ -183,6 +184,13 @@ function timeoutOf(request: IncomingMessage, ofRoute: number | undefined): numbe
 function marginOf(timeoutMs: number): number {
   return Math.min(1000, timeoutMs / 5);
 }
+
+/** The client of a request whose certificate could not be read. */
+const unidentified: Caller['client'] = {
+  kind: 'unknown',
+  refusal: 'notPermitted',
+  reason: 'the client certificate cannot be read',
+};
 
 /** The handshake proves the holder of a certificate even when the certificate is refused. */
 function identityIn(client: Caller['client']): Identity | undefined {

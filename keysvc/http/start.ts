@@ -4,6 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import { formatAddress, listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { ProgramError } from '../../platform/program-error.ts';
 import { isForTesting } from '../../platform/tls/issue-certificate.ts';
 import { expiresAt } from '../../platform/tls/certificate-validity.ts';
 import { watchTlsFiles } from '../../platform/tls/reloading-context.ts';
@@ -59,6 +60,18 @@ export interface KeyService {
   stop(): Promise<void>;
 }
 
+/** Clients look for the address that they call in the certificate. They ignore its common name. */
+function checkServerNames(certFile: string, cert: Buffer): void {
+  // Node's types say string, but a certificate without the extension has undefined.
+  const names = new X509Certificate(cert).subjectAltName as string | undefined;
+  if (/(?:^|, )(?:DNS|IP Address):/.test(names ?? '')) return;
+  throw new ProgramError(
+    'tls-files',
+    `the certificate in ${certFile} names no host: no client accepts it. Issue it with the DNS names or IP addresses of this server as ` +
+      'subject alternative names ("keysvc identity new NAME --dns HOST --ip ADDRESS", for instance)',
+  );
+}
+
 interface StartOptions {
   readonly log: Logger;
   /** Receives audit lines when the configuration enables them. */
@@ -80,7 +93,10 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   const ensured = new Set(config.keys);
 
   let keyServer: KeyServer | undefined;
-  const tls = await watchTlsFiles({ ...config.tls, log }, (material, change) => keyServer?.reload(material, change));
+  const accept = ({ cert }: { readonly cert: Buffer }) => checkServerNames(config.tls.certFile, cert);
+  const tls = await watchTlsFiles({ ...config.tls, log, accept }, (material, change) =>
+    keyServer?.reload(material, change),
+  );
   const audit = new AuditLog(options.writeAudit, config.logAudit);
   const errors = new ErrorLog();
   const startedAt = now();

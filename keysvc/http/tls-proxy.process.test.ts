@@ -60,6 +60,22 @@ describe('behind a trusted TLS proxy', () => {
     expect((await create(proxy, { 'x-tls-client-cert': escaped(stranger) })).status).toBe(403);
   });
 
+  it.each([
+    ['that has expired', /has expired/, { now: new Date(Date.now() - 7_200_000) }],
+    ['of another authority', /no trusted authority/, { issuer: undefined }],
+  ])('a certificate without a subject %s is refused with an answer and an audit line', async (_, message, more) => {
+    const forwarded = await issueCertificate({
+      commonName: '',
+      issuer: keys.ca,
+      validForMs: 3_600_000,
+      ...more,
+    } as never);
+    const rejected = await create(proxy, { 'x-tls-client-cert': escaped(forwarded) });
+    expect(rejected.status).toBe(403);
+    expect(rejected.text).toMatch(message);
+    expect(events.at(-1)?.request).toMatchObject({ identity: identityOfCertificate(forwarded.certPem) });
+  });
+
   it('a certificate of another authority is refused, though the proxy forwards it', async () => {
     const otherCa = await makeCa({ commonName: 'test ca', validForMs: 3_600_000 });
     const forged = await issueCertificate({

@@ -43,6 +43,9 @@ function newSerialNumber(): string {
  */
 const commentExtension = '2.16.840.1.113730.1.13';
 
+/** @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.12 */
+const anyUsage = '2.5.29.37.0';
+
 const text = 'For testing only: made by hand, signed by itself';
 
 /** Returns the DER of the comment, an IA5String. */
@@ -57,12 +60,13 @@ export function isForTesting(certificate: X509Certificate): boolean {
 }
 
 export interface CertificateRequest {
+  /** The subject; none where it is empty. */
   readonly commonName: string;
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
   /** Milliseconds from now. The end of the issuer limits it. */
   readonly validForMs: number;
-  readonly usages?: readonly ('server' | 'client')[];
+  readonly usages?: readonly ('server' | 'client' | 'any')[];
   readonly algorithm?: CertificateAlgorithm;
   /** The issuer. Without one the certificate signs itself. */
   readonly issuer?: CertificateAndKey;
@@ -80,9 +84,10 @@ export async function issueCertificate(request: CertificateRequest): Promise<Cer
   const subject = importPrivateKey(keyPem);
   const issuer = request.issuer === undefined ? subject : importPrivateKey(request.issuer.keyPem);
   const issuerCertificate = request.issuer === undefined ? undefined : new x509.X509Certificate(request.issuer.certPem);
-  const name = [{ CN: [request.commonName] }];
+  const name = request.commonName === '' ? [] : [{ CN: [request.commonName] }];
   const usages = (request.usages ?? ['server', 'client']).map(
-    (usage) => x509.ExtendedKeyUsage[usage === 'server' ? 'serverAuth' : 'clientAuth'],
+    (usage) =>
+      ({ server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth, any: anyUsage })[usage],
   );
   const alternativeNames = [
     ...(request.dnsNames ?? []).map((value) => ({ type: 'dns' as const, value })),

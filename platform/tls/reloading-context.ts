@@ -25,6 +25,8 @@ export interface WatchOptions extends TlsFiles {
   readonly log: Logger;
   /** The polling interval in milliseconds, 5 s by default. The watcher also uses file system events. */
   readonly pollMs?: number;
+  /** Throws a `ProgramError` where a certificate cannot serve this program. */
+  readonly accept?: (material: TlsMaterial) => void;
 }
 
 /**
@@ -40,7 +42,12 @@ export async function watchTlsFiles(
   onChange: (material: TlsMaterial, change: TlsChange) => void,
 ): Promise<WatchedTlsFiles> {
   const { log } = options;
-  let current = await readTlsFiles(options);
+  const read = async () => {
+    const material = await readTlsFiles(options);
+    options.accept?.(material);
+    return material;
+  };
+  let current = await read();
   let closed = false;
   let complaint: string | undefined;
   let warned: string | undefined;
@@ -59,7 +66,7 @@ export async function watchTlsFiles(
 
   const look = async () => {
     try {
-      const next = await readTlsFiles(options);
+      const next = await read();
       checkValidity(options.certFile, current, next);
       complaint = undefined;
       const change = difference(current, next);

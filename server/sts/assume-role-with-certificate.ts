@@ -1,5 +1,6 @@
 import { printableName } from '../auth/identities/subject.ts';
 import type { X509Certificate } from 'node:crypto';
+import type { PeerCertificate } from 'node:tls';
 import type { ClientCertificateSettings } from '../../platform/settings/identity-settings.ts';
 import type { IncomingRequest, RecordedBearer } from '../http/contract/request.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
@@ -95,7 +96,8 @@ function commonName(certificate: X509Certificate): string {
 }
 
 function nameOf(certificate: X509Certificate): string | undefined {
-  const { CN } = certificate.toLegacyObject().subject;
+  // Node's types say that each certificate has a subject and an issuer, but an empty one is undefined.
+  const { CN } = (certificate.toLegacyObject() as Partial<PeerCertificate>).subject ?? {};
   return typeof CN === 'string' && CN !== '' && Buffer.byteLength(CN) <= 128 ? CN : undefined;
 }
 
@@ -105,7 +107,7 @@ function bearerOf(certificate: X509Certificate): RecordedBearer {
     source: 'certificate',
     provider: 'tls',
     // OpenSSL writes each part of the name on a line.
-    issuer: certificate.issuer.replaceAll('\n', ', ').slice(0, 512),
+    issuer: ((certificate.issuer as string | undefined) ?? '').replaceAll('\n', ', ').slice(0, 512),
     subject: certificate.fingerprint256,
     ...(name === undefined ? {} : { name: printableName(name) }),
   };
