@@ -114,8 +114,8 @@ const clientUsage = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
 
 /** Node's types say string[], but a certificate without the extension has undefined. */
-function usesOf(certificate: X509Certificate): readonly string[] | undefined {
-  return certificate.keyUsage as readonly string[] | undefined;
+function usesOf(certificate: Partial<X509Certificate>): readonly string[] | undefined {
+  return certificate.keyUsage;
 }
 
 /** More than the length of any chain. */

@@ -103,21 +103,21 @@ describe('a certificate without a subject', () => {
   });
 });
 
+const asked = async (request: Partial<Parameters<typeof issueCertificate>[0]>) =>
+  messageOf(
+    await ask(keys.service, 'GET', '/v1/status', {
+      who: await issueCertificate({
+        commonName: 'app',
+        issuer: keys.ca,
+        validForMs: hour,
+        usages: ['any'],
+        ...request,
+      }),
+    }),
+  );
+
 describe('a certificate for any usage', () => {
   const permissions = 'not authorized: insufficient permissions';
-  const asked = async (request: Partial<Parameters<typeof issueCertificate>[0]>) =>
-    messageOf(
-      await ask(keys.service, 'GET', '/v1/status', {
-        who: await issueCertificate({
-          commonName: 'app',
-          issuer: keys.ca,
-          validForMs: hour,
-          usages: ['any'],
-          ...request,
-        }),
-      }),
-    );
-
   it('is one for clients', async () => {
     expect(await asked({})).toBe(permissions);
   });

@@ -62,8 +62,7 @@ export interface KeyService {
 
 /** Clients look for the address that they call in the certificate. They ignore its common name. */
 function checkServerNames(certFile: string, cert: Buffer): void {
-  // Node's types say string, but a certificate without the extension has undefined.
-  const names = new X509Certificate(cert).subjectAltName as string | undefined;
+  const { subjectAltName: names } = new X509Certificate(cert);
   if (/(?:^|, )(?:DNS|IP Address):/.test(names ?? '')) return;
   throw new ProgramError(
     'tls-files',

@@ -252,11 +252,14 @@ type MakeCall = <T>(
   request: Request<T> & { readonly done?: { readonly code: KeyServiceErrorCode; readonly answer: T } },
 ) => Promise<T>;
 
+function pathOf(api: string, name: string): string {
+  return `/v1/key/${api}/${encodeURIComponent(name)}`;
+}
+
 function callsOf(
   call: MakeCall,
   rest: Pick<KeyServiceClient, 'once' | 'within' | 'answers' | 'close' | 'stream'>,
 ): KeyServiceClient {
-  const pathOf = (api: string, name: string) => `/v1/key/${api}/${encodeURIComponent(name)}`;
   const get = <T>(path: string, schema: z.ZodType<T>) => call({ method: 'GET', path, read: as(schema) });
   const post = <T>(api: string, name: string, body: object | undefined, schema: z.ZodType<T>) =>
     call({ method: 'POST', path: pathOf(api, name), body, read: as(schema) });

@@ -46,7 +46,7 @@ async function serve(faultOf: () => Fault): Promise<string> {
     });
   });
   servers.push(server);
-  const { port } = await listen(server as never, { host: '127.0.0.1', port: 0 }, { setting: '' });
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 }, { setting: '' });
   return `https://127.0.0.1:${port}`;
 }
 
@@ -60,10 +60,11 @@ async function answer(socket: TLSSocket, found: Fault, method: string, path: str
   socket.write(response(200, text));
 }
 
+const base64 = (value: Buffer) => value.toString('base64');
+
 async function rightAnswer(_: string, path: string, sent: Record<string, string>): Promise<string> {
   const [, , , call = '', name = ''] = path.split('/');
   const bytes = (field: string) => Buffer.from(sent[field] ?? '', 'base64');
-  const base64 = (value: Buffer) => value.toString('base64');
   if (path === '/version' || path === '/v1/status') return '{"version":"1"}';
   if (path === '/v1/identity/self/describe') return '{"identity":"abc"}';
   switch (call) {
