@@ -13,7 +13,7 @@ import type { CustomerKey } from '../encryption/object-key.ts';
 import { checksumHeaders } from './request-body.ts';
 import { encryptionHeaders } from './encryption-headers.ts';
 import { expirationHeader } from './answers.ts';
-import { decodeWords, encodeWords } from './encoded-words.ts';
+import { decodeWords, encodeWords } from '../../protocol/s3/encoded-words.ts';
 
 /** Reads `If-Match` and the other conditions of a read. `prefix` is `x-amz-copy-source-` for the source of a copy. */
 export function readConditions(headers: IncomingHttpHeaders, prefix = ''): ReadConditions {

@@ -10,6 +10,8 @@ const encodedWord = /=\?([A-Za-z0-9-]+)\?([BbQq])\?([^?\s]*)\?=/g;
 /** Blanks between two encoded words belong to neither. */
 const betweenWords = /(=\?[A-Za-z0-9-]+\?[BbQq]\?[^?\s]*\?=)[ \t]+(?==\?[A-Za-z0-9-]+\?[BbQq]\?[^?\s]*\?=)/g;
 const ascii = /^[\t -~]*$/;
+/** A header loses the blanks at its ends. */
+const blankEnd = /^[\t ]|[\t ]$/;
 /** The bytes of text in a word: with its frame it has at most 75 characters. */
 const maxWordBytes = 45;
 
@@ -50,9 +52,12 @@ function fromQuoted(text: string): Buffer | undefined {
   return Buffer.from(plain, 'latin1');
 }
 
-/** Returns ASCII as it is, and encodes any other value. Bytes that are not UTF-8 are taken for ISO-8859-1. */
+/**
+ * Returns the header that `decodeWords` decodes to the value: ASCII as it is, unless a header would change it, and encoded words for any other
+ * value. Bytes that are not UTF-8 are taken for ISO-8859-1.
+ */
 export function encodeWords(value: string): string {
-  if (ascii.test(value)) return value;
+  if (ascii.test(value) && !blankEnd.test(value) && decodeWords(value) === value) return value;
   const bytes = Buffer.from(value, 'latin1');
   const words: string[] = [];
   let word = '';
