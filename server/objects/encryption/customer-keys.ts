@@ -31,7 +31,7 @@ export function openCustomerSealed(
   if (given === undefined) {
     throw new S3Error(
       'InvalidRequest',
-      'The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object.',
+      'The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object: it needs the key of its client (SSE-C).',
     );
   }
   try {

@@ -41,6 +41,31 @@ const lockOf = (key: string) => calls.layer.getObjectLock('locked', key);
 const versionOf = async (key: string) => (await calls.call('HEAD', `/locked/${key}`)).headers['x-amz-version-id'] ?? '';
 const bypass = { 'x-amz-bypass-governance-retention': 'true' };
 
+describe('a HEAD by a caller who may not read the lock', () => {
+  const head = async (key: string) => (await calls.call('HEAD', `/locked/${key}`)).headers;
+
+  it('names what it hides, so that no copy takes it for absent', async () => {
+    await put('whole', {
+      ...lockHeaders('GOVERNANCE', later),
+      'x-amz-object-lock-legal-hold': 'ON',
+      'x-amz-tagging': 'a=b',
+    });
+    expect((await head('whole'))['x-coffer-hidden']).toBeUndefined();
+    denied = ['s3:GetObjectRetention'];
+    expect((await head('whole'))['x-coffer-hidden']).toBe('retention');
+    denied = ['s3:GetObjectRetention', 's3:GetObjectLegalHold', 's3:GetObjectTagging'];
+    expect(await head('whole')).toMatchObject({ 'x-coffer-hidden': 'tags, retention, legal-hold' });
+    expect(await head('whole')).not.toHaveProperty('x-amz-object-lock-mode');
+  });
+
+  it('names nothing where there is nothing, or a hold that is off', async () => {
+    await put('off', { 'x-amz-object-lock-legal-hold': 'OFF' });
+    denied = ['s3:GetObjectRetention', 's3:GetObjectLegalHold', 's3:GetObjectTagging'];
+    expect((await head('off'))['x-coffer-hidden']).toBeUndefined();
+    expect((await head('key'))['x-coffer-hidden']).toBeUndefined();
+  });
+});
+
 describe('the configuration of a bucket', () => {
   it('is not there without object lock', async () => {
     expect(await calls.call('GET', '/bucket?object-lock')).toMatchObject({

@@ -10,6 +10,7 @@ import { parsePartNumber } from '../multipart/upload-request.ts';
 import { type ProxiedReadOptions, readElsewhere, wantsTags } from './read-elsewhere.ts';
 import { legalHoldStatus } from '../../../protocol/s3/object-lock.ts';
 import { writeTaggingHeader } from '../../../protocol/s3/tagging.ts';
+import { hiddenHeader, type HiddenRight, rightsOfHidden } from '../../../protocol/s3/copies/copied-attributes.ts';
 
 const overridable = [
   'content-type',
@@ -194,7 +195,8 @@ export const headObject: Operation = {
 
 /**
  * Returns the headers of a GET or HEAD that S3 answers only to callers with a further permission: the tags or their count, the retention and the
- * legal hold. It is undefined for an object without any.
+ * legal hold. It is undefined for an object without any. What the caller may not read is named by `x-coffer-hidden`, so that nobody who
+ * copies the object takes it for absent.
  */
 function permittedHeaders(call: S3Call, info: ObjectInfo): Promise<Record<string, string>> | undefined {
   return info.tags === undefined && info.lock === undefined ? undefined : readPermitted(call, info);
@@ -203,17 +205,26 @@ function permittedHeaders(call: S3Call, info: ObjectInfo): Promise<Record<string
 async function readPermitted(call: S3Call, { tags, lock }: ObjectInfo): Promise<Record<string, string>> {
   const resource = `${call.bucket}/${call.key}`;
   const headers: Record<string, string> = {};
-  if (tags !== undefined && (await call.allowsVersion(readTagsActions, resource, call.query.get('versionId')))) {
-    headers['x-amz-tagging-count'] = String(Object.keys(tags).length);
-    if (wantsTags(call)) headers['x-amz-tagging'] = writeTaggingHeader(tags);
+  const hidden: HiddenRight[] = [];
+  if (tags !== undefined) {
+    if (await call.allowsVersion(readTagsActions, resource, call.query.get('versionId'))) {
+      headers['x-amz-tagging-count'] = String(Object.keys(tags).length);
+      if (wantsTags(call)) headers['x-amz-tagging'] = writeTaggingHeader(tags);
+    } else hidden.push('tags');
   }
-  if (lock?.retention !== undefined && (await call.allows('s3:GetObjectRetention', resource))) {
-    headers['x-amz-object-lock-mode'] = lock.retention.mode;
-    headers['x-amz-object-lock-retain-until-date'] = lock.retention.until.toISOString();
+  if (lock?.retention !== undefined) {
+    if (await call.allows(rightsOfHidden.retention, resource)) {
+      headers['x-amz-object-lock-mode'] = lock.retention.mode;
+      headers['x-amz-object-lock-retain-until-date'] = lock.retention.until.toISOString();
+    } else if (lock.retention.until > call.now) hidden.push('retention');
   }
-  if (lock?.legalHold !== undefined && (await call.allows('s3:GetObjectLegalHold', resource))) {
-    headers['x-amz-object-lock-legal-hold'] = legalHoldStatus(lock.legalHold);
+  if (lock?.legalHold !== undefined) {
+    if (await call.allows(rightsOfHidden['legal-hold'], resource)) {
+      headers['x-amz-object-lock-legal-hold'] = legalHoldStatus(lock.legalHold);
+    } else if (lock.legalHold) hidden.push('legal-hold');
   }
+  // Strangers copy nothing here, and learn no more than from S3.
+  if (hidden.length > 0 && call.auth.principal.kind !== 'anonymous') headers[hiddenHeader] = hidden.join(', ');
   return headers;
 }
 
