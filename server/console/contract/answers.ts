@@ -192,6 +192,7 @@ export interface ObjectDetails extends ObjectRow {
   readonly cacheControl?: string;
   readonly expires?: string;
   readonly storageClass?: string;
+  /** Text, also where the headers of S3 have encoded words. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly encryption?:
     { readonly scheme: 'SSE-S3' | 'SSE-C' } | { readonly scheme: 'SSE-KMS'; readonly keyName: string };

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SessionS3Answer } from '../services.ts';
 import { copyObject, deleteObject, etagOfCopy, type SendS3 } from './transfer-object.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
@@ -29,7 +29,7 @@ it('copies, and deletes, the object that it saw', async () => {
   const etag = await copyObject(send, from, to, true);
   await deleteObject(send, from, etag);
   expect(sent.map(({ method, headers }) => [method, headers])).toEqual([
-    ['HEAD', undefined],
+    ['HEAD', { 'x-amz-checksum-mode': 'ENABLED' }],
     ['PUT', { 'x-amz-copy-source': '/docs/a', 'x-amz-copy-source-if-match': '"e1"' }],
     ['DELETE', { 'if-match': '"e1"' }],
   ]);
@@ -60,4 +60,56 @@ it.each([
 it('does not compare ETags of objects in parts: they depend on the sizes of the parts', async () => {
   const { send } = double(() => head({ etag: '"e1-2"' }));
   expect(await etagOfCopy(send, from, to)).toBeUndefined();
+});
+
+describe('a copy in parts', () => {
+  const large = { 'content-length': String(6 * 1024 ** 3) };
+
+  it('begins with all that its source has, and names the checksums of its parts', async () => {
+    const kept = {
+      'x-amz-meta-a': '=?UTF-8?B?w7w=?=',
+      'x-amz-server-side-encryption': 'aws:kms',
+      'x-amz-server-side-encryption-aws-kms-key-id': 'arn:aws:kms:own',
+      'x-amz-object-lock-legal-hold': 'ON',
+    };
+    const { sent, send } = double(({ method, query }) => {
+      if (method === 'HEAD') {
+        return head({ ...large, ...kept, 'x-amz-tagging-count': '1', 'x-amz-checksum-sha256': 'c2hh' });
+      }
+      if (query === 'tagging') {
+        const tag = '<Tag><Key>a b</Key><Value>c+d</Value></Tag>';
+        return { document: Buffer.from(`<Tagging><TagSet>${tag}</TagSet></Tagging>`) };
+      }
+      if (query === 'uploads') return { document: Buffer.from('<R><UploadId>u</UploadId></R>') };
+      if (method === 'PUT') {
+        return { document: Buffer.from('<R><ETag>e</ETag><ChecksumSHA256>cGFydA==</ChecksumSHA256></R>') };
+      }
+      return {};
+    });
+    await copyObject(send, from, to, true);
+    const [begin, end] = sent.filter(({ method }) => method === 'POST');
+    expect(begin?.headers).toEqual({
+      ...kept,
+      'x-amz-tagging': 'a%20b=c%2Bd',
+      'x-amz-checksum-algorithm': 'SHA256',
+      'x-amz-checksum-type': 'COMPOSITE',
+    });
+    expect(end?.body?.match(/<ChecksumSHA256>cGFydA==/g)).toHaveLength(6);
+  });
+
+  it('is not begun where its tags are hidden', async () => {
+    const { sent, send } = double(() => head({ ...large, 'x-coffer-hidden': 'tags' }));
+    await expect(copyObject(send, from, to, true)).rejects.toMatchObject({ code: 'TagsHidden' });
+    expect(sent.map(({ method }) => method)).toEqual(['HEAD']);
+  });
+});
+
+it('does not take an object for a copy that lacks the encryption of its source', async () => {
+  const { send } = double(({ key }) => (key === 'a' ? head({ 'x-amz-server-side-encryption': 'AES256' }) : head()));
+  expect(await etagOfCopy(send, from, to)).toBeUndefined();
+});
+
+it('takes an object for a copy that its bucket has encrypted', async () => {
+  const { send } = double(({ key }) => (key === 'b' ? head({ 'x-amz-server-side-encryption': 'AES256' }) : head()));
+  expect(await etagOfCopy(send, from, to)).toBe('"e1"');
 });

@@ -1,5 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { child, childrenOf, readXml, textOf } from '../../../protocol/s3/xml-reader.ts';
+import { attributesOf, type CopiedAttributes } from '../../../protocol/s3/copies/copied-attributes.ts';
+import {
+  copyingHeaders,
+  copySourceHeader,
+  newObjectHeaders,
+  uploadChecksumHeaders,
+} from '../../../protocol/s3/copies/copy-headers.ts';
+import { writeTaggingHeader } from '../../../protocol/s3/tagging.ts';
+import { checksumAlgorithms } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { SessionS3Answer } from '../services.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 
@@ -36,20 +46,29 @@ export async function renameObject(send: SendS3, from: Place, to: string, replac
   return true;
 }
 
-/** Copies an object with its metadata and tags. Resolves with the ETag of the copied object. */
+/**
+ * Makes a copy that is equal to its source. Resolves with the ETag of the copied object.
+ *
+ * @throws ResponseError where something cannot be carried: nothing is written then
+ */
 export async function copyObject(send: SendS3, from: Place, to: Place, replace: boolean): Promise<string> {
-  const source = `/${from.bucket}/${encodeURIComponent(from.key).replaceAll('%2F', '/')}`;
-  const { headers } = checked(await send({ method: 'HEAD', ...from }));
+  const source = copySourceHeader(from);
+  const { headers, attributes } = await readObject(send, from);
   const etag = headers['etag'] ?? '';
   const size = Number(headers['content-length'] ?? 0);
   if (size > maxCopy) {
-    const tags = headers['x-amz-tagging-count'] === undefined ? {} : await tagHeaders(send, from);
-    await copyInParts(send, { source, size, etag, headers: { ...headers, ...tags } }, to, replace);
+    const tagging = attributes.tags === 0 ? undefined : await taggingOf(send, from);
+    await copyInParts(send, { source, size, etag, attributes, tagging }, to, replace);
     return etag;
   }
   const copy = { 'x-amz-copy-source': source, 'x-amz-copy-source-if-match': etag, ...unlessTaken(replace) };
-  checked(await send({ method: 'PUT', ...to, headers: copy }));
+  checked(await send({ method: 'PUT', ...to, headers: { ...copyingHeaders(attributes), ...copy } }));
   return etag;
+}
+
+async function readObject(send: SendS3, place: Place) {
+  const { headers } = checked(await send({ method: 'HEAD', ...place, headers: { 'x-amz-checksum-mode': 'ENABLED' } }));
+  return { headers, attributes: attributesOf(headers, new Date()) };
 }
 
 /** Deletes an object that still has the ETag. A newer object stays. */
@@ -62,28 +81,49 @@ export async function deleteObject(send: SendS3, place: Place, etag: string): Pr
 }
 
 /**
- * Resolves with the ETag of an object if the target has its body, metadata and number of tags already. The ETag of an object in parts
- * depends on the sizes of the parts, which a copy changes: such objects count as different.
+ * Resolves with the ETag of an object if the target has its body, its attributes and its number of tags already. The ETag of an object in
+ * parts depends on the sizes of the parts, which a copy changes: such objects count as different.
  */
 export async function etagOfCopy(send: SendS3, from: Place, to: Place): Promise<string | undefined> {
-  const source = checked(await send({ method: 'HEAD', ...from })).headers;
-  const { headers: target, error } = await send({ method: 'HEAD', ...to });
-  const etag = source['etag'];
-  if (error !== undefined || etag === undefined || etag.includes('-')) return undefined;
-  const names = ['etag', 'x-amz-tagging-count', ...Object.keys(keptHeaders({ ...source, ...target }))];
-  return names.every((name) => source[name] === target[name]) ? etag : undefined;
+  const source = await readObject(send, from);
+  const etag = source.headers['etag'];
+  if (etag === undefined || etag.includes('-')) return undefined;
+  const target = await readObject(send, to).catch((error: unknown) => {
+    if (error instanceof ResponseError) return undefined;
+    throw error;
+  });
+  if (target?.headers['etag'] !== etag) return undefined;
+  return isDeepStrictEqual(comparable(source.attributes, source), comparable(target.attributes, source))
+    ? etag
+    : undefined;
+}
+
+/** The target bucket and the server may give a copy what its source has not: an encryption, a retention, a checksum. */
+function comparable(of: CopiedAttributes, { attributes: source }: { readonly attributes: CopiedAttributes }) {
+  const { encryption, checksum, lock, ...rest } = of;
+  return {
+    ...rest,
+    encryption: source.encryption && encryption,
+    checksum: source.checksum && checksum,
+    lock: {
+      legalHold: source.lock.legalHold && lock.legalHold,
+      retention: source.lock.retention && lock.retention,
+    },
+  };
 }
 
 interface LargeSource {
   readonly source: string;
   readonly size: number;
   readonly etag: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly attributes: CopiedAttributes;
+  readonly tagging: string | undefined;
 }
 
 async function copyInParts(send: SendS3, from: LargeSource, to: Place, replace: boolean): Promise<void> {
-  const { source, size, etag: sourceEtag, headers } = from;
-  const created = checked(await send({ method: 'POST', ...to, query: 'uploads', headers: keptHeaders(headers) }));
+  const { source, size, etag: sourceEtag, attributes, tagging } = from;
+  const headers = { ...newObjectHeaders(attributes, 'same', { tagging }), ...uploadChecksumHeaders(attributes) };
+  const created = checked(await send({ method: 'POST', ...to, query: 'uploads', headers }));
   const uploadId = textOf(readXml(created.document, { maxBytes: 10_000 }), 'UploadId') ?? '';
   const upload = `uploadId=${encodeURIComponent(uploadId)}`;
   try {
@@ -102,8 +142,7 @@ async function copyInParts(send: SendS3, from: LargeSource, to: Place, replace: 
           },
         }),
       );
-      const etag = textOf(readXml(part.document, { maxBytes: 10_000 }), 'ETag') ?? '';
-      parts.push(element('Part', [element('PartNumber', number), element('ETag', etag)]));
+      parts.push(completedPart(number, part.document));
     }
     const body = xmlDocument('CompleteMultipartUpload', parts);
     checked(await send({ method: 'POST', ...to, query: upload, headers: unlessTaken(replace), body }));
@@ -114,19 +153,24 @@ async function copyInParts(send: SendS3, from: LargeSource, to: Place, replace: 
   }
 }
 
-/** Returns the header that gives a new object the tags of another one. */
-async function tagHeaders(send: SendS3, from: Place): Promise<Record<string, string>> {
+/** Names a part with the checksum that the server computed: one that is composite needs those of all parts. */
+function completedPart(number: number, copied: Buffer) {
+  const result = readXml(copied, { maxBytes: 10_000 });
+  const checksums = checksumAlgorithms.flatMap((algorithm) => {
+    const value = textOf(result, `Checksum${algorithm}`);
+    return value === undefined ? [] : [element(`Checksum${algorithm}`, value)];
+  });
+  return element('Part', [element('PartNumber', number), element('ETag', textOf(result, 'ETag') ?? ''), ...checksums]);
+}
+
+/** Returns the tags in the form of a header, with which a new object is made. */
+async function taggingOf(send: SendS3, from: Place): Promise<string> {
   const { document } = checked(await send({ method: 'GET', ...from, query: 'tagging' }));
   const set = child(readXml(document, { maxBytes: 100_000 }), 'TagSet');
   const tags = set === undefined ? [] : childrenOf(set, 'Tag');
-  const pairs = tags.map((tag): [string, string] => [textOf(tag, 'Key') ?? '', textOf(tag, 'Value') ?? '']);
-  return { 'x-amz-tagging': new URLSearchParams(pairs).toString() };
-}
-
-/** Headers that a copy in parts does not take over by itself. */
-function keptHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const kept = /^(?:content-(?:type|encoding|disposition|language)|cache-control|expires|x-amz-meta-.*|x-amz-tagging)$/;
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => kept.test(name)));
+  return writeTaggingHeader(
+    Object.fromEntries(tags.map((tag): [string, string] => [textOf(tag, 'Key') ?? '', textOf(tag, 'Value') ?? ''])),
+  );
 }
 
 function unlessTaken(replace: boolean): Record<string, string> {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Router, type Request } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../../protocol/s3/s3-error.ts';
@@ -113,13 +114,29 @@ function rowOf({
 }
 
 export function detailsOf(info: ObjectInfo): ObjectDetails {
-  const { bucket: _bucket, lastModified: _lastModified, encryption, checksum, ...rest } = info;
+  const { encryption, checksum, parts, metadata } = info;
+  const { contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, expires, storageClass } =
+    info;
   return {
-    ...rest,
+    contentType,
+    contentEncoding,
+    contentDisposition,
+    contentLanguage,
+    cacheControl,
+    expires,
+    storageClass,
+    parts,
+    metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, textOfHeader(value)])),
     ...rowOf({ ...info, modified: info.lastModified.getTime(), encrypted: encryption !== undefined }),
     encryption: encryption === undefined ? undefined : schemeOf(encryption),
     checksum: checksum === undefined ? undefined : { algorithm: checksum.algorithm, value: checksum.value },
   };
+}
+
+/** A value is stored with one character for each byte. The page shows and edits text. */
+function textOfHeader(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : value;
 }
 
 function schemeOf(encryption: NonNullable<ObjectInfo['encryption']>): NonNullable<ObjectDetails['encryption']> {

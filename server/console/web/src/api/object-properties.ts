@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { each, xml, xmlDocument } from '../text/xml.ts';
 import { configuration, putConfiguration } from './configuration.ts';
 import { type BucketLock, bucketLockOf, objectLockDocument } from './object-lock-document.ts';
 import { useApiMutation } from './queries.ts';
 import { headerText } from '../text/encoded-words.ts';
-import { copySource, s3, s3Document, textIn, unlessAbsent } from './s3.ts';
+import { copyWithHeaders, type SeenObject } from './copies.ts';
+import { s3, s3Document, sendForHeaders, textIn, unlessAbsent } from './s3.ts';
 
 export interface Pair {
   readonly name: string;
@@ -50,31 +52,30 @@ export interface ObjectHeaders {
   readonly metadata: readonly Pair[];
 }
 
-/** Replaces headers and metadata by a copy of the object onto itself. */
-export function useSetHeaders(bucket: string, key: string, etag: string) {
+/** The headers and the metadata of an object that a form changes. */
+export interface EditedHeaders extends ObjectHeaders {
+  readonly seen: SeenObject;
+}
+
+/** Replaces headers and metadata by a copy of the object onto itself, which keeps all else. */
+export function useSetHeaders(bucket: string, key: string) {
   return useApiMutation(
-    async (headers: ObjectHeaders) => {
-      const sent = {
-        'content-type': headers.contentType,
-        'content-encoding': headers.contentEncoding,
-        'content-disposition': headers.contentDisposition,
-        'content-language': headers.contentLanguage,
-        'cache-control': headers.cacheControl,
-        ...Object.fromEntries(
-          headers.metadata.map(({ name, value }) => [`x-amz-meta-${name.toLowerCase()}`, headerText(value)]),
-        ),
-      };
-      await s3Document('PUT', bucket, {
-        key,
-        headers: {
-          ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== '')),
-          'x-amz-copy-source': copySource(bucket, key),
-          'x-amz-copy-source-if-match': `"${etag}"`,
-          'x-amz-metadata-directive': 'REPLACE',
+    async ({ metadata, seen, ...headers }: EditedHeaders) => {
+      const names = metadata.map(({ name }) => name.toLowerCase());
+      const twice = names.find((name, index) => names.indexOf(name) !== index);
+      if (twice !== undefined) throw new ResponseError('BadRequest', `Two entries have the name ${twice}.`);
+      await copyWithHeaders(sendForHeaders, { bucket, key }, seen, {
+        content: {
+          'content-type': headers.contentType,
+          'content-encoding': headers.contentEncoding,
+          'content-disposition': headers.contentDisposition,
+          'content-language': headers.contentLanguage,
+          'cache-control': headers.cacheControl,
         },
+        metadata: Object.fromEntries(metadata.map(({ name, value }) => [name.toLowerCase(), headerText(value)])),
       });
     },
-    ['object', 'objects', 'versions'],
+    ['object', 'objects', 'versions', 'lock'],
   );
 }
 

@@ -1,4 +1,5 @@
 import { basePath, guard, send } from './call.ts';
+import type { SendS3 } from './copies.ts';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 
 interface S3Request {
@@ -56,6 +57,13 @@ export async function unlessAbsent<Answer>(
   }
 }
 
+/** Sends an operation for its headers. A copy may answer an error after the status 200. */
+export const sendForHeaders: SendS3 = async (method, bucket, request) => {
+  const response = await s3(method, bucket, request);
+  if (method === 'PUT') documentOf(await response.text());
+  return Object.fromEntries(response.headers);
+};
+
 function documentOf(text: string): Element {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement;
   if (root.localName === 'Error') {
@@ -79,10 +87,4 @@ export function textIn(element: Element, name: string): string | undefined {
 /** Decodes a name of a listing with `encoding-type=url`. */
 export function decoded(text: string | undefined): string {
   return decodeURIComponent((text ?? '').replaceAll('+', ' '));
-}
-
-/** The value of `x-amz-copy-source`. */
-export function copySource(bucket: string, key: string, versionId?: string): string {
-  const path = `/${bucket}/${encodeURIComponent(key).replaceAll('%2F', '/')}`;
-  return versionId === undefined ? path : `${path}?versionId=${encodeURIComponent(versionId)}`;
 }

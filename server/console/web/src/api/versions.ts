@@ -1,4 +1,5 @@
-import { childrenOf, copySource, decoded, s3, s3Document, textIn } from './s3.ts';
+import { copyVersion } from './copies.ts';
+import { childrenOf, decoded, s3, s3Document, sendForHeaders, textIn } from './s3.ts';
 
 /** A version or a delete marker of a key. */
 export interface VersionRow {
@@ -67,9 +68,9 @@ function versionOf(element: Element): VersionRow | undefined {
   };
 }
 
-/** Makes a version the current one, by a copy: the versions between stay. */
+/** Makes a version the current one, by a copy that is equal to it: the versions between stay. */
 export async function restoreVersion(bucket: string, { key, versionId }: VersionRow): Promise<void> {
-  await s3Document('PUT', bucket, { key, headers: { 'x-amz-copy-source': copySource(bucket, key, versionId) } });
+  await copyVersion(sendForHeaders, { bucket, key, versionId });
 }
 
 /** Removes a version for good, or a delete marker, after which the version before it is current again. */

@@ -1,14 +1,13 @@
 import { Stack, Text, TextInput } from '@mantine/core';
 import type { ObjectDetails } from '../../../contract/answers.ts';
 import { objectsChanged } from '../api/changes.ts';
-import { useSetHeaders, type ObjectHeaders } from '../api/object-properties.ts';
+import { useSetHeaders, type EditedHeaders } from '../api/object-properties.ts';
 import type { KeyRights } from '../api/rights.ts';
 import { Fact, Facts, Section } from '../components/detail-page.tsx';
 import { FormError } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor } from '../components/pair-editor.tsx';
 import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
-import { decodeWords } from '../text/encoded-words.ts';
 import { ObjectLock } from './object-lock.tsx';
 import { TagSection } from './tag-section.tsx';
 import { t } from '../texts/texts.ts';
@@ -52,14 +51,16 @@ interface HeaderSectionProps {
 }
 
 function HeaderSection({ bucket, object, mayEdit }: HeaderSectionProps) {
-  const set = useSetHeaders(bucket, object.key, object.etag);
-  const [edited, setEdited] = useDraft<ObjectHeaders | undefined>('metadata', undefined);
-  const metadata = Object.entries(object.metadata).map(([name, value]) => ({ name, value: decodeWords(value) }));
+  const set = useSetHeaders(bucket, object.key);
+  const [edited, setEdited] = useDraft<EditedHeaders | undefined>('metadata', undefined);
+  const metadata = Object.entries(object.metadata).map(([name, value]) => ({ name, value }));
 
   function edit(): void {
     const { contentType = '', contentEncoding = '', contentDisposition = '' } = object;
     const { contentLanguage = '', cacheControl = '' } = object;
-    setEdited({ contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, metadata });
+    // A draft survives a reload, after which the object may be another one.
+    const seen = { etag: object.etag, lastModified: object.lastModified };
+    setEdited({ contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, metadata, seen });
   }
 
   function save(): void {
