@@ -246,7 +246,7 @@ function bearing(token: string | undefined, proof: Readonly<Record<string, strin
 async function readError(response: IncomingMessage, status: number, attempts: number): Promise<ResponseError> {
   const body = await readAll(response, maxErrorBytes).catch(() => Buffer.alloc(0));
   const document = readErrorDocument(body) ?? readJsonError(body);
-  const [code, message] = errorOfStatus(status);
+  const [code, message] = errorOfStatus(status, response.headers);
   const region = response.headers['x-amz-bucket-region'];
   const { etag } = response.headers;
   const fields = {

@@ -40,6 +40,16 @@ describe('the longest place', () => {
   });
 });
 
+describe('a copy of an encrypted object', () => {
+  const rules = new EncryptionRules({ encS3: ['s/b'], encNone: ['s/b/open/'] }, {});
+
+  it.each([
+    ['s/other/x', undefined],
+    ['s/b/x', { 'x-amz-server-side-encryption': 'AES256' }],
+    ['s/b/open/x', {}],
+  ])('to %s', (name, headers) => expect(rules.forCopy(name)).toEqual(headers));
+});
+
 describe('the old flags', () => {
   const characters = 'k'.repeat(32);
   const rules = new EncryptionRules({ encrypt: 's/a,s/b' }, { MC_ENCRYPT_KEY: `s/c=${characters},s/d=${characters}` });

@@ -3,13 +3,15 @@ import { ProgramError } from '../../platform/program-error.ts';
 import type { ObjectHeaders } from './objects.ts';
 
 /**
- * The flags that encrypt, each repeatable: `--enc-c PLACE=KEY`, `--enc-kms PLACE=KEYID`, `--enc-s3 PLACE`. The old ones take a list:
+ * The flags that encrypt, each repeatable: `--enc-c PLACE=KEY`, `--enc-kms PLACE=KEYID`, `--enc-s3 PLACE`; `--enc-none PLACE` leaves copies to the
+ * default of their bucket, also where their sources are encrypted. The old ones take a list:
  * `--encrypt PLACE,PLACE` is for `--enc-s3`, and `--encrypt-key PLACE=KEY,PLACE=KEY` for `--enc-c` with the 32 characters of the key.
  */
 export interface EncryptionOptions {
   readonly encC?: readonly string[];
   readonly encKms?: readonly string[];
   readonly encS3?: readonly string[];
+  readonly encNone?: readonly string[];
   readonly encrypt?: string;
   readonly encryptKey?: string;
 }
@@ -17,7 +19,7 @@ export interface EncryptionOptions {
 type Rule = { readonly place: string } & (
   | { readonly kind: 'SSE-C'; readonly key: Buffer }
   | { readonly kind: 'SSE-KMS'; readonly keyId: string }
-  | { readonly kind: 'SSE-S3' }
+  | { readonly kind: 'SSE-S3' | 'none' }
 );
 
 /** Says which objects are encrypted how. The longest place `ALIAS/bucket/prefix` that an object begins with decides. */
@@ -32,7 +34,7 @@ export class EncryptionRules {
    */
   constructor(options: EncryptionOptions, env: NodeJS.ProcessEnv, names?: readonly string[]) {
     if (names !== undefined) requirePlaces(new EncryptionRules(options, {}).#rules, names);
-    const { encC = [], encKms = listOf(env['MC_ENC_KMS']), encS3 = listOf(env['MC_ENC_S3']) } = options;
+    const { encC = [], encKms = listOf(env['MC_ENC_KMS']), encS3 = listOf(env['MC_ENC_S3']), encNone = [] } = options;
     const { encrypt = env['MC_ENCRYPT'], encryptKey = env['MC_ENCRYPT_KEY'] } = options;
     this.#rules = [
       ...encC.map((text) => customerRule(text)),
@@ -40,6 +42,7 @@ export class EncryptionRules {
       ...listOf(encrypt).map((place) => ({ kind: 'SSE-S3', place }) as const),
       ...encKms.map((text) => kmsRule(text)),
       ...encS3.map((place) => ({ kind: 'SSE-S3', place }) as const),
+      ...encNone.map((place) => ({ kind: 'none', place }) as const),
     ].sort((one, other) => other.place.length - one.place.length);
     const places = this.#rules.map(({ place }) => place);
     const twice = places.find((place, index) => places.indexOf(place) !== index);
@@ -55,6 +58,11 @@ export class EncryptionRules {
       'x-amz-server-side-encryption': 'aws:kms',
       'x-amz-server-side-encryption-aws-kms-key-id': rule.keyId,
     };
+  }
+
+  /** The headers of a copy that a flag gives an encryption; undefined leaves it that of its source. */
+  forCopy(name: string): ObjectHeaders | undefined {
+    return this.#find(name) === undefined ? undefined : this.forNew(name);
   }
 
   /** The headers of a request that reads an object or uploads a part of one: only a key of the client has to be sent. */

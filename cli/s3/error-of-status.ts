@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { ResponseError } from '../../protocol/response-error.ts';
+
 const ofStatus: Readonly<Record<number, readonly [code: string, message: string]>> = {
   301: ['PermanentRedirect', 'The bucket is addressed by another endpoint'],
   304: ['NotModified', 'Not modified'],
@@ -12,8 +14,14 @@ const ofStatus: Readonly<Record<number, readonly [code: string, message: string]
   503: ['ServiceUnavailable', 'The server is not ready'],
 };
 
-/** The code and message of a response without an error document. */
-export function errorOfStatus(status: number): readonly [code: string, message: string] {
+/** The code and message of a response without an error document. Where the status says little, MinIO and Coffer say in headers what is wrong. */
+export function errorOfStatus(
+  status: number,
+  headers: IncomingHttpHeaders = {},
+): readonly [code: string, message: string] {
+  const { 'x-minio-error-code': code, 'x-minio-error-desc': text } = headers;
+  if (status === 400 && typeof code === 'string' && typeof text === 'string')
+    return [code, text.replace(/^"(.*)"$/, '$1')];
   return ofStatus[status] ?? [`Http${status}`, `The server answered with the status ${status}`];
 }
 

@@ -92,7 +92,7 @@ export async function copyPart(
       'x-amz-copy-source-range': `bytes=${range.start}-${range.end - 1}`,
     },
   });
-  return { partNumber, etag: readCopyResult(text) };
+  return { partNumber, ...readCopyResult(text) };
 }
 
 /** Returns the ETag of the object. */

@@ -72,7 +72,7 @@ export async function copyObject(
     key: target.key,
     headers: { ...headers, ...copySource(source) },
   });
-  return readCopyResult(text);
+  return readCopyResult(text).etag;
 }
 
 /** The server copies only an object with this ETag, if it is not empty. */

@@ -1,5 +1,7 @@
 import { readPlainObjectList } from './plain-object-list.ts';
 import type { S3Error } from './s3-error.ts';
+import { checksumAlgorithms } from './checksum-algorithms.ts';
+import type { CompletedPart } from './requests/complete-multipart-request.ts';
 import { readXml, child, childrenOf, requiredText, textOf, malformed, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, xmlSentence } from './xml-writer.ts';
 
@@ -189,9 +191,14 @@ export function readCompletedUpload(body: string | Buffer): string {
   return requiredText(readXml(body, { maxBytes, root: 'CompleteMultipartUploadResult' }), 'ETag').replaceAll('"', '');
 }
 
-/** Reads the ETag of CopyObject and UploadPartCopy. */
-export function readCopyResult(body: string | Buffer): string {
-  return requiredText(readXml(body, { maxBytes }), 'ETag').replaceAll('"', '');
+/** Reads the ETag of CopyObject and UploadPartCopy, and the checksum that the server computed. */
+export function readCopyResult(body: string | Buffer): Pick<CompletedPart, 'etag' | 'checksum'> {
+  const root = readXml(body, { maxBytes });
+  const [checksum] = checksumAlgorithms.flatMap((algorithm) => {
+    const value = textOf(root, `Checksum${algorithm}`)?.trim();
+    return value === undefined ? [] : [{ algorithm, value }];
+  });
+  return { etag: requiredText(root, 'ETag').replaceAll('"', ''), ...(checksum && { checksum }) };
 }
 
 /** The result of DeleteObjects for one object. */

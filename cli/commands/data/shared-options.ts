@@ -29,6 +29,11 @@ export const encryptionOptions: readonly OptionDefinition[] = [
     'repeatable',
   ],
   ['--enc-s3 <place>', 'encrypt new objects under it (or MC_ENC_S3); may be repeated', 'repeatable'],
+  [
+    '--enc-none <place>',
+    'leave copies under it to the default of their bucket, also those of encrypted objects; may be repeated',
+    'repeatable',
+  ],
   ['--encrypt <places>', 'the old form of --enc-s3, separated by commas (or MC_ENCRYPT)'],
   ['--encrypt-key <places>', 'the old form of --enc-c with keys of 32 characters (or MC_ENCRYPT_KEY)'],
 ];

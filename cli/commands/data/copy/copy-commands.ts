@@ -28,10 +28,7 @@ const uploadOptions: readonly OptionDefinition[] = [
 /** The flags of the commands that copy many. */
 const transferOptions: readonly OptionDefinition[] = [
   ...ageOptions,
-  [
-    '-a, --preserve',
-    'keep mode and times of files, and tags and locks of objects; without it no lock, and tags within a server alone',
-  ],
+  ['-a, --preserve', 'keep mode and times of files, and locks of objects, which a move keeps always'],
   ['--disable-multipart', 'upload each file by one request'],
   ['--max-workers <count>', 'concurrent copies (32, of which 4 of large files)'],
   ['--dry-run', 'show what would be copied'],

@@ -48,14 +48,14 @@ function withOneSlash(target: Target): Target {
   return target.kind === 'local' ? target : { ...target, key: target.key.replace(/\/{2,}$/, '/').replace(/^\/$/, '') };
 }
 
-/** The command `mv`: it removes each source after its copy arrived. */
+/** The command `mv`: it removes each source after its copy arrived, which is equal to it. */
 export async function move(context: Context, args: readonly string[], options: CopyCommandOptions): Promise<void> {
   const { sources, last } = sourcesAndTarget(args);
   const aliases = await context.aliases();
   const several = options.recursive === true || sources.length > 1;
   const target = parseTarget(last, aliases);
   const destination = await chooseDestination(options.recursive === true ? target : withOneSlash(target), several);
-  const transfer = new Transfer(context, args, options);
+  const transfer = new Transfer(context, args, { ...options, keepLock: true });
   await copyAll(context, sources, options, transfer, async (source) => moveOne(context, source, destination, transfer));
   if (options.recursive !== true || options.dryRun === true) return;
   for (const source of sources) {

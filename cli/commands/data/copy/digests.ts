@@ -13,6 +13,10 @@ export interface WantedDigests {
 /** The values of `--checksum`. */
 const offered: readonly ChecksumAlgorithm[] = ['CRC64NVME', 'CRC32', 'CRC32C', 'SHA1', 'SHA256'];
 
+export function isOffered(name: string): name is ChecksumAlgorithm {
+  return offered.some((one) => one === name);
+}
+
 /** @throws ProgramError BadArgument */
 export function parseChecksum(text: string | undefined): WantedDigests {
   if (text === undefined) return { md5: false };

@@ -1,6 +1,9 @@
 import { extname } from 'node:path';
-import type { IncomingHttpHeaders } from 'node:http';
 import { ProgramError } from '../../../../platform/program-error.ts';
+import { contentHeaderNames } from '../../../../protocol/s3/copies/copied-attributes.ts';
+
+/** Headers that S3 stores with an object. */
+const storedHeaderNames: ReadonlySet<string> = new Set(contentHeaderNames);
 
 const types: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
@@ -59,41 +62,12 @@ export function contentTypeOf(name: string): string {
   return types[extname(name).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** Headers that S3 stores with an object. */
-const storedHeaderNames = [
-  'cache-control',
-  'content-disposition',
-  'content-encoding',
-  'content-language',
-  'content-type',
-  'expires',
-];
-
-/** Selects the headers of a source that its copy keeps, including metadata. */
-export function storedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const entries = Object.entries(headers).filter(
-    ([name]) => storedHeaderNames.includes(name) || name.startsWith('x-amz-meta-'),
-  );
-  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
-}
-
 /** Headers of the lock of an object. */
 const lockHeaderNames = [
   'x-amz-object-lock-mode',
   'x-amz-object-lock-retain-until-date',
   'x-amz-object-lock-legal-hold',
 ];
-
-/** Selects the lock of a source that its copy can have: a server refuses a retention that ended, and without a hold there is nothing to keep. */
-export function lockHeadersOf(headers: IncomingHttpHeaders, now: Date): Record<string, string> {
-  const until = Date.parse(String(headers['x-amz-object-lock-retain-until-date']));
-  const kept = lockHeaderNames.filter((name) =>
-    name === 'x-amz-object-lock-legal-hold' ? headers[name] === 'ON' : until > now.getTime(),
-  );
-  return Object.fromEntries(
-    kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
-  );
-}
 
 export function hasLock(headers: Readonly<Record<string, string>>): boolean {
   return lockHeaderNames.some((name) => name in headers);
@@ -119,7 +93,7 @@ export function parseAttributes(text: string): Record<string, string> {
         `Invalid value of the attribute \`${name}\`: only printable ASCII can be sent`,
       );
     }
-    const known = storedHeaderNames.includes(name) || name === 'x-amz-storage-class' || name.startsWith('x-amz-meta-');
+    const known = storedHeaderNames.has(name) || name === 'x-amz-storage-class' || name.startsWith('x-amz-meta-');
     headers[known ? name : `x-amz-meta-${name}`] = value;
   }
   return headers;

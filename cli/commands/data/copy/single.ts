@@ -8,7 +8,6 @@ import { copyOne } from './copy-one.ts';
 import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './transfer-options.ts';
 import { multipartOf } from './upload.ts';
 import { Downloads } from './download.ts';
-import { LockedBuckets } from './locked-buckets.ts';
 import { UploadSessions } from '../../../s3/upload-sessions.ts';
 import { semaphore } from '../../../../platform/concurrency.ts';
 
@@ -78,6 +77,7 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       multipart: multipartOf(context.io.env, options),
       given: givenHeaders(options, new Date()),
       preserve: false,
+      keepsLock: false,
       inPlace: false,
       digests: wantedDigests(options),
       encryption: new EncryptionRules(options, context.io.env, [argument]),
@@ -86,7 +86,6 @@ export async function pipe(context: Context, [argument]: readonly string[], opti
       parallel: workers,
       downloads: new Downloads(context.io),
       sessions: new UploadSessions(context.folder),
-      lockedBuckets: new LockedBuckets(),
       count: (bytes) => {
         size += bytes;
       },

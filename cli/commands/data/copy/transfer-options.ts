@@ -22,8 +22,10 @@ export interface TransferOptions extends AgeOptions, EncryptionOptions, ZipOptio
   readonly storageClass?: string;
   /** `KEY=VALUE&KEY=VALUE`. */
   readonly tags?: string;
-  /** Keeps mode and times of files, and tags and locks of objects. */
+  /** Keeps mode and times of files, and locks of objects. */
   readonly preserve?: boolean;
+  /** Keeps locks of objects. No flag: a move sets it, whose source is no longer there. */
+  readonly keepLock?: boolean;
   readonly maxWorkers?: string;
   readonly retentionMode?: string;
   readonly retentionDuration?: string;
@@ -40,7 +42,7 @@ export interface GivenHeaders {
   readonly attributes: ObjectHeaders;
   /** They come in addition: storage class and lock. */
   readonly more: ObjectHeaders;
-  /** The value of `x-amz-tagging`; undefined keeps the tags of the source, where the server copies them. */
+  /** The value of `x-amz-tagging`; undefined keeps the tags of the source. */
   readonly tagging: string | undefined;
 }
 

@@ -10,12 +10,12 @@ import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';
 import { ageTest } from '../entries/times.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
-import { copyOne, type CopyOptions } from './copy-one.ts';
+import { copyOne } from './copy-one.ts';
+import type { CopyOptions } from './copy-options.ts';
 import type { FoundSource, WalkedSource } from './find-sources.ts';
 import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './transfer-options.ts';
 import { multipartOf } from './upload.ts';
 import { Downloads } from './download.ts';
-import { LockedBuckets } from './locked-buckets.ts';
 import { UploadSessions } from '../../../s3/upload-sessions.ts';
 
 /** Copies the sources of one command, shows the progress and adds up the result. */
@@ -31,10 +31,8 @@ export class Transfer {
   readonly #dryRun: boolean;
   #found = 0;
   #copied = 0;
-  /** Objects whose copies did not get their tags or their lock. */
+  /** Objects whose copies did not get their tags, because they are files, or their lock. */
   readonly #left = { tags: 0, lock: 0 };
-  /** `--preserve` would keep tags and locks. */
-  #canKeep = false;
   #toOutput = false;
 
   /** @param args what the command names: its sources and its target */
@@ -52,6 +50,7 @@ export class Transfer {
       multipart: multipartOf(io.env, options),
       given: givenHeaders(options, now),
       preserve: options.preserve === true,
+      keepsLock: options.preserve === true || options.keepLock === true,
       digests: wantedDigests(options),
       zip: options.zip === true,
       inPlace: options.recursive !== true,
@@ -61,7 +60,6 @@ export class Transfer {
       parallel: large,
       downloads: new Downloads(context.io),
       sessions: new UploadSessions(context.folder),
-      lockedBuckets: new LockedBuckets(),
       onLeft: (what) => (this.#left[what] += 1),
     };
     this.#progress = new Progress(io, output, io.stdout.isTTY === true && !quiet && !output.json && !this.#dryRun);
@@ -93,7 +91,6 @@ export class Transfer {
     }
     if (source.kind !== 'stream' && !this.#isOfAge(source.modified)) return undefined;
     this.#found += 1;
-    this.#canKeep ||= source.kind === 'object' && destination.target.kind === 'remote';
     return this.#dryRun ? this.#show(source, destination) : this.#copy(source, destination, event);
   }
 
@@ -171,21 +168,18 @@ export class Transfer {
 
   /** Says once what the copies did not get of their sources. */
   warnOfRest(): void {
-    const hint = this.#canKeep ? ': --preserve keeps them' : '';
-    for (const [what, name] of [
-      ['tags', 'tags'],
-      ['lock', 'locks'],
-    ] as const) {
-      const count = this.#left[what];
-      if (count > 0) this.#context.output.warn(`The ${name} of ${counted(count, 'object')} are left behind${hint}`);
-      this.#left[what] = 0;
-    }
+    const { tags, lock } = this.#left;
+    if (tags > 0) this.#context.output.warn(`The tags of ${counted(tags, 'object')} are left behind`);
+    if (lock > 0)
+      this.#context.output.warn(`The locks of ${counted(lock, 'object')} are left behind: --preserve keeps them`);
+    Object.assign(this.#left, { tags: 0, lock: 0 });
   }
 
   /** Prints the sums. @throws ProgramError Reported if a copy failed */
   finish({ always = false }: { readonly always?: boolean } = {}): void {
     // A download of a single object would warn of its tags each time.
-    if (this.#canKeep) this.warnOfRest();
+    this.#left.tags = 0;
+    this.warnOfRest();
     const { done, total, seconds } = this.#progress;
     const speed = seconds > 0 ? done / seconds : 0;
     const sums = `Total: ${formatSize(total)}, Transferred: ${formatSize(done)}, Speed: ${formatSize(Math.round(speed))}/s`;

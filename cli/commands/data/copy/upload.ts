@@ -115,7 +115,10 @@ export async function copyWithin(source: CopySource & { readonly size: number },
       count(range.end - range.start);
       return part;
     },
-    // The server copies only from the object with the ETag of the plan.
-    ...(etag !== '' && { reuse: async ({ partNumber, etag: stored }) => ({ partNumber, etag: stored }) }),
+    // The server copies only from the object with the ETag of the plan. A completion names the checksums of the parts, which a listing lacks.
+    ...(etag !== '' &&
+      headers['x-amz-checksum-type'] !== 'COMPOSITE' && {
+        reuse: async ({ partNumber, etag: stored }) => ({ partNumber, etag: stored }),
+      }),
   });
 }
