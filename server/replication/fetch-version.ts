@@ -1,8 +1,21 @@
+import { z } from 'zod';
+import { ResponseError } from '../../protocol/response-error.ts';
+import { checksumAlgorithms } from '../../protocol/s3/checksum-algorithms.ts';
+import { attributesOf, type CopiedAttributes, contentHeaderNames } from '../../protocol/s3/copies/copied-attributes.ts';
+import { refuseAllHidden } from '../../protocol/s3/copies/copy-headers.ts';
+import { decodeWords } from '../../protocol/s3/encoded-words.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { parseTagging } from '../../protocol/s3/tagging.ts';
 import type { BatchVersion, Transfer } from '../maintenance/batch/batch-remote.ts';
 import { bodyFrom } from '../objects/bodies/body-source.ts';
-import type { ObjectHeaders, ObjectInfo, ObjectLayer, RequestedEncryption } from '../objects/object-layer.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
+import { tagsOf } from './remote-tags.ts';
+import type {
+  ObjectHeaders,
+  ObjectInfo,
+  ObjectLayer,
+  ObjectLock,
+  RequestedEncryption,
+} from '../objects/object-layer.ts';
 import { isSameContent } from './same-content.ts';
 import { checkAnswer, type TargetClient } from './target-client.ts';
 
@@ -63,7 +76,7 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
   const { objects, client, bucket } = fetcher;
   const { key, versionId, targetKey, keptId, modified, etag } = version;
   const query: Record<string, string> = versionId === 'null' ? {} : { versionId };
-  const answer = await client.open({ method: 'GET', key, query });
+  const answer = await client.open({ method: 'GET', key, query, headers: { 'x-amz-checksum-mode': 'ENABLED' } });
   if (answer.status === 404) {
     await answer.discard();
     return 'same';
@@ -77,29 +90,31 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
     // Only the answer shows that the ETag of the source is random.
     const hasRandomEtag = header('x-amz-server-side-encryption') === 'aws:kms';
     if (own !== undefined && isSameContent(ofSource(version, hasRandomEtag), ofInfo(own))) return 'same';
-    const encryption = await encryptionHere(fetcher, header('x-amz-server-side-encryption'));
-    const tags = header('x-amz-tagging-count') === undefined ? undefined : await tagsOf(client, key, versionId);
-    const until = header('x-amz-object-lock-retain-until-date');
-    const mode = header('x-amz-object-lock-mode');
-    const hold = header('x-amz-object-lock-legal-hold');
-    const lock =
-      (mode === 'GOVERNANCE' || mode === 'COMPLIANCE') && until !== undefined
-        ? { retention: { mode, until: new Date(until) } as const }
-        : {};
-    const isLocked = 'retention' in lock || hold !== undefined;
+    // A version that keeps its id keeps its lock as it was set.
+    const attributes = attributesOf(answer.headers, keptId === undefined ? new Date() : new Date(0));
+    refuseLoss(attributes, version);
+    const encryption = await encryptionHere(fetcher, attributes);
+    const tags = attributes.tags === 0 ? undefined : await tagsOf(client, key, versionId);
+    const lock = lockOf(attributes);
+    const { checksum } = attributes;
+    const algorithm = checksumAlgorithms.find((one) => one === checksum?.algorithm);
     await objects.putObject({
       bucket,
       key: targetKey,
       body: bodyFrom(answer.chunks),
       size: Number(header('content-length') ?? version.size),
-      digests:
-        /^[0-9a-f]{32}$/.test(etag) && header('x-amz-server-side-encryption') === undefined
-          ? { md5: Buffer.from(etag, 'hex').toString('base64') }
-          : {},
-      headers: headersOf(answer.headers),
+      digests: {
+        ...(/^[0-9a-f]{32}$/.test(etag) &&
+          attributes.encryption === undefined && { md5: Buffer.from(etag, 'hex').toString('base64') }),
+        ...(algorithm !== undefined &&
+          (checksum?.type === 'FULL_OBJECT'
+            ? { checksum: { algorithm, value: checksum.value } }
+            : { compute: algorithm })),
+      },
+      headers: headersOf(attributes),
       ...(encryption && { encryption }),
       ...(tags && { tags }),
-      ...(isLocked && { lock: { ...lock, ...(hold !== undefined && { legalHold: hold === 'ON' }) } }),
+      ...(lock && { lock }),
       ...(keptId !== undefined && { replica: { versionId: keptId, modified: new Date(modified), etag } }),
     });
     return 'changed';
@@ -108,45 +123,83 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
   }
 }
 
+/** The copy would lack what the other server does not show. */
+function refuseLoss(attributes: CopiedAttributes, { key, versionId }: FetchedVersion): void {
+  try {
+    refuseAllHidden(attributes);
+  } catch (error) {
+    if (!(error instanceof ResponseError)) throw error;
+    throw new DeliveryError('impossible', `version ${versionId} of ${key} cannot be copied: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
 /**
- * Returns the encryption of a version that is encrypted at its source. The default of the bucket comes first. Without both, a server that
- * has keys would store it plain.
+ * Returns the encryption of a version that is encrypted at its source. It is never weaker than that of the source: under a key of the key
+ * service it stays so, with its context, and the default of the bucket decides of any other. Keys of the source have other names here.
  */
 async function encryptionHere(
   { objects, bucket }: Pick<Fetcher, 'objects' | 'bucket'>,
-  ofSourceHeader: string | undefined,
+  { encryption }: CopiedAttributes,
 ): Promise<RequestedEncryption | undefined> {
-  if (ofSourceHeader === undefined) return undefined;
+  if (encryption?.kind !== 'server') return undefined;
   const byDefault = await objects.getBucketEncryption(bucket);
-  if (byDefault !== undefined && byDefault.scheme !== 'none') return undefined;
-  return { scheme: ofSourceHeader === 'AES256' ? 'SSE-S3' : 'SSE-KMS' };
+  if (encryption.scheme === 'AES256') {
+    return byDefault === undefined || byDefault.scheme === 'none' ? { scheme: 'SSE-S3' } : undefined;
+  }
+  const { context, bucketKey } = encryption;
+  const keyName = byDefault?.scheme === 'SSE-KMS' ? byDefault.keyName : undefined;
+  return {
+    scheme: 'SSE-KMS',
+    ...(keyName !== undefined && { keyName }),
+    ...(context !== undefined && { context: contextOf(context) }),
+    ...(bucketKey && { bucketKey }),
+  };
 }
 
-async function tagsOf(client: Fetcher['client'], key: string, versionId: string) {
-  const answer = await client.send({ method: 'GET', key, query: { tagging: '', versionId } });
-  checkAnswer(answer, `read the tags of version ${versionId} of ${key}`);
-  return parseTagging(answer.text, 'object');
+const encryptionContext = z.record(z.string(), z.string());
+
+/** @throws DeliveryError for what is no context */
+function contextOf(text: string): Readonly<Record<string, string>> {
+  try {
+    return encryptionContext.parse(JSON.parse(Buffer.from(text, 'base64').toString()));
+  } catch (error) {
+    throw new DeliveryError('impossible', 'the other server answers an encryption context that is no map of texts', {
+      cause: error,
+    });
+  }
 }
 
-const standardHeaders = {
+function lockOf({ lock: { retention, legalHold } }: CopiedAttributes): ObjectLock | undefined {
+  const mode = retention?.mode;
+  const isKnown = mode === 'GOVERNANCE' || mode === 'COMPLIANCE';
+  if (!isKnown && legalHold === undefined) return undefined;
+  return {
+    ...(isKnown && retention && { retention: { mode, until: new Date(retention.until) } }),
+    ...(legalHold && { legalHold }),
+  };
+}
+
+const contentFields = {
   'content-type': 'contentType',
   'content-encoding': 'contentEncoding',
   'content-disposition': 'contentDisposition',
   'content-language': 'contentLanguage',
   'cache-control': 'cacheControl',
   expires: 'expires',
-  'x-amz-website-redirect-location': 'websiteRedirect',
-} as const;
-const userMetadata = 'x-amz-meta-';
+} as const satisfies Record<(typeof contentHeaderNames)[number], keyof ObjectHeaders>;
 
-function headersOf(headers: Readonly<Record<string, unknown>>): ObjectHeaders {
-  const standard: Record<string, string> = {};
-  const metadata: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string') continue;
-    if (name.startsWith(userMetadata)) metadata[name.slice(userMetadata.length)] = value;
-    else if (Object.hasOwn(standardHeaders, name))
-      standard[standardHeaders[name as keyof typeof standardHeaders]] = value;
-  }
-  return { ...standard, metadata };
+/** Of the storage classes, this server has one beside the standard one. */
+function headersOf({ content, metadata, websiteRedirect, storageClass }: CopiedAttributes): ObjectHeaders {
+  const fields = contentHeaderNames.flatMap((name) => {
+    const value = content[name];
+    return value === undefined ? [] : [[contentFields[name], value]];
+  });
+  return {
+    ...(Object.fromEntries(fields) as Omit<ObjectHeaders, 'metadata'>),
+    ...(websiteRedirect !== undefined && { websiteRedirect }),
+    ...(storageClass === 'REDUCED_REDUNDANCY' && { storageClass }),
+    metadata: Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, decodeWords(value)])),
+  };
 }

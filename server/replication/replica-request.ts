@@ -1,5 +1,6 @@
-import { writeTaggingHeader } from '../../protocol/s3/tagging.ts';
-import type { Checksum, ObjectEncryption, ObjectInfo, ObjectPart } from '../objects/object-layer.ts';
+import { newObjectHeaders, replacingHeaders } from '../../protocol/s3/copies/copy-headers.ts';
+import { attributesOfInfo, taggingOf } from './attributes-of-info.ts';
+import type { Checksum, ObjectInfo, ObjectPart } from '../objects/object-layer.ts';
 
 type Headers = Record<string, string>;
 
@@ -10,57 +11,38 @@ export const replicationRequest: Readonly<Headers> = {
 };
 
 /**
- * Returns the headers that describe a version: its metadata, tags, lock and encryption, and the id, time and ETag that it keeps.
+ * Returns the headers that describe a version: its metadata, tags, lock and encryption, and the id, time and ETag that it keeps. The lock is
+ * as it was set, also where its retention has ended.
  *
  * @see https://github.com/minio/minio/tree/master/docs/bucket/replication
  */
 export function versionHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
+  const attributes = attributesOfInfo(info, { storageClass, form: 'bytes', now: new Date() });
   return {
-    ...metadataHeaders(info, storageClass),
-    ...(info.tags && { 'x-amz-tagging': writeTaggingHeader(info.tags) }),
+    ...newObjectHeaders(attributes, 'other', { tagging: taggingOf(info), withoutLock: true }),
     ...lockHeaders(info),
-    ...encryptionHeaders(info.encryption),
     ...sourceHeaders(info),
   };
 }
 
-/** Returns the headers of a copy for a server that keeps neither id nor time of the source. */
-export function copyHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
-  return {
-    ...metadataHeaders(info, storageClass),
-    ...(info.tags && { 'x-amz-tagging': writeTaggingHeader(info.tags) }),
-    ...encryptionHeaders(info.encryption),
-  };
+/** Returns the headers of an equal copy for a server that keeps neither id nor time of the source. */
+export function copyHeaders(info: ObjectInfo, storageClass: string | undefined, now = Date.now()): Headers {
+  const attributes = attributesOfInfo(info, { storageClass, form: 'words', now: new Date(now) });
+  return newObjectHeaders(attributes, 'other', { tagging: taggingOf(info) });
 }
 
 /** Returns the headers of a copy of a version onto itself, which changes its metadata, tags and lock. */
 export function attributeHeaders(info: ObjectInfo, storageClass: string | undefined, source: string): Headers {
+  const attributes = attributesOfInfo(info, { storageClass, form: 'bytes', now: new Date() });
+  const tagging = taggingOf(info);
   return {
-    ...metadataHeaders(info, storageClass),
+    ...replacingHeaders(attributes, { encryption: {}, withoutLock: true }),
     ...lockHeaders(info),
     ...sourceHeaders(info),
     'x-amz-copy-source': source,
-    'x-amz-metadata-directive': 'REPLACE',
     'x-amz-tagging-directive': 'REPLACE',
-    ...(info.tags && { 'x-amz-tagging': writeTaggingHeader(info.tags) }),
+    ...(tagging !== undefined && { 'x-amz-tagging': tagging }),
   };
-}
-
-function metadataHeaders(info: ObjectInfo, storageClass: string | undefined): Headers {
-  const headers: Headers = {};
-  const put = (name: string, value: string | undefined) => {
-    if (value !== undefined) headers[name] = value;
-  };
-  put('content-type', info.contentType);
-  put('content-encoding', info.contentEncoding);
-  put('content-disposition', info.contentDisposition);
-  put('content-language', info.contentLanguage);
-  put('cache-control', info.cacheControl);
-  put('expires', info.expires);
-  put('x-amz-website-redirect-location', info.websiteRedirect);
-  put('x-amz-storage-class', storageClass);
-  for (const [name, value] of Object.entries(info.metadata)) put(`x-amz-meta-${name}`, value);
-  return headers;
 }
 
 export function lockHeaders({ lock }: Pick<ObjectInfo, 'lock'>): Headers {
@@ -70,20 +52,6 @@ export function lockHeaders({ lock }: Pick<ObjectInfo, 'lock'>): Headers {
       'x-amz-object-lock-retain-until-date': lock.retention.until.toISOString(),
     }),
     ...(lock?.legalHold !== undefined && { 'x-amz-object-lock-legal-hold': lock.legalHold ? 'ON' : 'OFF' }),
-  };
-}
-
-/** The keys of the other side have names of their own: it encrypts under its default key. */
-function encryptionHeaders(encryption: ObjectEncryption | undefined): Headers {
-  if (encryption === undefined) return {};
-  if (encryption.scheme === 'SSE-S3') return { 'x-amz-server-side-encryption': 'AES256' };
-  if (encryption.scheme !== 'SSE-KMS') return {};
-  const { context } = encryption;
-  return {
-    'x-amz-server-side-encryption': 'aws:kms',
-    ...(context && {
-      'x-amz-server-side-encryption-context': Buffer.from(JSON.stringify(context)).toString('base64'),
-    }),
   };
 }
 

@@ -1,9 +1,13 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { attributesOf } from '../../protocol/s3/copies/copied-attributes.ts';
+import { refuseAllHidden, replacingHeaders } from '../../protocol/s3/copies/copy-headers.ts';
 import { percentEncodePath } from '../../protocol/sigv4/signature.ts';
 import type { ObjectInfo } from '../objects/object-layer.ts';
 import type { QueuedReplication } from '../objects/replication/queue-replication.ts';
 import type { RemoteTarget } from './remote-targets.ts';
 import { attributeHeaders, replicationRequest, sourceVersionId } from './replica-request.ts';
+import { taggingOf } from './attributes-of-info.ts';
+import { tagsOf } from './remote-tags.ts';
 import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
 import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
 import { checkAnswer } from './target-client.ts';
@@ -50,27 +54,28 @@ function isGone({ code }: S3Error): boolean {
  */
 async function releaseHold({ client, target }: Sender, { key, versionId }: QueuedReplication): Promise<void> {
   const id = sourceVersionId(versionId);
-  const { status, headers } = await client.send({ method: 'HEAD', key, query: { versionId: id } });
+  const query = { versionId: id };
+  const { status, headers } = await client.send({ method: 'HEAD', key, query });
   if (status !== 200) return;
-  const kept =
-    /^(?:content-(?:type|encoding|disposition|language)|cache-control|expires|x-amz-meta-.*|x-amz-object-lock-(?!legal-hold).*)$/;
+  // Of a replica a retention that has ended is kept too.
+  const { lock, ...attributes } = attributesOf(headers, new Date(0));
+  refuseAllHidden({ lock, ...attributes });
+  const tags = attributes.tags === 0 ? {} : await tagsOf(client, key, id);
+  const tagging = taggingOf({ tags });
+  const kept = { ...attributes, lock: { ...(lock.retention && { retention: lock.retention }) } };
   const answer = await client.send({
     method: 'PUT',
     key,
-    query: { versionId: id },
+    query,
     headers: {
-      ...Object.fromEntries(
-        Object.entries(headers).filter(
-          (one): one is [string, string] => kept.test(one[0]) && typeof one[1] === 'string',
-        ),
-      ),
+      ...replacingHeaders(kept, { encryption: {} }),
       ...replicationRequest,
       'x-minio-source-mtime': new Date(String(headers['last-modified'])).toISOString(),
       'x-amz-object-lock-legal-hold': 'OFF',
       'x-minio-source-replication-legalhold-timestamp': new Date().toISOString(),
       'x-amz-copy-source': copySource(target, key, id),
-      'x-amz-metadata-directive': 'REPLACE',
       'x-amz-tagging-directive': 'REPLACE',
+      ...(tagging !== undefined && { 'x-amz-tagging': tagging }),
     },
   });
   checkAnswer(answer, `release the legal hold of version ${versionId} of ${key}`);

@@ -140,6 +140,17 @@ function encryptionHeaders(encryption: CopiedEncryption | undefined, server: 'sa
   };
 }
 
+/**
+ * Refuses to read a source as a whole that hides something.
+ *
+ * @throws ResponseError LockHidden, TagsHidden, MetadataHidden
+ */
+export function refuseAllHidden(attributes: CopiedAttributes): void {
+  refuseHidden(attributes, ['retention', 'legal-hold'], 'LockHidden');
+  refuseHidden(attributes, ['tags'], 'TagsHidden');
+  metadataHeaders(attributes);
+}
+
 function refuseHidden({ hidden }: CopiedAttributes, names: readonly HiddenRight[], code: string): void {
   const [missing] = hidden.rights.filter((name) => names.includes(name));
   if (missing === undefined) return;

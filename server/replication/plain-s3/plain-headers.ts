@@ -1,5 +1,6 @@
 import type { ObjectInfo } from '../../objects/object-layer.ts';
-import { copyHeaders, lockHeaders } from '../replica-request.ts';
+import { headerOf } from '../attributes-of-info.ts';
+import { copyHeaders } from '../replica-request.ts';
 
 /**
  * The name of the user metadata that says of which version an object is a copy. By it a delivery that is repeated finds its copy, and a
@@ -52,27 +53,23 @@ export function isUnmarkedCopy(
   const there = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
   return (
     there.length === Object.keys(info.metadata).length &&
-    there.every(([name, value]) => info.metadata[name.slice(prefix.length)] === value)
+    there.every(([name, value]) => {
+      const own = info.metadata[name.slice(prefix.length)];
+      return own !== undefined && (own === value || headerOf(own, 'words') === value);
+    })
   );
 }
 
 /**
- * Returns the headers of a version for an S3 server without the extensions of MinIO. A retention that has ended is left out, since it would
- * be refused. Metadata that leaves no space for the mark is sent without it.
+ * Returns the headers of a version for an S3 server without the extensions of MinIO. Metadata that leaves no space for the mark is sent
+ * without it.
  */
 export function plainHeaders(
   info: ObjectInfo,
   storageClass: string | undefined,
   now = Date.now(),
 ): Record<string, string> {
-  const { lock } = info;
-  const { retention, ...rest } = lock ?? {};
-  const holds = retention !== undefined && retention.until.getTime() > now;
   const mark = markOf(info.versionId ?? 'null', info.lastModified);
-  const { [markName]: _older, ...headers } = copyHeaders(info, storageClass);
-  return {
-    ...headers,
-    ...lockHeaders({ lock: { ...rest, ...(holds && { retention }) } }),
-    ...(takesMark(info) && { [markName]: mark }),
-  };
+  const { [markName]: _older, ...headers } = copyHeaders(info, storageClass, now);
+  return { ...headers, ...(takesMark(info) && { [markName]: mark }) };
 }

@@ -41,9 +41,9 @@ const lockOf = (key: string) => calls.layer.getObjectLock('locked', key);
 const versionOf = async (key: string) => (await calls.call('HEAD', `/locked/${key}`)).headers['x-amz-version-id'] ?? '';
 const bypass = { 'x-amz-bypass-governance-retention': 'true' };
 
-describe('a HEAD by a caller who may not read the lock', () => {
-  const head = async (key: string) => (await calls.call('HEAD', `/locked/${key}`)).headers;
+const head = async (key: string) => (await calls.call('HEAD', `/locked/${key}`)).headers;
 
+describe('a HEAD by a caller who may not read the lock', () => {
   it('names what it hides, so that no copy takes it for absent', async () => {
     await put('whole', {
       ...lockHeaders('GOVERNANCE', later),

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import type { ObjectInfo, ObjectLayer } from '../../server/objects/object-layer.ts';
+import { fetchVersion } from '../../server/replication/fetch-version.ts';
+import { sendBody, type Sender, type SentForm } from '../../server/replication/send-body.ts';
+import { sendVersion } from '../../server/replication/send-version.ts';
+import type { OpenAnswer, TargetRequest } from '../../server/replication/target-client.ts';
+import { Bandwidth } from '../../server/replication/bandwidth.ts';
+import { tieredLayer } from '../support/objects/tiered-layer.ts';
+import { rename, testLayer } from '../support/objects/test-layer.ts';
+import { testCalls } from '../support/s3-api/s3-calls.ts';
+import { type CopyWay, expectCopy } from './copy-table.ts';
+import { attributesByName, type EncryptionName, encryptions, putWhole } from './whole-object.ts';
+
+const names = Object.keys(encryptions) as readonly EncryptionName[];
+
+async function makeBucket(layer: ObjectLayer, bucket: string, locked: boolean, byDefault: EncryptionName = 'none') {
+  await layer.createBucket(bucket, { location: '', ...(locked && { objectLock: true }) });
+  if (byDefault !== 'none') await layer.putBucketEncryption(bucket, { scheme: byDefault });
+}
+
+async function sourceOf(encryption: EncryptionName, locked: boolean, isVersioned = true) {
+  const test = testLayer();
+  await test.keyService.createKey('own-key');
+  await makeBucket(test.layer, 'docs', locked);
+  if (isVersioned) await test.layer.putBucketVersioning('docs', { status: 'Enabled' });
+  await putWhole(test.layer, 'docs', 'source', { encryption, locked });
+  const object = await test.layer.getObject('docs', 'source');
+  return { ...test, object, info: object.info };
+}
+
+/** Another server, with the bucket `copies`, as a client of replication sees it. */
+async function targetOf(locked: boolean, byDefault: EncryptionName) {
+  const test = await testCalls();
+  await makeBucket(test.layer, 'copies', locked, byDefault);
+  if (!locked) await test.layer.putBucketVersioning('copies', { status: 'Enabled' });
+  const send = async ({ method, key = '', query = {}, headers = {}, body }: TargetRequest) => {
+    const sent = body === undefined || Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body.chunks));
+    const target = `/copies/${encodeURIComponent(key)}?${new URLSearchParams(query).toString()}`;
+    const answer = await test.call(method, target, { headers, ...(sent && { body: sent }) });
+    return { status: answer.status, headers: answer.headers, text: answer.refusal || answer.body };
+  };
+  const open = async (request: Omit<TargetRequest, 'body'>): Promise<OpenAnswer> => {
+    const { status, headers, text } = await send(request);
+    return {
+      status,
+      headers: { ...headers, 'content-length': String(text.length) },
+      chunks: (async function* () {
+        yield Promise.resolve(Buffer.from(text));
+      })(),
+      whole: () => Promise.resolve({ status, headers, text }),
+      discard: () => Promise.resolve(),
+    };
+  };
+  return { ...test, client: { send, open } };
+}
+
+function senderOf(layer: ObjectLayer, { client }: Pick<Awaited<ReturnType<typeof targetOf>>, 'client'>): Sender {
+  return {
+    objects: layer,
+    client,
+    targetId: 'target',
+    target: { targetBucket: 'copies' },
+    bandwidth: new Bandwidth({ limit: 0, signal: new AbortController().signal }),
+  };
+}
+
+/** On another server the key is its default one. */
+function expectSent(way: CopyWay, copy: ObjectInfo, source: ObjectInfo, bucketDefault?: EncryptionName): void {
+  const walked = { otherKey: 'default-key', ...(bucketDefault !== undefined && { bucketDefault }) };
+  expectCopy(way, attributesByName(source), attributesByName(copy), walked);
+}
+
+const kinds: readonly SentForm['kind'][] = ['replica', 'plain', 'copy'];
+const sent = kinds.flatMap((kind) =>
+  names.flatMap((encryption) =>
+    [false, true].flatMap((locked) => names.map((byDefault) => ({ kind, encryption, locked, byDefault }))),
+  ),
+);
+
+describe('a version that is sent to another server is equal to its source', () => {
+  it.each(sent)('as $kind, encryption $encryption, lock $locked, default $byDefault there', async (one) => {
+    const { kind, encryption, locked, byDefault } = one;
+    const source = await sourceOf(encryption, locked);
+    const target = await targetOf(locked, byDefault);
+    const { versionId = '' } = source.info;
+    await sendBody(senderOf(source.layer, target), source.object, versionId, { targetKey: 'key', kind });
+    const copy = await target.layer.headObject('copies', 'key');
+    // The mark of a plain copy is beside the metadata.
+    const { 'coffer-version-id': mark, ...metadata } = copy.metadata;
+    expect(mark !== undefined).toBe(kind === 'plain');
+    const way = kind === 'copy' ? 'batch job replicate' : 'replication';
+    expectSent(way, { ...copy, metadata }, source.info, byDefault === 'none' ? undefined : byDefault);
+  });
+
+  it('and a change of its lock keeps all else there', async () => {
+    const source = await sourceOf('SSE-KMS', true);
+    const target = await targetOf(true, 'none');
+    const { versionId = '' } = source.info;
+    const sender = senderOf(source.layer, target);
+    await sendBody(sender, source.object, versionId);
+    // The version with its legal hold was removed here.
+    const queued = { kind: 'version', bucket: 'docs', key: 'source', versionId, legalHold: false } as const;
+    const gone = { ...source.layer, getObject: () => source.layer.getObject('docs', 'absent') };
+    await sendVersion({ ...sender, objects: gone }, queued as unknown as Parameters<typeof sendVersion>[1]);
+    const copy = await target.layer.headObject('copies', 'source');
+    expect(copy.lock).toEqual({ retention: source.info.lock?.retention, legalHold: false });
+    expectSent('replication', { ...copy, lock: source.info.lock } as ObjectInfo, source.info);
+  });
+});
+
+describe('a version that a batch job fetches is equal to its source', () => {
+  const fetched = names.flatMap((encryption) =>
+    [false, true].flatMap((locked) => [false, true].map((keepsId) => ({ encryption, locked, keepsId }))),
+  );
+  const facts = { isLatest: true, deleteMarker: false, size: 7, modified: Date.now(), key: 'key', targetKey: 'copy' };
+
+  it.each(fetched)('encryption $encryption, lock $locked, keeps its id: $keepsId', async (one) => {
+    const { encryption, locked, keepsId } = one;
+    const other = await targetOf(locked, 'none');
+    await other.keyService.createKey('own-key');
+    const {
+      versionId = 'null',
+      etag,
+      lastModified,
+    } = await putWhole(other.layer, 'copies', 'key', { encryption, locked });
+    const here = testLayer();
+    await makeBucket(here.layer, 'docs', locked);
+    if (!locked) await here.layer.putBucketVersioning('docs', { status: 'Enabled' });
+    const modified = lastModified.getTime();
+    const version = { ...facts, modified, versionId, etag, ...(keepsId && { keptId: versionId }) };
+    await fetchVersion({ objects: here.layer, client: other.client, bucket: 'docs' }, version);
+    expectSent(
+      'batch job replicate',
+      await here.layer.headObject('docs', 'copy'),
+      await other.layer.headObject('copies', 'key'),
+    );
+  });
+
+  it.each(['s3:GetObjectRetention', 's3:GetObjectLegalHold', 's3:GetObjectTagging'])(
+    'is refused where the key of the job lacks %s',
+    async (denied) => {
+      const test = await testCalls({ authorize: ({ action }) => action !== denied });
+      await makeBucket(test.layer, 'copies', true);
+      await putWhole(test.layer, 'copies', 'key', { encryption: 'none', locked: true });
+      const answer = await test.call('GET', '/copies/key');
+      const open = () =>
+        Promise.resolve({
+          ...answer,
+          chunks: (async function* () {
+            yield Promise.resolve(Buffer.from(answer.body));
+          })(),
+          whole: () => Promise.reject(new Error('the answer is no error')),
+          discard: () => Promise.resolve(),
+        });
+      const here = testLayer();
+      await makeBucket(here.layer, 'docs', true);
+      const client = { open, send: () => Promise.reject(new Error('nothing else is asked')) };
+      const version = { ...facts, versionId: 'null', etag: 'e' };
+      await expect(fetchVersion({ objects: here.layer, client, bucket: 'docs' }, version)).rejects.toMatchObject({
+        code: 'impossible',
+        message: expect.stringContaining(denied) as string,
+      });
+      await expect(here.layer.headObject('docs', 'copy')).rejects.toThrow();
+    },
+  );
+});
+
+describe('within the server', () => {
+  it.each(names)('a rename keeps everything, encryption %s', async (encryption) => {
+    const source = await sourceOf(encryption, false, false);
+    await source.layer.renameObject(rename('docs', 'source', 'target'));
+    const copy = await source.layer.headObject('docs', 'target');
+    expectCopy('rename on the server', attributesByName(source.info), attributesByName(copy));
+  });
+
+  it.each(names.flatMap((encryption) => [false, true].map((locked) => ({ encryption, locked }))))(
+    'a move to a tier and a restore keep all but the storage class, encryption $encryption, lock $locked',
+    async ({ encryption, locked }) => {
+      const test = tieredLayer();
+      test.time.now = Date.now();
+      await test.keyService.createKey('own-key');
+      await makeBucket(test.layer, 'bucket', locked);
+      const whole = await putWhole(test.layer, 'bucket', 'key', { encryption, locked });
+      expect(await test.move('key', whole.versionId)).toBe(true);
+      const expectMoved = (info: ObjectInfo) =>
+        expectCopy('tier and its restore', attributesByName(whole), attributesByName(info), { tier: 'COLD' });
+      expectMoved(await test.layer.headObject('bucket', 'key'));
+      await test.layer.requestRestore({
+        bucket: 'bucket',
+        key: 'key',
+        days: 1,
+      });
+      await test.work();
+      const restored = await test.layer.headObject('bucket', 'key');
+      expect(restored.restore).toMatchObject({ ongoing: false });
+      expectMoved(restored);
+    },
+  );
+});
