@@ -51,7 +51,10 @@ export async function copyWithHeaders(
   const { attributes, etag, modified } = await readAttributes(send, object);
   // Metadata change neither the content nor, without a key of the key service, the ETag. A header has whole seconds.
   if (etag !== `"${seen.etag}"` || modified !== Math.floor(Date.parse(seen.lastModified) / 1_000)) {
-    throw new ResponseError('PreconditionFailed', 'The object was changed meanwhile. Reload the page to see it.');
+    throw new ResponseError(
+      'PreconditionFailed',
+      'The object was changed meanwhile. Cancel, and edit it as it is now.',
+    );
   }
   const headers = replacingHeaders({
     ...attributes,

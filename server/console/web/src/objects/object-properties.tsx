@@ -27,7 +27,7 @@ export function ObjectProperties({ bucket, object, rights }: ObjectPropertiesPro
         <TagSection bucket={bucket} objectKey={object.key} mayEdit={rights.may('s3:PutObjectTagging')} />
       )}
       <HeaderSection
-        key={object.etag + object.lastModified}
+        key={object.key}
         {...{ bucket, object }}
         mayEdit={rights.may('s3:GetObject') && rights.may('s3:PutObject') && object.encryption?.scheme !== 'SSE-C'}
       />
