@@ -69,14 +69,8 @@ async function whole(Bucket: string, kind: 'plain' | 'versions' | 'lock'): Promi
 
 async function shown(Bucket: string, Key: string) {
   const head = await s3.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: 'ENABLED' }));
-  const { Metadata, TagCount, ServerSideEncryption, SSEKMSKeyId, WebsiteRedirectLocation, StorageClass } = head;
-  const { ContentType, ExpiresString, ChecksumSHA256 } = head;
-  const { ObjectLockMode, ObjectLockRetainUntilDate, ObjectLockLegalHoldStatus } = head;
-  return {
-    ...{ Metadata, TagCount, ServerSideEncryption, SSEKMSKeyId, WebsiteRedirectLocation, StorageClass },
-    ...{ ContentType, ExpiresString, ChecksumSHA256 },
-    ...{ ObjectLockMode, ObjectLockRetainUntilDate, ObjectLockLegalHoldStatus },
-  };
+  const own: ReadonlySet<string> = new Set(['$metadata', 'LastModified', 'ETag', 'VersionId']);
+  return Object.fromEntries(Object.entries(head).filter(([name]) => !own.has(name))) as Partial<typeof head>;
 }
 
 const versionsOf = async (Bucket: string) =>
