@@ -134,6 +134,20 @@ describe('an object that has everything keeps it', () => {
     await s3.send(new PutObjectCommand({ Bucket: 'overtaken', Key: 'a.txt', Body: 'newer' }));
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The object was changed meanwhile').waitFor();
-    expect(await shown('overtaken', 'a.txt')).toMatchObject({ Metadata: {}, SSEKMSKeyId: undefined });
+    expect(await shown('overtaken', 'a.txt')).not.toHaveProperty('SSEKMSKeyId');
+    expect(await shown('overtaken', 'a.txt')).toMatchObject({ Metadata: {}, ContentLength: 5 });
   });
+});
+
+// A browser adds Cache-Control to a request with a condition, and S3 would store it.
+it('an upload has no header that nobody chose', async () => {
+  await s3.send(new CreateBucketCommand({ Bucket: 'uploaded' }));
+  await page.goto(`${server.console}/buckets/uploaded`);
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Files…' }).click();
+  await (await chooser).setFiles([{ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('text') }]);
+  await page.getByRole('row').filter({ hasText: 'a.txt' }).waitFor();
+  expect(await shown('uploaded', 'a.txt')).toMatchObject({ ContentType: 'text/plain' });
+  expect(await shown('uploaded', 'a.txt')).not.toHaveProperty('CacheControl');
 });

@@ -12,6 +12,17 @@ interface S3Request {
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * Returns the headers of a request in the way of which a browser adds none. To a request with a condition it adds `Cache-Control: max-age=0`,
+ * which S3 would store with the object, unless there is one: the empty one stands for none.
+ *
+ * @see https://fetch.spec.whatwg.org/#http-network-or-cache-fetch
+ */
+export function withoutCacheControl(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const isConditional = Object.keys(headers).some((name) => name.startsWith('if-'));
+  return isConditional ? { 'cache-control': '', ...headers } : headers;
+}
+
 /** Sends an operation of the S3 API, with the rights of the session. Rejects with an `ResponseError`. */
 export async function s3(
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE',
@@ -21,7 +32,7 @@ export async function s3(
   return send(() =>
     fetch(s3Url(bucket, key, query), {
       method,
-      headers: { ...guard, ...headers },
+      headers: { ...guard, ...withoutCacheControl(headers) },
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     }),

@@ -1,6 +1,6 @@
 import { errorOf, guard, unreachable } from '../api/call.ts';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
-import { childrenOf, s3, s3Document, s3Url, textIn } from '../api/s3.ts';
+import { childrenOf, s3, s3Document, s3Url, textIn, withoutCacheControl } from '../api/s3.ts';
 import { xml, xmlDocument } from '../text/xml.ts';
 import { missingParts, multipartFrom, partSizeOf, type Part } from './part-plan.ts';
 import type { SendRequest } from './upload-queue.ts';
@@ -15,7 +15,7 @@ export async function sendFile(request: SendRequest): Promise<void> {
   const { file, bucket, key, replace, signal, progress } = request;
   if (file.size < multipartFrom) {
     const conditions: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
-    const headers = { 'content-type': typeOf(file), ...conditions };
+    const headers = withoutCacheControl({ 'content-type': typeOf(file), ...conditions });
     await put(s3Url(bucket, key, {}), file, headers, { signal, progress });
     return;
   }
