@@ -5,7 +5,7 @@ import { invalidArchive, readZip } from '../administration/zip.ts';
 import { exportIdentities } from '../administration/export-identities.ts';
 import { importIdentities } from '../administration/import-identities.ts';
 import { type ImportReport, readIdentityArchive } from '../administration/identity-archive.ts';
-import { isUnrestrictedRoot, mayOneOf } from '../administration/caller.ts';
+import { isUnbounded, isUnrestrictedRoot, mayOneOf } from '../administration/caller.ts';
 import { adminError } from '../administration/admin-error.ts';
 
 /** Bytes of the compressed archive. */
@@ -50,8 +50,6 @@ function bucketsOf({ buckets }: AdminServices): NonNullable<AdminServices['bucke
   throw adminError('XCofferRefused', 'This server moves no buckets.');
 }
 
-/** Bytes of the compressed archive. */
-
 /** Export and import need the rights of the single calls for each secret key and change. */
 export const identityArchiveRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('export-iam'), action: 'admin:ExportIAM', serve: exported },
@@ -66,10 +64,11 @@ export const identityArchiveRoutes: readonly Route[] = [
 
 async function exported(call: AdminCall): Promise<AdminAnswer> {
   const { services, principal } = call;
-  // A caller who may replace a secret key may read it.
+  // A caller who may replace any secret key may read it.
+  const unbounded = isUnbounded(principal);
   const [ofUsers, ofAccounts] = [
-    await mayOneOf(call, ['admin:CreateUser']),
-    await mayOneOf(call, ['admin:UpdateServiceAccount']),
+    unbounded && (await mayOneOf(call, ['admin:CreateUser'])),
+    unbounded && (await mayOneOf(call, ['admin:UpdateServiceAccount'])),
   ];
   const asRoot = isUnrestrictedRoot(principal);
   const bytes = await exportIdentities(services.identities, {

@@ -1,6 +1,7 @@
 import { FormatError } from '../../protocol/format-error.ts';
 import { type IncomingRequest, readWholeBody } from '../http/contract/request.ts';
 import type { AuthenticatedPrincipal } from '../auth/principal.ts';
+import { identitiesFor } from '../administration/caller.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { z } from 'zod';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -153,7 +154,7 @@ export function createCall(
     return readWholeBody(body, { maxBytes, tooLarge });
   };
   return {
-    services,
+    services: { ...services, identities: identitiesFor(principal, services.identities) },
     request,
     principal,
     query,

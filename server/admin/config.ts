@@ -19,7 +19,7 @@ import {
 } from './config-text.ts';
 import { isMinioDefault } from '../../platform/settings/minio-config-defaults.ts';
 import { saved } from './identity-providers/identity-providers.ts';
-import { mayAttach, requireOneOf } from '../administration/caller.ts';
+import { requireChangeOfProviders } from '../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, json, nothing, type Route, sealed } from './call.ts';
 import type { AdminServices } from '../administration/services.ts';
 
@@ -170,8 +170,7 @@ async function applyLines(call: AdminCall, lines: readonly ConfigLine[], mode: S
     // An export has this line for a kind without configurations, and for one of the environment.
     else if (values.size > 0 && !(mode === 'replace' && isOff(values))) changes.push({ kind, target, values });
   }
-  // A provider decides which users get which policies.
-  if (changes.length > 0) await requireOneOf(call, mayAttach);
+  if (changes.length > 0) await requireChangeOfProviders(call);
   let applied = true;
   for (const { kind, target, values } of changes) applied &&= (await kind.save(target, values, mode)).applied;
   return saved({ applied });
@@ -191,7 +190,7 @@ async function deleteKeys(call: AdminCall): Promise<AdminAnswer> {
     return nothing;
   }
   // Removing a provider gives no rights. Removing its role policy or claim name may give some.
-  if (keys.length > 0) await requireOneOf(call, mayAttach);
+  if (keys.length > 0) await requireChangeOfProviders(call);
   return saved(await kind.remove(target, keys.length === 0 ? undefined : keys));
 }
 

@@ -1,5 +1,6 @@
 import { type AuthenticatedPrincipal, subjectOf, type Principal } from '../auth/principal.ts';
 import type { Identities } from '../auth/identities/identities.ts';
+import { isUnrestricted } from '../../protocol/policy/is-within.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { ownerOf, type Subject, parentName } from '../auth/identities/subject.ts';
 import type { AdminServices } from './services.ts';
@@ -29,6 +30,34 @@ export function callerSubject(principal: AuthenticatedPrincipal): Subject {
 export function boundaryOf(principal: AuthenticatedPrincipal) {
   if (principal.kind === 'temporary') return principal.sessionPolicy;
   return principal.kind === 'service-account' ? principal.inlinePolicy : undefined;
+}
+
+/** Reports whether the caller has no permission boundary, or one that excludes nothing. */
+export function isUnbounded(principal: AuthenticatedPrincipal): boolean {
+  const boundary = boundaryOf(principal);
+  return boundary === undefined || isUnrestricted(boundary);
+}
+
+/** Returns the identities as the caller may change them: credentials with a permission boundary give nobody more than it allows. */
+export function identitiesFor(principal: AuthenticatedPrincipal, identities: Identities): Identities {
+  const document = boundaryOf(principal);
+  if (document === undefined || isUnbounded(principal)) return identities;
+  return identities.boundedBy({ document, owner: ownerOf(callerSubject(principal)) });
+}
+
+/** Rejects unless the caller may change identity providers, which decide which users get which policies: any of all. */
+export async function requireChangeOfProviders(caller: Pick<Caller, 'principal' | 'require'>): Promise<void> {
+  await requireOneOf(caller, mayAttach);
+  refuseBoundedProviderChange(caller.principal);
+}
+
+/** Rejects for credentials with a permission boundary that excludes something. */
+export function refuseBoundedProviderChange(principal: AuthenticatedPrincipal): void {
+  if (isUnbounded(principal)) return;
+  throw new S3Error(
+    'AccessDenied',
+    'Access denied: an identity provider can give its users any policy, and these credentials have a policy of their own that restricts them.',
+  );
 }
 
 export function isOwn({ principal }: Caller, subject: Subject): boolean {

@@ -73,17 +73,20 @@ export function given(value: string | null | undefined): string | undefined {
   return value === null || value === '' ? undefined : value;
 }
 
-/** Returns the policy as JSON; undefined if none was sent, null for a document without statements, which removes the policy. */
+/**
+ * Returns the policy as JSON; undefined if none was sent, null for `{}`, which removes the policy. A document with a version and no
+ * statement is not "no policy": it is returned, and the parser refuses it.
+ */
 export function givenPolicy(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'object' && !hasStatements(value)) return null;
+  // Clients write an absent document as `{"Version":"","Statement":null}`.
+  if (isAbsentDocument(value)) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function hasStatements(document: object): boolean {
-  if (Object.keys(document).some((name) => !['Version', 'Statement', 'ID', 'Id'].includes(name))) return true;
-  const statements: unknown = 'Statement' in document ? document.Statement : undefined;
-  return Array.isArray(statements) ? statements.length > 0 : statements !== undefined && statements !== null;
+function isAbsentDocument(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((field) => field === null || field === '');
 }
 
 export type AccountSubject = NewServiceAccount['subject'];
@@ -129,15 +132,19 @@ export function requireRootForRoot(call: Caller, subject: AccountSubject): void 
   throw new S3Error('AccessDenied', 'What belongs to the root user only the root user changes.');
 }
 
-/** Returns the policy of a new key. A key that is made with a permission boundary gets the same one. */
+/**
+ * Returns the policy of a new key. A key that is made with a permission boundary gets the same one. That of another owner may have a narrower
+ * one; `identitiesFor` refuses a wider one.
+ */
 export function policyOfNewKey(
   caller: Caller,
   subject: AccountSubject,
   policy: string | undefined,
 ): string | undefined {
   const boundary = boundaryOf(caller.principal);
-  if (boundary === undefined || !isOwn(caller, subject)) return policy;
+  if (boundary === undefined) return policy;
   if (policy === undefined) return serializePolicy(boundary);
+  if (!isOwn(caller, subject)) return policy;
   throw adminError(
     'XCofferInvalidRequest',
     'These credentials have a permission boundary, and keys made with them get the same one: leave the policy out.',

@@ -31,6 +31,7 @@ export function checkedTemporary(temporary: TemporaryCredentialsStore, check: Ch
 export function checkedIdentities(identities: Identities, check: Check): Identities {
   return {
     ...identities,
+    boundedBy: (boundary) => checkedIdentities(identities.boundedBy(boundary), check),
     async createServiceAccount(account) {
       try {
         await check.admit(account.subject);

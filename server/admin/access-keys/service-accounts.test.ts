@@ -208,10 +208,30 @@ describe('a service account', () => {
     expect(await update('robot', 'robot', { newPolicy: { Statement: [] } })).toMatchObject(denied);
   });
 
-  it('loses its policy by an empty one, and its end by the time that means never', async () => {
+  it.each([
+    ['a version and no statement', { Version: '2012-10-17', Statement: [] }],
+    ['statements of null', { Version: '2012-10-17', Statement: null }],
+    ['a version alone', { Version: '2012-10-17' }],
+    ['an empty list of statements', { Statement: [] }],
+    ['an id alone', { Id: 'x' }],
+    ['a list', []],
+  ])('is not opened by a policy with %s, new or changed', async (_, policy) => {
+    const refused = { status: 400, value: { Code: 'XMinioMalformedIAMPolicy' } };
+    expect(await add('ann', { accessKey: 'made', secretKey: 'made-password', policy })).toMatchObject(refused);
+    expect(await test.identities.serviceAccount('made')).toBeUndefined();
+    await account({ accessKey: 'robot', policy: JSON.stringify(reading) });
+    expect(await update('ann', 'robot', { newPolicy: policy })).toMatchObject(refused);
+    expect((await test.identities.serviceAccount('robot'))?.policy).toBe(JSON.stringify(reading));
+  });
+
+  it.each([{}, { Version: '', Statement: null }])('has none by %j, which clients write for none', async (policy) => {
+    expect((await add('ann', { accessKey: 'made', secretKey: 'made-password', policy })).status).toBe(200);
+    expect((await test.identities.serviceAccount('made'))?.policy).toBeUndefined();
+  });
+
+  it('loses its policy by {}, and its end by the time that means never', async () => {
     await account({ accessKey: 'robot', policy: JSON.stringify(reading), expiration: new Date('2030-01-01') });
-    const newPolicy = { Version: '2012-10-17', Statement: null };
-    await update('ann', 'robot', { newPolicy, newExpiration: '1970-01-01T00:00:00Z' });
+    await update('ann', 'robot', { newPolicy: {}, newExpiration: '1970-01-01T00:00:00Z' });
     const changed = await test.identities.serviceAccount('robot');
     expect([changed?.policy, changed?.expiration]).toEqual([undefined, undefined]);
     expect((await info('ann', 'robot')).value).toMatchObject({

@@ -1,6 +1,6 @@
 import { parseKeyValues } from '../../../protocol/settings/key-values.ts';
 import type { IdentityProviderConfigurations, Saved } from '../../federation/configurations/provider-configurations.ts';
-import { mayAttach, requireOneOf } from '../../administration/caller.ts';
+import { requireChangeOfProviders } from '../../administration/caller.ts';
 import { type AdminAnswer, type AdminCall, type Route, sealed, cofferPath, sealedJsonBody, json } from '../call.ts';
 import { z } from 'zod';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
@@ -41,8 +41,7 @@ export const idpConfigRoutes: readonly Route[] = [
     path: /^\/minio\/admin\/v[34]\/idp-config\/([^/]+)\/([^/]+)$/,
     action: 'admin:ConfigUpdate',
     async serve(call) {
-      // A provider decides which users get which policies.
-      await requireOneOf(call, mayAttach);
+      await requireChangeOfProviders(call);
       const values = parseKeyValues((await call.sealedBody()).toString());
       const mode = call.request.method === 'PUT' ? 'add' : 'update';
       const unproven = call.query.get('force') === 'true';

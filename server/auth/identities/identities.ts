@@ -1,3 +1,4 @@
+import type { CallerBoundary } from './bounded-changes.ts';
 import type { PolicyDocument } from '../../../protocol/policy/document.ts';
 import type { AttachmentTarget, FederatedSubject, Subject } from './subject.ts';
 import type { Attachment, Group, ServiceAccount, Status, StoredPolicy, User } from './records.ts';
@@ -9,7 +10,10 @@ import type { Attachment, Group, ServiceAccount, Status, StoredPolicy, User } fr
  * Changes are serialized: each expects that no other change was committed since it read. They reject with an `IdentityError`. Reads reject
  * with `StoreError` if the records cannot be read, so that access fails closed.
  */
-export interface Identities extends IdentityReader, IdentityChanges {}
+export interface Identities extends IdentityReader, IdentityChanges {
+  /** Returns the same identities for a caller with a permission boundary: a change that gives anybody more rejects with `AccessDenied`. */
+  boundedBy(boundary: CallerBoundary): Identities;
+}
 
 export interface IdentityReader {
   user(accessKey: string): Promise<User | undefined>;

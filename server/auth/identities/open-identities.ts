@@ -5,7 +5,8 @@ import type { SealedRecordStore } from '../../encryption/sealed-records.ts';
 import { type AttachmentTarget, claimFits, partsOf, type Subject } from './subject.ts';
 import { attachmentChanges, policyChanges } from './change-policies.ts';
 import { groupChanges, userChanges } from './change-users.ts';
-import { createChange, IdentityView } from './transaction.ts';
+import { boundedChange } from './bounded-changes.ts';
+import { createChange, IdentityView, type Change } from './transaction.ts';
 import { serviceAccountChanges } from './change-service-accounts.ts';
 import type { Identities, IdentityReader, NamedDocument } from './identities.ts';
 import { identityRanges, type StoredPolicy, identityKeys } from './records.ts';
@@ -21,15 +22,20 @@ interface IdentitiesOptions {
 export function openIdentities(options: IdentitiesOptions): Identities {
   const { records, rootUser, clock } = options;
   const cache = new RevisionCache({ records, staleMs: options.staleMs });
-  const context = { change: createChange(records, () => cache.forget()), clock, rootUser };
-  return {
-    ...reader(new IdentityView(records), cache),
-    ...userChanges(context),
-    ...groupChanges(context),
-    ...policyChanges(context),
-    ...attachmentChanges(context),
-    ...serviceAccountChanges(context),
+  const read = reader(new IdentityView(records), cache);
+  const withChange = (change: Change): Identities => {
+    const context = { change, clock, rootUser };
+    return {
+      ...read,
+      ...userChanges(context),
+      ...groupChanges(context),
+      ...policyChanges(context),
+      ...attachmentChanges(context),
+      ...serviceAccountChanges(context),
+      boundedBy: (boundary) => withChange(boundedChange(change, boundary)),
+    };
   };
+  return withChange(createChange(records, () => cache.forget()));
 }
 
 /** Lists are read from the store. Reads that requests need are cached until a change. */

@@ -23,7 +23,7 @@ import { IdentityError } from '../identity-error.ts';
 type Records = Pick<SealedRecordStore, 'get' | 'scan'>;
 
 /** The target's parts follow the prefix of the store, `iam` and the kind of record. */
-const targetAt = 3;
+export const targetAt = 3;
 
 /** Reads records from the store each time. */
 export class IdentityView {
@@ -115,13 +115,13 @@ function decode<T>(schema: z.ZodType<T>, value: Buffer): T {
   return schema.parse(JSON.parse(value.toString()));
 }
 
-function targetOf(key: Key, at: number): AttachmentTarget {
+export function targetOf(key: Key, at: number): AttachmentTarget {
   const [kind, first = '', claim, value] = decodeKey(key).slice(at).map(String);
   return attachmentTarget.parse(kind === 'claim' ? { kind, provider: first, claim, value } : { kind, name: first });
 }
 
 /** The puts and deletes of a change. The head record is added to them. */
-type IdentityBatch = TurnBatch;
+export type IdentityBatch = TurnBatch;
 
 /** Reads the records and returns the change. It runs again if another change was committed meanwhile. */
 export type Decide<T> = (view: IdentityView) => Promise<{ readonly batch: IdentityBatch; readonly result: T }>;

@@ -9,7 +9,7 @@ import type { ServiceAccount } from '../../auth/identities/records.ts';
 import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/identity-answers.ts';
 import type { ConsoleServices, Administration } from '../services.ts';
 import { accessKeyRowsOf, rowOfAccount, rowOfTemporary, type KeyViewer } from './access-key-rows.ts';
-import { type Authorizer, readForm, type Exchange } from './authorize.ts';
+import { type Authorizer, identitiesOf, readForm, type Exchange } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { currentSession } from './sign-in/current-session.ts';
 import { adminError } from '../../administration/admin-error.ts';
@@ -91,7 +91,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     const form = await readForm(exchange, newKey);
     const subject = await targetSubject(caller, form.owner);
     const narrowing = policyOfNewKey(caller, subject, filled(form.policy));
-    const made = await identities.createServiceAccount({
+    const made = await caller.services.identities.createServiceAccount({
       subject,
       ...given('accessKey', filled(form.accessKey)),
       ...given('secretKey', filled(form.secretKey)),
@@ -135,7 +135,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     await requireUnlessOwn(caller, subject, 'admin:UpdateServiceAccount');
     requireRootForRoot(caller, subject);
     const form = await readForm(exchange, change);
-    await identities.updateServiceAccount(accessKey, {
+    await caller.services.identities.updateServiceAccount(accessKey, {
       ...given('status', form.status),
       ...given('name', form.name),
       ...given('description', form.description),
@@ -155,7 +155,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     await requireUnlessOwn(caller, subject, 'admin:RemoveServiceAccount');
     requireRootForRoot(caller, subject);
     if (found.kind === 'temporary') await temporary.revoke(found.credentials.accessKey);
-    else await identities.removeServiceAccount(found.account.accessKey);
+    else await caller.services.identities.removeServiceAccount(found.account.accessKey);
     response.status(204).end();
   });
 
@@ -208,12 +208,12 @@ function given<Name extends string, Value>(name: Name, value: Value | undefined)
 }
 
 /** The user of the session as a caller of the administration rules. */
-function callerOf(exchange: Exchange, authorizer: Authorizer, { identities, root }: Administration): Caller {
+function callerOf(exchange: Exchange, authorizer: Authorizer, administration: Administration): Caller {
   const { principal } = currentSession(exchange.response).credentials;
   if (principal.kind === 'anonymous') throw consoleError('NotSignedIn', 'Sign in first.');
   return {
     principal,
-    services: { identities, root },
+    services: { identities: identitiesOf(exchange, administration), root: administration.root },
     require: async (action, resource = '') => {
       await authorizer.require(exchange, action, resource);
     },

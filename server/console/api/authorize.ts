@@ -3,7 +3,10 @@ import type { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type AuthorizationContext, authorizeRequest, type Right } from '../../auth/authorize.ts';
 import { type Decision, type Principal, subjectOf } from '../../auth/principal.ts';
-import type { ConsoleLog, ConsoleServices, DeniedRight } from '../services.ts';
+import type { Administration, ConsoleLog, ConsoleServices, DeniedRight } from '../services.ts';
+import type { Identities } from '../../auth/identities/identities.ts';
+import { identitiesFor } from '../../administration/caller.ts';
+import { consoleError } from './console-error.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import { maxDocumentBytes } from './limit-body-memory.ts';
 import { originOf } from './request-source.ts';
@@ -131,6 +134,13 @@ export async function readForm<T>({ request, response }: Exchange, schema: z.Zod
     });
   });
   return schema.parse(request.body);
+}
+
+/** Returns the identities as the user of the session may change them. */
+export function identitiesOf({ response }: Exchange, { identities }: Pick<Administration, 'identities'>): Identities {
+  const { principal } = currentSession(response).credentials;
+  if (principal.kind === 'anonymous') throw consoleError('NotSignedIn', 'Sign in first.');
+  return identitiesFor(principal, identities);
 }
 
 /** Splits a resource, `bucket/key` or `bucket`. */

@@ -5,7 +5,7 @@ import { noSuchGroup } from '../../auth/identities/change-users.ts';
 import type { Group } from '../../auth/identities/records.ts';
 import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import { type Authorizer, readForm, mayAttach } from './authorize.ts';
+import { type Authorizer, identitiesOf, readForm, mayAttach } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { consoleError } from './console-error.ts';
 import { nameChange } from './name-change.ts';
@@ -21,7 +21,8 @@ const newGroup = z.strictObject({
 });
 
 /** Groups of users, as with `mc admin group`. */
-export function groupRoutes({ identities }: Administration, authorizer: Authorizer): Router {
+export function groupRoutes(administration: Administration, authorizer: Authorizer): Router {
+  const { identities } = administration;
   const router = Router();
 
   async function rowOf({ name, status, members: all, updatedAt }: Group): Promise<GroupRow> {
@@ -59,9 +60,10 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
     const form = await readForm(exchange, newGroup);
     if (form.policies.length > 0) await authorizer.require(exchange, mayAttach, '');
     for (const name of form.policies) await existingPolicy(identities, name);
-    const group = await identities.createGroup(form.name, form.members).catch(existing);
+    const changed = identitiesOf(exchange, administration);
+    const group = await changed.createGroup(form.name, form.members).catch(existing);
     if (form.policies.length > 0) {
-      await identities.changeAttached({ kind: 'group', name: form.name }, { add: form.policies, remove: [] });
+      await changed.changeAttached({ kind: 'group', name: form.name }, { add: form.policies, remove: [] });
     }
     response.status(201).json(await rowOf(group));
   });
@@ -73,7 +75,7 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
 
   router.delete('/group', async (request, response) => {
     await authorizer.require({ request, response }, 'admin:AddUserToGroup', '');
-    await identities.removeGroup(queryText(request, 'name'));
+    await identitiesOf({ request, response }, administration).removeGroup(queryText(request, 'name'));
     response.status(204).end();
   });
 
@@ -81,7 +83,7 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
     const exchange = { request, response };
     await authorizer.require(exchange, 'admin:AddUserToGroup', '');
     const form = await readForm(exchange, z.strictObject({ members: nameChange(members) }));
-    await identities.changeMembers(queryText(request, 'name'), form.members);
+    await identitiesOf(exchange, administration).changeMembers(queryText(request, 'name'), form.members);
     response.status(204).end();
   });
 
@@ -89,7 +91,7 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
     const exchange = { request, response };
     await authorizer.require(exchange, 'admin:EnableGroup', '');
     const form = await readForm(exchange, z.strictObject({ status: z.enum(['enabled', 'disabled']) }));
-    await identities.setGroupStatus(queryText(request, 'name'), form.status);
+    await identitiesOf(exchange, administration).setGroupStatus(queryText(request, 'name'), form.status);
     response.status(204).end();
   });
 
@@ -97,7 +99,10 @@ export function groupRoutes({ identities }: Administration, authorizer: Authoriz
     const exchange = { request, response };
     await authorizer.require(exchange, mayAttach, '');
     const form = await readForm(exchange, z.strictObject({ policies: nameChange(policies) }));
-    await identities.changeAttached({ kind: 'group', name: queryText(request, 'name') }, form.policies);
+    await identitiesOf(exchange, administration).changeAttached(
+      { kind: 'group', name: queryText(request, 'name') },
+      form.policies,
+    );
     response.status(204).end();
   });
 

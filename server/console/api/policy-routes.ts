@@ -17,7 +17,7 @@ import type {
   PolicyRow,
 } from '../contract/identity-answers.ts';
 import type { Administration } from '../services.ts';
-import { type Authorizer, readForm, mayAttach } from './authorize.ts';
+import { type Authorizer, identitiesOf, readForm, mayAttach } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { normalizeDn } from '../../federation/ldap/distinguished-name.ts';
 import { isDirectoryError } from '../../auth/identity-error.ts';
@@ -34,7 +34,8 @@ const policyForm = z.strictObject({
 });
 
 /** Policies with their earlier versions, as with `mc admin policy`. */
-export function policyRoutes({ identities }: Administration, authorizer: Authorizer): Router {
+export function policyRoutes(administration: Administration, authorizer: Authorizer): Router {
+  const { identities } = administration;
   const router = Router();
 
   async function holdersOf(name: string) {
@@ -85,7 +86,11 @@ export function policyRoutes({ identities }: Administration, authorizer: Authori
       form.expects === undefined
         ? undefined
         : { updatedAt: form.expects === null ? undefined : new Date(form.expects).getTime() };
-    const saved = await identities.putPolicy(queryText(request, 'name'), form.document, expected);
+    const saved = await identitiesOf(exchange, administration).putPolicy(
+      queryText(request, 'name'),
+      form.document,
+      expected,
+    );
     response.json(
       rowOf({ ...saved, document: parsePolicyDocument(form.document), json: form.document, stored: saved }),
     );
@@ -93,7 +98,7 @@ export function policyRoutes({ identities }: Administration, authorizer: Authori
 
   router.delete('/policy', async (request, response) => {
     await authorizer.require({ request, response }, 'admin:DeletePolicy', '');
-    await identities.removePolicy(queryText(request, 'name'));
+    await identitiesOf({ request, response }, administration).removePolicy(queryText(request, 'name'));
     response.status(204).end();
   });
 
@@ -153,14 +158,15 @@ const holderForm = z.discriminatedUnion('kind', [
 
 /** Attaches a policy to users, groups, claims of a provider and names of a directory, and detaches it. */
 export function attachmentRoutes(administration: Administration, authorizer: Authorizer): Router {
-  const { identities } = administration;
   const router = Router();
 
   router.post('/policy/attach', async (request: Request, response: Response) => {
     const exchange = { request, response };
     await authorizer.require(exchange, mayAttach, '');
     const holder = await readForm(exchange, holderForm);
-    await identities.attach(await attachable(administration, holder), [queryText(request, 'name')]);
+    await identitiesOf(exchange, administration).attach(await attachable(administration, holder), [
+      queryText(request, 'name'),
+    ]);
     response.status(204).end();
   });
 
@@ -168,7 +174,7 @@ export function attachmentRoutes(administration: Administration, authorizer: Aut
     const exchange = { request, response };
     await authorizer.require(exchange, mayAttach, '');
     const holder = await readForm(exchange, holderForm);
-    await identities.detach(detachable(holder), [queryText(request, 'name')]);
+    await identitiesOf(exchange, administration).detach(detachable(holder), [queryText(request, 'name')]);
     response.status(204).end();
   });
 

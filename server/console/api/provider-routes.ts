@@ -12,7 +12,9 @@ import type {
   ProviderTest,
 } from '../contract/provider-answers.ts';
 import type { ConsoleServices } from '../services.ts';
-import { type Authorizer, readForm, mayAttach } from './authorize.ts';
+import { refuseBoundedProviderChange } from '../../administration/caller.ts';
+import { type Authorizer, type Exchange, readForm, mayAttach } from './authorize.ts';
+import { currentSession } from './sign-in/current-session.ts';
 import { isEncrypted } from './request-source.ts';
 import { queryText } from './query.ts';
 import { redirectUri, usedUrl } from './sign-in/redirects.ts';
@@ -33,6 +35,13 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
       'NotFound',
       `Identity providers of type ${JSON.stringify(type.slice(0, 40))} cannot be set here.`,
     );
+  };
+
+  const requireChange = async (exchange: Exchange) => {
+    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
+    await authorizer.require(exchange, mayAttach, '');
+    const { principal } = currentSession(exchange.response).credentials;
+    if (principal.kind !== 'anonymous') refuseBoundedProviderChange(principal);
   };
 
   const rowOf = (type: string, { name: id, enabled, origin, roleArn }: ConfigurationSummary): ProviderRow => {
@@ -91,8 +100,7 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
 
   router.post('/identity-providers', async (request: Request, response: Response) => {
     const exchange = { request, response };
-    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
-    await authorizer.require(exchange, mayAttach, '');
+    await requireChange(exchange);
     const form = await readForm(exchange, z.strictObject({ name, values }));
     await kindOf(queryText(request, 'type')).save(form.name, mapOf(form.values), 'add');
     response.status(201).json({});
@@ -101,8 +109,7 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
   /** Changes the given values; an empty one is removed, and all others stay as they are. */
   router.put('/identity-provider', async (request: Request, response: Response) => {
     const exchange = { request, response };
-    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
-    await authorizer.require(exchange, mayAttach, '');
+    await requireChange(exchange);
     const form = await readForm(exchange, z.strictObject({ changes: values }));
     // An outdated page must not restore a removed provider, as any other mode would.
     await kindOf(queryText(request, 'type')).save(queryText(request, 'name'), mapOf(form.changes), 'update');
@@ -111,8 +118,7 @@ export function providerRoutes(services: ConsoleServices, authorizer: Authorizer
 
   router.put('/identity-provider/enabled', async (request: Request, response: Response) => {
     const exchange = { request, response };
-    await authorizer.require(exchange, 'admin:ConfigUpdate', '');
-    await authorizer.require(exchange, mayAttach, '');
+    await requireChange(exchange);
     const form = await readForm(exchange, z.strictObject({ enabled: z.boolean() }));
     const change = new Map([['enable', form.enabled ? 'on' : 'off']]);
     await kindOf(queryText(request, 'type')).save(queryText(request, 'name'), change, 'update');

@@ -8,7 +8,7 @@ import { newSecretKey } from '../../auth/identities/names.ts';
 import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/identity-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
-import { type Authorizer, readForm, type Exchange, mayAttach } from './authorize.ts';
+import { type Authorizer, identitiesOf, readForm, type Exchange, mayAttach } from './authorize.ts';
 import { nameChange } from './name-change.ts';
 import { listPage, listQuery, queryText } from './query.ts';
 import { inForce } from './sign-in/session-routes.ts';
@@ -76,11 +76,12 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
     for (const name of form.policies) await existingPolicy(identities, name);
     await existingGroups(identities, form.groups);
     const made = form.secretKey === undefined ? newSecretKey() : undefined;
-    await identities.putUser({ accessKey: form.name, secretKey: form.secretKey ?? made ?? '', onlyNew: true });
+    const changed = identitiesOf(exchange, administration);
+    await changed.putUser({ accessKey: form.name, secretKey: form.secretKey ?? made ?? '', onlyNew: true });
     if (form.policies.length > 0) {
-      await identities.changeAttached({ kind: 'user', name: form.name }, { add: form.policies, remove: [] });
+      await changed.changeAttached({ kind: 'user', name: form.name }, { add: form.policies, remove: [] });
     }
-    if (form.groups.length > 0) await identities.changeGroups(form.name, { add: form.groups, remove: [] });
+    if (form.groups.length > 0) await changed.changeGroups(form.name, { add: form.groups, remove: [] });
     response.status(201).json(secretAnswer(form.name, made));
   });
 
@@ -95,7 +96,10 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
 
   router.delete('/user', async (request, response) => {
     await authorizer.require({ request, response }, 'admin:DeleteUser', '');
-    await removeUserAndCredentials(administration, queryText(request, 'name'));
+    await removeUserAndCredentials(
+      { ...administration, identities: identitiesOf({ request, response }, administration) },
+      queryText(request, 'name'),
+    );
     response.status(204).end();
   });
 
@@ -103,7 +107,10 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
     const exchange = { request, response };
     await authorizer.require(exchange, 'admin:EnableUser', '');
     const form = await readForm(exchange, z.strictObject({ status }));
-    await identities.putUser({ accessKey: queryText(request, 'name'), status: form.status });
+    await identitiesOf(exchange, administration).putUser({
+      accessKey: queryText(request, 'name'),
+      status: form.status,
+    });
     response.status(204).end();
   });
 
@@ -114,7 +121,7 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
     const name = queryText(request, 'name');
     if ((await identities.user(name)) === undefined) throw noSuchUser(name);
     const made = form.secretKey === undefined ? newSecretKey() : undefined;
-    await identities.putUser({ accessKey: name, secretKey: form.secretKey ?? made ?? '' });
+    await identitiesOf(exchange, administration).putUser({ accessKey: name, secretKey: form.secretKey ?? made ?? '' });
     response.json(secretAnswer(name, made));
   });
 
@@ -122,7 +129,10 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
     const exchange = { request, response };
     await authorizer.require(exchange, mayAttach, '');
     const form = await readForm(exchange, z.strictObject({ policies: nameChange(names) }));
-    await identities.changeAttached({ kind: 'user', name: queryText(request, 'name') }, form.policies);
+    await identitiesOf(exchange, administration).changeAttached(
+      { kind: 'user', name: queryText(request, 'name') },
+      form.policies,
+    );
     response.status(204).end();
   });
 
@@ -130,7 +140,7 @@ export function userRoutes(services: ConsoleServices, authorizer: Authorizer): R
     const exchange = { request, response };
     await authorizer.require(exchange, 'admin:AddUserToGroup', '');
     const form = await readForm(exchange, z.strictObject({ groups: nameChange(names) }));
-    await identities.changeGroups(queryText(request, 'name'), form.groups);
+    await identitiesOf(exchange, administration).changeGroups(queryText(request, 'name'), form.groups);
     response.status(204).end();
   });
 
