@@ -11,7 +11,12 @@ const tier = z
   .max(64)
   .regex(/^[A-Z0-9][A-Z0-9._-]*$/);
 const prefix = z.string().max(1024).optional().describe('Keys begin so.');
-const tags = stringMap(10, z.string().max(256)).optional().describe('Objects have all of these tags.');
+const tags = stringMap(10, z.string().max(256))
+  // An empty map would select every object.
+  .refine((map) => Object.keys(map).length > 0, 'must name at least one tag: leave it out to select all objects')
+  .meta({ minProperties: 1 })
+  .optional()
+  .describe('Objects have all of these tags.');
 
 /** A day, as the API server checks the format date. */
 const day = z

@@ -111,10 +111,15 @@ export const policyDocument = z
     // One statement, or a list of them.
     Statement: z
       .unknown()
-      .meta({ ...statementSchema, type: undefined, items: statementSchema })
+      .meta({ ...statementSchema, type: undefined, minItems: 1, items: statementSchema })
       .optional(),
   })
   .superRefine(({ Statement: given }, context) => {
+    // An empty document must not be taken for an absent one, which restricts nothing.
+    if (given === undefined || given === null || (Array.isArray(given) && given.length === 0)) {
+      const message = 'a policy document needs at least one statement: one without any would allow nothing';
+      context.addIssue({ code: 'custom', path: ['Statement'], message });
+    }
     for (const [index, statement] of (Array.isArray(given) ? (given as unknown[]) : [given]).entries()) {
       if (statement === null || typeof statement !== 'object' || !('Effect' in statement)) continue;
       if (effects.includes(statement.Effect)) continue;
@@ -125,7 +130,9 @@ export const policyDocument = z
       });
     }
   })
-  .meta({ 'x-kubernetes-preserve-unknown-fields': true }) as unknown as z.ZodType<Readonly<Record<string, Json>>>;
+  .meta({ 'x-kubernetes-preserve-unknown-fields': true, required: ['Statement'] }) as unknown as z.ZodType<
+  Readonly<Record<string, Json>>
+>;
 
 /** A time with its zone, as the API server checks the format date-time. */
 export const dateTime = z

@@ -31,6 +31,7 @@ describe('parseValue', () => {
     ['ftp://a', url, 'https://'],
     ['https://a{9...1}', urls, '1 to 64 hosts'],
     ['maybe', { kind: 'on-off' }, 'on or off'],
+    [' , ', { kind: 'list' }, 'the list has no value'],
     ['1e3', { kind: 'integer', min: 1, max: 5_000 }, '1 to 5000'],
     ['6', { kind: 'integer', min: 1, max: 5 }, '1 to 5'],
     ['x', { kind: 'choice', of: ['a', 'b'] }, 'a, b'],

@@ -29,7 +29,7 @@ export function parseValue(text: string, type: SettingType): SettingValue {
       if (!type.of.includes(text)) throw new ProgramError('invalid-value', `expected one of ${type.of.join(', ')}`);
       return text;
     case 'list':
-      return parseList(text);
+      return nonEmpty(parseList(text));
     case 'integer':
       return parseInteger(text, type.min, type.max);
     case 'duration':
@@ -44,6 +44,12 @@ function parseList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+}
+
+/** Many lists restrict something, and one without values would restrict nothing. */
+function nonEmpty(values: string[]): string[] {
+  if (values.length > 0) return values;
+  throw new ProgramError('invalid-value', 'the list has no value; leave the setting out');
 }
 
 /** Expands `https://kes{1...3}:7373` to three addresses, as MinIO's deployments write them. */

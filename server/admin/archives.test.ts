@@ -117,7 +117,10 @@ describe('an archive', () => {
         policies: { p: reading, broken: { Statement: 1 } },
         users: { ann: { secretKey: 'ann-password', status: 'enabled' }, bob: { secretKey: 'x' } },
         groups: { staff: { version: 1, status: 'enabled', members: ['ann'] }, lost: { members: ['nobody'] } },
-        svcaccts: { robot: { parent: 'nobody', accessKey: 'robot', secretKey: 'robot-password', sessionPolicy: null } },
+        svcaccts: {
+          robot: { parent: 'nobody', accessKey: 'robot', secretKey: 'robot-password', sessionPolicy: null },
+          open: { parent: 'ann', secretKey: 'open-password', sessionPolicy: { Version: '2012-10-17', Statement: [] } },
+        },
         user_mappings: { ann: { version: 0, policy: 'p' } },
         group_mappings: { staff: { version: 0, policy: 'nix' } },
       }),
@@ -125,7 +128,11 @@ describe('an archive', () => {
     expect(value).toMatchObject({
       added: { policies: ['p'], users: ['ann'], groups: ['staff'], userPolicies: [{ ann: ['p'] }] },
       skipped: { groups: ['lost'], serviceAccounts: ['robot'], groupPolicies: [{ staff: ['nix'] }] },
-      failed: { policies: [{ name: 'broken' }], users: [{ name: 'bob', reason: expect.any(String) as string }] },
+      failed: {
+        policies: [{ name: 'broken' }],
+        users: [{ name: 'bob', reason: expect.any(String) as string }],
+        serviceAccounts: [{ name: 'open' }],
+      },
     });
   });
 

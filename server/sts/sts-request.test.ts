@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expirationOf, maxDuration, parseDuration, minDuration } from './sts-request.ts';
+import { sessionRequest, expirationOf, maxDuration, parseDuration, minDuration } from './sts-request.ts';
 
 describe('parseDuration', () => {
   it('takes 900 seconds to a year', () => {
@@ -17,6 +17,19 @@ describe('parseDuration', () => {
       expect(() => parseDuration(text)).toThrow(/from 900 to 31536000/);
     },
   );
+});
+
+describe('sessionRequest', () => {
+  it('refuses an empty policy, which is not an absent one', () => {
+    const parameters = (...names: string[]) => ({
+      names,
+      bodyHash: '',
+      optional: () => undefined,
+      required: () => '',
+    });
+    expect(() => sessionRequest(parameters('Policy'))).toThrow('Policy is empty');
+    expect(sessionRequest(parameters())).toEqual({});
+  });
 });
 
 describe('expirationOf', () => {

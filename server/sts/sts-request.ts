@@ -153,6 +153,13 @@ export function sessionRequest(parameters: StsParameters): SessionRequest {
   refuseBounds(parameters);
   const durationSeconds = parseDuration(parameters.optional('DurationSeconds'));
   const policy = parameters.optional('Policy');
+  // The sender means to bound the session, and an absent policy bounds nothing.
+  if (policy === undefined && [...parameters.names].includes('Policy')) {
+    throw stsError(
+      'MalformedPolicyDocument',
+      'Policy is empty; leave the parameter out for a session without a bound.',
+    );
+  }
   const revokeType = parameters.optional('TokenRevokeType');
   return {
     ...(durationSeconds === undefined ? {} : { durationSeconds }),

@@ -187,7 +187,7 @@ export async function editAccessKey(
   const admin = await adminOf(context, alias);
   const secretKey = await secretKeyOf(context, options);
   const change = {
-    newPolicy: options.policy === undefined ? undefined : await readPolicy(context, options.policy),
+    newPolicy: options.policy === undefined ? undefined : await readPolicy(context, options.policy, true),
     newSecretKey: secretKey,
     newName: options.name,
     newDescription: options.description,
@@ -243,8 +243,21 @@ async function secretKeyOf(context: Context, { secretKey, accessKey }: KeyOption
   return secret;
 }
 
-async function readPolicy(context: Context, file: string): Promise<unknown> {
-  return JSON.parse(await readPolicyFile(context, file));
+/**
+ * Reads a policy that restricts a key. Servers take an empty document for "no policy", which restricts nothing: only an edit may send
+ * exactly `{}`, which removes the policy.
+ */
+async function readPolicy(context: Context, file: string, mayRemove = false): Promise<unknown> {
+  const policy: unknown = JSON.parse(await readPolicyFile(context, file));
+  const fields = typeof policy === 'object' && policy !== null ? Object.entries(policy) : [];
+  const statements: unknown = Object.fromEntries(fields)['Statement'];
+  const isEmpty =
+    statements === undefined || statements === null || (Array.isArray(statements) && statements.length === 0);
+  if (!isEmpty || (mayRemove && JSON.stringify(policy) === '{}')) return policy;
+  const advice = mayRemove
+    ? ': write {} to remove the policy of the key'
+    : ', and would restrict nothing: leave the option out';
+  throw new ProgramError('BadArgument', `The policy \`${file}\` has no statement${advice}`);
 }
 
 /** Formats an expiration. Servers send the beginning of time for a key that does not expire. */

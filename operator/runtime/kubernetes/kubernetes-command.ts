@@ -173,6 +173,8 @@ function collectNames(text: string, before: readonly string[] | undefined): read
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
+  // An empty variable counts as unset. A list of separators is a mistake, which must not admit everything.
+  if (names.length === 0 && text.trim() !== '') throw new InvalidArgumentError('it names nothing: leave it out.');
   return [...new Set([...(before ?? []), ...names])];
 }
 

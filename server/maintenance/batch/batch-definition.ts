@@ -56,7 +56,7 @@ const expireSchema = z.strictObject({
     .array(
       z.strictObject({
         type: z.enum(['object', 'deleted']),
-        name: text.nullish(),
+        name: text.min(1, 'an empty name selects everything: remove the field').nullish(),
         olderThan: duration.nullish(),
         createdBefore: date.nullish(),
         tags: pairs,

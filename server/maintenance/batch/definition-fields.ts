@@ -77,9 +77,12 @@ export const size = z
   });
 export const pairs = z
   .array(z.strictObject({ key: text.min(1), value: text.default('') }))
+  .min(1, 'an empty list selects everything: remove the field')
   .max(20)
   .nullish();
-export const prefix = z.union([text, z.array(text).max(100)]).nullish();
+export const prefix = z
+  .union([text, z.array(text).min(1, 'an empty list selects everything: remove the field').max(100)])
+  .nullish();
 export const retry = z
   .strictObject({ attempts: z.number().int().min(0).max(100).nullish(), delay: duration.nullish() })
   .nullish();

@@ -68,6 +68,11 @@ export const bucketCases: RuleCases = {
   ],
   bad: [
     {
+      title: 'a rule of lifecycle whose tags name none',
+      spec: { ...bucket, lifecycle: [{ tags: {}, expiration: { days: 1 } }] },
+      message: 'must name at least one tag',
+    },
+    {
       title: 'a rule of lifecycle that does nothing',
       spec: { ...bucket, lifecycle: [{ prefix: 'logs/' }] },
       message: 'a rule of lifecycle needs at least one of expiration',
@@ -280,6 +285,14 @@ export const accessKeyCases: RuleCases = {
       spec: { ...key, policy: { ...accessKeyPolicy, Statement: [{ Effect: 'Permit' }] } },
       message: 'supported values: "Allow", "Deny"',
     },
+    ...[{}, { Version: '2012-10-17' }, { Version: '2012-10-17', Statement: [] }, { Statement: null }].flatMap(
+      (policy) =>
+        [key, { tenantRef: key.tenantRef }].map((spec) => ({
+          title: `a policy without a statement, ${JSON.stringify(policy)}, ${'user' in spec ? 'of a user' : 'of root'}`,
+          spec: { ...spec, policy },
+          message: 'a policy document needs at least one statement',
+        })),
+    ),
     {
       title: 'one of the root user that nothing narrows',
       spec: { tenantRef: { name: 'demo' } },
