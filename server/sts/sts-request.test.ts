@@ -21,14 +21,9 @@ describe('parseDuration', () => {
 
 describe('sessionRequest', () => {
   it('refuses an empty policy, which is not an absent one', () => {
-    const parameters = (...names: string[]) => ({
-      names,
-      bodyHash: '',
-      optional: () => undefined,
-      required: () => '',
-    });
-    expect(() => sessionRequest(parameters('Policy'))).toThrow('Policy is empty');
-    expect(sessionRequest(parameters())).toEqual({});
+    const none = { bodyHash: '', optional: () => undefined, required: () => '' };
+    expect(() => sessionRequest({ ...none, names: ['Policy'] })).toThrow('Policy is empty');
+    expect(sessionRequest({ ...none, names: [] })).toEqual({});
   });
 });
 
