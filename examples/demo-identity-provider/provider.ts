@@ -17,7 +17,8 @@ export interface DemoProviderOptions {
 }
 
 const tokenSeconds = 3600;
-const scopes = ['openid', 'email', 'profile', 'preferred_username', 'policy', 'offline_access'];
+const authorizationPath = '/protocol/openid-connect/auth';
+const scopes = ['openid', 'email', 'profile', 'policy', 'offline_access'];
 
 /**
  * A DEMONSTRATION OpenID provider: two made-up people, passwords in a file, everything else in memory. Its paths are Keycloak's, so
@@ -34,6 +35,11 @@ export function createDemoProvider(options: DemoProviderOptions): Server {
     'password',
     'scope',
   ]);
+  provider.use(async (ctx, next) => {
+    const refused = ctx.path === authorizationPath ? refusedScopes(ctx.query, options.clientId) : undefined;
+    if (refused === undefined) await next();
+    else ctx.redirect(refused);
+  });
   const handle = provider.callback();
   return createServer((request, response) => {
     if (request.url?.startsWith(`${path}/`) !== true) return greet(response, `${options.origin}${path}`);
@@ -64,8 +70,7 @@ function configuration(options: DemoProviderOptions, path: string): Configuratio
     claims: {
       openid: ['sub', 'policy', 'preferred_username'],
       email: ['email', 'email_verified'],
-      profile: ['name'],
-      preferred_username: ['preferred_username'],
+      profile: ['name', 'preferred_username'],
       policy: ['policy'],
     },
     // The console reads the policies from the ID token, as from Keycloak's.
@@ -75,7 +80,7 @@ function configuration(options: DemoProviderOptions, path: string): Configuratio
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
     interactions: { url: (_, interaction) => `${path}/interaction/${interaction.uid}` },
     routes: {
-      authorization: '/protocol/openid-connect/auth',
+      authorization: authorizationPath,
       token: '/protocol/openid-connect/token',
       jwks: '/protocol/openid-connect/certs',
       userinfo: '/protocol/openid-connect/userinfo',
@@ -134,7 +139,9 @@ async function passwordGrant(ctx: KoaContextWithOIDC, provider: Provider, option
   const user = authenticate(options.users, params?.['username'], params?.['password']);
   if (user === undefined) throw new errors.InvalidGrant('invalid user credentials');
   const asked = typeof params?.['scope'] === 'string' ? params['scope'].split(' ') : [];
-  const scope = ['openid', ...asked.filter((name) => name !== 'openid' && scopes.includes(name))].join(' ');
+  const unknown = unknownScopes(asked);
+  if (unknown.length > 0) throw new errors.InvalidScope(`Invalid scopes: ${asked.join(' ')}`, unknown.join(' '));
+  const scope = [...new Set(['openid', ...asked])].join(' ');
   const grant = new provider.Grant({ clientId: client.clientId, accountId: user.name });
   grant.addOIDCScope(scope);
   const grantId = await grant.save();
@@ -152,6 +159,28 @@ async function passwordGrant(ctx: KoaContextWithOIDC, provider: Provider, option
     token_type: 'Bearer',
     scope,
   };
+}
+
+function unknownScopes(asked: readonly string[]): readonly string[] {
+  return asked.filter((name) => name !== '' && !scopes.includes(name));
+}
+
+/**
+ * Keycloak ends a sign-in that asks for a scope which the client does not have; `oidc-provider` would leave the scope out. Returns the
+ * address to which the browser is sent back.
+ */
+function refusedScopes(
+  query: Readonly<Record<string, string | string[] | undefined>>,
+  clientId: string,
+): string | undefined {
+  const { scope, state, redirect_uri: redirectUri, client_id: client } = query;
+  if (typeof scope !== 'string' || unknownScopes(scope.split(' ')).length === 0) return undefined;
+  if (client !== clientId || typeof redirectUri !== 'string' || !isLoopbackCallback(redirectUri)) return undefined;
+  const back = new URL(redirectUri);
+  back.searchParams.set('error', 'invalid_scope');
+  back.searchParams.set('error_description', `Invalid scopes: ${scope}`);
+  if (typeof state === 'string') back.searchParams.set('state', state);
+  return back.href;
 }
 
 function isLoopbackCallback(uri: string): boolean {

@@ -10,9 +10,11 @@ type OpenIdErrorCode =
   | 'IssuerMismatch'
   | 'EndpointMissing'
   | 'KeysUnreachable'
+  | 'KeysUnusable'
   | 'ClientRefused'
   | 'ClientUnverifiable'
   | 'RedirectRefused'
+  | 'ScopeRefused'
   | 'AdminRefused';
 
 /**

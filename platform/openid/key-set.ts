@@ -4,16 +4,24 @@ import {
   type CryptoKey,
   type FlattenedJWSInput,
   type JSONWebKeySet,
+  type JWK,
   type JWSHeaderParameters,
 } from 'jose';
 import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
 import { TokenError, OpenIdError } from './errors.ts';
 import { parseJsonObject } from './claims.ts';
 
+/** Reports whether a provider signs by this key alone: other parties do not have it. */
+export function isForSigning({ kty, use }: JWK): boolean {
+  return kty !== 'oct' && use !== 'enc';
+}
+
 /** The signing keys of a provider. Its methods reject with `OpenIdError` KeysUnreachable, or `TokenError` KeyUnknown. */
 export interface KeySet {
   /** Reads the keys again. */
   load(): Promise<void>;
+  /** Returns the keys that were read last. */
+  published(): readonly JWK[];
   /** Finds the key that the header of a token names. For an unknown key it reads the keys again, at most every few seconds. */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey>;
   /** Reports whether the provider publishes a key by which it signs alone. */
@@ -42,6 +50,7 @@ const awayMs = 30_000;
 export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
   const { fetch, cooldownMs, maxAgeMs, graceMs } = { ...defaults, ...options };
   const clock = options.clock ?? (() => performance.now());
+  let published: readonly JWK[] = [];
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;
   let allNamed = false;
   let someSigning = false;
@@ -52,10 +61,11 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
 
   async function read(): Promise<void> {
     triedAt = clock();
-    const published = await readKeys(jwksUri, fetch);
-    keys = createLocalJWKSet(published);
-    allNamed = published.keys.every(({ kid }) => kid !== undefined);
-    someSigning = published.keys.some(({ kty, use }) => kty !== 'oct' && use !== 'enc');
+    const found = await readKeys(jwksUri, fetch);
+    published = found.keys;
+    keys = createLocalJWKSet(found);
+    allNamed = published.every(({ kid }) => kid !== undefined);
+    someSigning = published.some(isForSigning);
     loadedAt = clock();
   }
 
@@ -108,6 +118,7 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
 
   return {
     load,
+    published: () => published,
     async hasSigningKey() {
       await refreshWhenOld();
       return someSigning;
@@ -135,7 +146,8 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
 /** Bits. @see https://www.rfc-editor.org/rfc/rfc7518#section-3.3 */
 const shortestModulus = 2_048;
 
-function longEnough(key: CryptoKey, header: JWSHeaderParameters): CryptoKey {
+/** Returns the key. Throws `TokenError` for a short RSA key, which this server does not verify with. */
+export function longEnough(key: CryptoKey, header: JWSHeaderParameters): CryptoKey {
   const { modulusLength } = key.algorithm as { readonly modulusLength?: number };
   if (modulusLength === undefined || modulusLength >= shortestModulus) return key;
   throw unusableKey(header, `it is an RSA key of ${modulusLength} bits, and ${shortestModulus} are the least`);
@@ -155,7 +167,8 @@ export function unusableKey(
   );
 }
 
-async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebKeySet> {
+/** Reads the published keys. Rejects with `OpenIdError` KeysUnreachable. */
+export async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebKeySet> {
   let response: Response;
   try {
     // The API servers of Kubernetes send keys only for their own media type (RFC 7517, 8.5), and others as any JSON.

@@ -84,6 +84,28 @@ describe('probe redirect', () => {
       });
     });
 
+    it('refuses a scope that the client does not have, by the answer of Keycloak', async () => {
+      const authorizationEndpoint = `${provider.issuer}/protocol/openid-connect/auth`;
+      const asked = { clientId: 'coffer', redirectUri: registered };
+      const scoped = (scopes: readonly string[]) =>
+        probeRedirect({ authorizationEndpoint }, { ...asked, scopes }, createProviderFetch());
+      expect(await scoped(['openid', 'email', 'profile'])).toEqual({ kind: 'accepted' });
+      await expect(scoped(['openid', 'email', 'preferred_username'])).rejects.toMatchObject({
+        code: 'ScopeRefused',
+        message: expect.stringMatching(/"openid email preferred_username".*invalid_scope/) as string,
+      });
+    });
+
+    it.each([
+      ['https://console.example/oauth_callback?error=login_required', { kind: 'accepted' }],
+      ['https://idp.example/login', { kind: 'accepted' }],
+      ['https://console.example/oauth_callback?error=server_error', { kind: 'unclear' }],
+    ])('reads where the provider redirects to: %s', async (location, expected) => {
+      const fetch = () => Promise.resolve(new Response(null, { status: 302, headers: { location } }));
+      const endpoint = { authorizationEndpoint: 'https://idp.example/auth' };
+      expect(await probeRedirect(endpoint, { clientId: 'c', redirectUri: registered }, fetch)).toMatchObject(expected);
+    });
+
     it('does not claim to know what another refusal means', async () => {
       expect(await probe(registered, `${provider.issuer}/nowhere`)).toMatchObject({ kind: 'unclear' });
     });

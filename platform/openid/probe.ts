@@ -95,24 +95,35 @@ function oauthError(body: string): { error?: string; description?: string } {
 /** The number of characters of an error page that are searched. */
 const searched = 200_000;
 
+interface AskedSignIn {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** `openid` alone without them. */
+  readonly scopes?: readonly string[];
+}
+
+/** Errors of a provider that only says that a user must act: everything else is in order. */
+const needsUser = ['login_required', 'interaction_required', 'consent_required', 'account_selection_required'];
+
 /**
- * Checks whether the provider sends browsers back to this address, by the request with which a sign-in begins. A provider must not redirect
- * to an address that is not registered for the client; it answers with an error page. Rejects with `OpenIdError` (`RedirectRefused`,
- * `Unreachable`).
+ * Checks whether the provider accepts the redirect address and the scopes, by the request with which a sign-in begins. A provider must not
+ * redirect to an address that is not registered for the client; it answers with an error page. It redirects there with an error for scopes
+ * that the client does not have. Rejects with `OpenIdError` (`RedirectRefused`, `ScopeRefused`, `ClientRefused`, `Unreachable`).
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
  */
 export async function probeRedirect(
   { authorizationEndpoint }: Pick<ProviderMetadata, 'authorizationEndpoint'>,
-  { clientId, redirectUri }: { readonly clientId: string; readonly redirectUri: string },
+  asked: AskedSignIn,
   fetch: ProviderFetch,
 ): Promise<ProbeResult> {
+  const { clientId, redirectUri, scopes = ['openid'] } = asked;
   const url = new URL(authorizationEndpoint);
   const parameters = {
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
-    scope: 'openid',
+    scope: scopes.join(' '),
     state: randomBytes(12).toString('hex'),
     nonce: randomBytes(12).toString('hex'),
     // RFC 7636: providers may require it for every client.
@@ -128,8 +139,9 @@ export async function probeRedirect(
   }
   const { status } = response;
   // The response is a sign-in page, a redirect to one, or a redirect back with an error.
-  if (status < 400) return { kind: 'accepted' };
+  if (status < 400) return judgeRedirect(response.headers.get('location'), authorizationEndpoint, asked);
   const page = (await response.text()).slice(0, searched);
+  if (/invalid[\s_-]scope/i.test(page)) throw scopeRefused(asked, 'its page says so');
   if (/redirect[\s_-]?ur[il]/i.test(page)) {
     throw new OpenIdError(
       'RedirectRefused',
@@ -140,4 +152,28 @@ export async function probeRedirect(
     kind: 'unclear',
     message: `the authorization endpoint answered ${status} to the redirect address "${redirectUri}": look at ${url.origin}${url.pathname} in a browser.`,
   };
+}
+
+function judgeRedirect(location: string | null, endpoint: string, asked: AskedSignIn): ProbeResult {
+  const url = location === null ? null : URL.parse(location, endpoint);
+  const error = url?.searchParams.get('error') ?? new URLSearchParams(url?.hash.slice(1)).get('error');
+  if (url === null || error === null || needsUser.includes(error)) return { kind: 'accepted' };
+  const description = url.searchParams.get('error_description')?.slice(0, 300);
+  const said = description === undefined ? error.slice(0, 100) : `${error.slice(0, 100)}: ${description}`;
+  if (error === 'invalid_scope') throw scopeRefused(asked, said);
+  if (error === 'unauthorized_client' || error === 'unsupported_response_type') {
+    throw new OpenIdError(
+      'ClientRefused',
+      `the provider does not let the client "${asked.clientId}" log people in (${said}); turn its standard (authorization code) flow on.`,
+    );
+  }
+  return { kind: 'unclear', message: `the authorization endpoint answered a sign-in of the client with ${said}.` };
+}
+
+function scopeRefused({ clientId, scopes = ['openid'] }: AskedSignIn, said: string): OpenIdError {
+  return new OpenIdError(
+    'ScopeRefused',
+    `the provider refuses the scopes "${scopes.join(' ')}" for the client "${clientId}" (${said}); ` +
+      'assign them to the client there, or set scopes (SCOPES) to those that it has.',
+  );
 }

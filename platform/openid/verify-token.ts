@@ -110,8 +110,10 @@ export interface VerifiedToken {
 /** The maximum of a Date in milliseconds. */
 const latestDate = 8.64e15;
 
-const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
-const hmac = ['HS256', 'HS384', 'HS512'];
+/** The algorithms of tokens that are signed by keys of the provider. */
+export const acceptedAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
+/** Those that are signed by the secret of the client. */
+export const hmacAlgorithms = ['HS256', 'HS384', 'HS512'];
 
 /**
  * Verifies an access or ID token: signature, issuer, lifetime, audience, subject. Rejects with `TokenError`, or with `OpenIdError`
@@ -124,7 +126,8 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
   const tolerance = expected.toleranceSeconds ?? 10;
   const now = (expected.clock ?? (() => new Date()))();
   const secret = expected.clientSecret;
-  const hmacAllowed = secret === undefined ? [] : hmac.filter((alg) => expected.hmacAlgorithms?.includes(alg));
+  const hmacAllowed =
+    secret === undefined ? [] : hmacAlgorithms.filter((alg) => expected.hmacAlgorithms?.includes(alg));
   await refuseSharedKey(token, hmacAllowed, expected.keys);
   const key = (header: JWTHeaderParameters, input: FlattenedJWSInput) =>
     secret !== undefined && hmacAllowed.includes(header.alg)
@@ -133,7 +136,7 @@ export async function verifyToken(token: string, expected: TokenExpectations): P
   let verified: JWTVerifyResult;
   try {
     verified = await jwtVerify(token, key, {
-      algorithms: [...asymmetric, ...hmacAllowed],
+      algorithms: [...acceptedAlgorithms, ...hmacAllowed],
       clockTolerance: tolerance,
       currentDate: now,
     });
@@ -158,7 +161,7 @@ async function refuseSharedKey(
   throw new TokenError(
     'AlgorithmRefused',
     `The token is signed by ${alg} with the client secret, which applications have too, though the provider publishes keys; ` +
-      `let it sign by one of ${asymmetric.join(', ')}.`,
+      `let it sign by one of ${acceptedAlgorithms.join(', ')}.`,
   );
 }
 
@@ -220,7 +223,7 @@ function explain(error: unknown, token: string, now: Date): unknown {
   if (error instanceof errors.JOSEAlgNotAllowed) {
     return new TokenError(
       'AlgorithmRefused',
-      `The token's signature algorithm is not accepted; ${asymmetric.join(', ')} are, and HMAC where discovery lists it.`,
+      `The token's signature algorithm is not accepted; ${acceptedAlgorithms.join(', ')} are, and HMAC where discovery lists it.`,
     );
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) {

@@ -5,6 +5,8 @@ import type { OpenIdProviderSettings } from '../../platform/settings/server-sett
 import { bearerFetch, type ProviderFetch, createProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import { discoverCluster, discover, type ProviderMetadata } from '../../platform/openid/discovery.ts';
 import { createKeySet, type KeySet } from '../../platform/openid/key-set.ts';
+import { checkKeys } from '../../platform/openid/prove-keys.ts';
+import { scopesOfSignIn } from '../../platform/openid/sign-in-scopes.ts';
 import { roleArn } from '../auth/principal.ts';
 import { backoffMs, type Backoff } from '../../platform/backoff.ts';
 
@@ -77,12 +79,9 @@ export function isSignedInAt({ settings }: Pick<OpenIdProvider, 'settings'>): bo
   return settings.vendor !== 'kubernetes';
 }
 
-/** The scopes of a sign-in: those of the settings, or all that discovery lists; always `openid`, without which there is no ID token. */
+/** Returns the scopes of a sign-in. */
 export function signInScopes({ settings, status }: Pick<OpenIdProvider, 'settings' | 'status'>): string[] {
-  const listed = status.kind === 'ready' ? status.metadata.scopesSupported : [];
-  // `offline_access` makes providers issue long-lived tokens or ask for consent. It is used only if it is configured.
-  const scopes = settings.scopes.length > 0 ? settings.scopes : listed.filter((scope) => scope !== 'offline_access');
-  return [...new Set(['openid', ...scopes])];
+  return [...scopesOfSignIn(settings, status.kind === 'ready' ? status.metadata.scopesSupported : [])];
 }
 
 export interface ProviderOptions {
@@ -162,6 +161,8 @@ export class ReconnectingProvider implements OpenIdProvider {
     const metadata = await discoverProvider(this.settings, this.fetch);
     const keys = createKeySet(metadata.jwksUri, { fetch: this.fetch });
     await keys.load();
+    // Keys that can be read and verify nothing would refuse every token later.
+    await checkKeys(keys.published(), metadata, this.settings);
     return { metadata, keys };
   }
 

@@ -39,6 +39,23 @@ describe('the check of a provider', () => {
     expect(await check(JSON.parse(text) as object)).toMatchObject({ kind: 'broken', reason });
   });
 
+  it('is not where a sign-in would ask for a scope that the client does not have', async () => {
+    const scopes = ['openid', 'email', 'preferred_username'];
+    const refused = { kind: 'broken', reason: 'ScopeRefused' };
+    expect(await check({ scopes, redirectUri: 'https://c/oauth_callback' })).toMatchObject(refused);
+    const keycloak = { vendor: 'keycloak', adminUrl: provider.adminUrl, realm: 'demo' };
+    expect(await check({ scopes, ...keycloak })).toMatchObject(refused);
+    expect(await check({ scopes })).toMatchObject({
+      kind: 'good',
+      warnings: [expect.stringContaining('does not list preferred_username') as string],
+    });
+  });
+
+  it('is not where no key can verify a token', async () => {
+    provider.realm.discovery = { jwks_uri: `${provider.issuer}/nowhere` };
+    expect(await check({})).toMatchObject({ kind: 'broken', reason: 'KeysUnreachable' });
+  });
+
   it('is not where the secret is wrong', async () => {
     expect(await check({}, 'wrong')).toMatchObject({ kind: 'broken', reason: 'ClientRefused' });
   });

@@ -2,6 +2,8 @@ import type { discover } from '../../../platform/openid/discovery.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import type { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
 import type { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
+import { proveKeys } from '../../../platform/openid/prove-keys.ts';
+import { scopesOfSignIn, unlistedScopes } from '../../../platform/openid/sign-in-scopes.ts';
 import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
 import type { IdentityProvider } from '../../api/object.ts';
 
@@ -20,8 +22,8 @@ export interface ProviderCheckSteps {
 const timeoutMs = 5_000;
 
 /**
- * Checks a provider before any server uses it: its discovery document and issuer; with an invalid code, whether it accepts the client
- * and its secret; whether it redirects browsers to a fixed address; and whether its admin interface answers.
+ * Checks a provider before any server uses it: its discovery document and issuer; its keys; with an invalid code, whether it accepts the
+ * client and its secret; whether it takes the scopes and redirects browsers to a fixed address; and whether its admin interface answers.
  */
 export async function checkProvider(
   { spec }: IdentityProvider,
@@ -40,9 +42,21 @@ export async function checkProvider(
     const unclear = probe.kind === 'unclear' ? [probe.message] : [];
     const fetch = createProviderFetch(options);
     const { clientId, redirectUri, vendor, adminUrl, realm = 'master' } = spec;
+    await proveKeys(metadata, { clientSecret }, fetch);
+    const scopes = scopesOfSignIn(
+      { ...spec, scopes: spec.scopes ?? [], rolePolicy: spec.rolePolicy ?? [] },
+      metadata.scopesSupported,
+    );
     if (redirectUri !== undefined) {
-      const result = await steps.probeRedirect(metadata, { clientId, redirectUri }, fetch);
+      const result = await steps.probeRedirect(metadata, { clientId, redirectUri, scopes }, fetch);
       if (result.kind === 'unclear') unclear.push(result.message);
+    }
+    const unlisted = unlistedScopes(scopes, metadata.scopesSupported);
+    if (unlisted.length > 0) {
+      const message = `the provider does not list ${unlisted.join(', ')} among its scopes (${metadata.scopesSupported.slice(0, 30).join(' ')}): add it there, or take it out of spec.scopes`;
+      // Keycloak lists all scopes of a realm, and refuses a sign-in with another one.
+      if (vendor === 'keycloak') return { kind: 'broken', reason: 'ScopeRefused', message };
+      unclear.push(message);
     }
     if (vendor === 'keycloak' && adminUrl !== undefined) {
       const { tokenEndpoint } = metadata;

@@ -61,7 +61,7 @@ interface OpenIdConfigurationsOptions {
   /** Puts saved configurations into effect. */
   readonly apply: () => Promise<void>;
   /** Rejects with `OpenIdError` if the provider cannot be used. */
-  readonly probe?: (provider: OpenIdProviderSettings) => Promise<void>;
+  readonly probe?: (provider: OpenIdProviderSettings, redirectUri: string | undefined) => Promise<void>;
   /** The redirect address of a provider, if it is known without a browser. */
   readonly redirectUri?: (provider: OpenIdProviderSettings) => string | undefined;
 }
@@ -70,8 +70,8 @@ interface OpenIdConfigurationsOptions {
 export function openIdConfigurations(options: OpenIdConfigurationsOptions): IdentityProviderConfigurations {
   const { stored, environment } = options;
   const probe = options.probe ?? proveOpenIdProvider;
-  const test = (provider: OpenIdProviderSettings) =>
-    testOpenIdProvider(provider, options.redirectUri?.(provider) ?? provider.redirectUri);
+  const redirectUri = (provider: OpenIdProviderSettings) => options.redirectUri?.(provider) ?? provider.redirectUri;
+  const test = (provider: OpenIdProviderSettings) => testOpenIdProvider(provider, redirectUri(provider));
   const fixed = (name: string) => environment.find(({ id }) => id === name);
 
   function editable(name: string): void {
@@ -128,7 +128,7 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
       };
       // The probe runs before the change, so that a slow provider delays no other change.
       const { provider } = check(await stored.list(subsystem));
-      if (provider.enabled && !unproven) await usable(provider, probe);
+      if (provider.enabled && !unproven) await usable(provider, (one) => probe(one, redirectUri(one)));
       await stored.change(subsystem, (known) => {
         const now = check(known);
         return { put: [{ name, values: now.values }], text: lineOf(name, now.values) };

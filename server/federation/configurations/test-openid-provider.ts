@@ -1,6 +1,7 @@
 import type { ProviderMetadata } from '../../../platform/openid/discovery.ts';
 import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
-import { createKeySet } from '../../../platform/openid/key-set.ts';
+import { proveKeys } from '../../../platform/openid/prove-keys.ts';
+import { scopesOfSignIn, unlistedScopes } from '../../../platform/openid/sign-in-scopes.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
@@ -52,7 +53,7 @@ export async function testOpenIdProvider(
   if (metadata === undefined) return steps;
   await at(
     'Keys',
-    () => createKeySet(metadata.jwksUri, { fetch }).load(),
+    () => proveKeys(metadata, provider, fetch),
     () => ({ outcome: 'ok', message: `The keys at ${metadata.jwksUri} can be used.` }),
   );
   const { clientId, clientSecret } = provider;
@@ -68,6 +69,7 @@ export async function testOpenIdProvider(
         ? { outcome: 'ok', message: `The provider accepts the client ${clientId} and its secret.` }
         : { outcome: 'unclear', message: result.message },
   );
+  const scopes = scopesOfSignIn(provider, metadata.scopesSupported);
   if (redirectUri === undefined) {
     const message =
       'Where browsers come back to depends on the address that they use: set redirect_uri to have it checked.';
@@ -75,11 +77,22 @@ export async function testOpenIdProvider(
   } else {
     await at(
       'Redirect',
-      () => probeRedirect(metadata, { clientId, redirectUri }, fetch),
+      () => probeRedirect(metadata, { clientId, redirectUri, scopes }, fetch),
       (result) =>
         result.kind === 'accepted'
-          ? { outcome: 'ok', message: `The provider sends browsers back to ${redirectUri}.` }
+          ? {
+              outcome: 'ok',
+              message: `The provider takes the scopes ${scopes.join(' ')}, and sends browsers back to ${redirectUri}.`,
+            }
           : { outcome: 'unclear', message: result.message },
+    );
+  }
+  const unlisted = unlistedScopes(scopes, metadata.scopesSupported);
+  if (unlisted.length > 0) {
+    await at(
+      'Scopes',
+      () => Promise.resolve(checkListedScopes(provider, metadata)),
+      () => ({ outcome: 'unclear', message: notListed(unlisted, metadata) }),
     );
   }
   if (provider.vendor !== 'keycloak') return steps;
@@ -91,17 +104,41 @@ export async function testOpenIdProvider(
   return steps;
 }
 
-/** Rejects with `OpenIdError` if the provider cannot be used: it tests discovery, keys, client, redirect address and admin interface. */
-export async function proveOpenIdProvider(provider: OpenIdProviderSettings): Promise<void> {
+/**
+ * Rejects with `OpenIdError` if the provider cannot be used: it tests discovery, keys, client, redirect address, scopes and admin interface.
+ *
+ * @param redirectUri the redirect address, if it is known without a browser
+ */
+export async function proveOpenIdProvider(
+  provider: OpenIdProviderSettings,
+  redirectUri: string | undefined = provider.redirectUri,
+): Promise<void> {
   const ca = await providerCa(provider);
   const fetch = authorizedFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
   const metadata = await discoverProvider(provider, fetch);
-  await createKeySet(metadata.jwksUri, { fetch }).load();
-  const { clientId, clientSecret, redirectUri } = provider;
+  await proveKeys(metadata, provider, fetch);
+  const { clientId, clientSecret } = provider;
   if (provider.vendor === 'kubernetes') return;
   if (clientSecret !== undefined) await probeClient(metadata, { clientId, clientSecret }, { fetch });
-  if (redirectUri !== undefined) await probeRedirect(metadata, { clientId, redirectUri }, fetch);
+  const scopes = scopesOfSignIn(provider, metadata.scopesSupported);
+  if (redirectUri !== undefined) await probeRedirect(metadata, { clientId, redirectUri, scopes }, fetch);
+  checkListedScopes(provider, metadata);
   if (provider.vendor === 'keycloak') await checkAdministration(provider, metadata, fetch);
+}
+
+/** Rejects unlisted scopes at Keycloak, which lists all scopes of a realm and refuses others. */
+function checkListedScopes(provider: OpenIdProviderSettings, metadata: ProviderMetadata): void {
+  const { scopesSupported } = metadata;
+  const unlisted = unlistedScopes(scopesOfSignIn(provider, scopesSupported), scopesSupported);
+  if (unlisted.length > 0 && provider.vendor === 'keycloak')
+    throw new OpenIdError('ScopeRefused', notListed(unlisted, metadata));
+}
+
+function notListed(scopes: readonly string[], { issuer, scopesSupported }: ProviderMetadata): string {
+  return (
+    `the provider ${issuer} does not list ${scopes.join(', ')} among its scopes (${scopesSupported.slice(0, 30).join(' ')}), ` +
+    'and may refuse a sign-in: add it there, or take it out of scopes (SCOPES).'
+  );
 }
 
 async function checkAdministration(

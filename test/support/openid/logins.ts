@@ -89,7 +89,11 @@ export function authorize(
     return page(400, 'Invalid parameter: redirect_uri');
   const refuse = (error: string): LoginAnswer => back(redirectUri, query, { error });
   if (query.get('response_type') !== 'code') return refuse('unsupported_response_type');
-  if (!(query.get('scope') ?? '').split(' ').includes('openid')) return refuse('invalid_scope');
+  const scopes = (query.get('scope') ?? '').split(' ');
+  // As strict as Keycloak: a scope that the client does not have ends the sign-in.
+  if (!scopes.includes('openid') || scopes.some((scope) => !scopesOf(realm).includes(scope))) {
+    return back(redirectUri, query, { error: 'invalid_scope', error_description: `Invalid scopes: ${scopes.join(' ')}` });
+  }
   const challenge = query.get('code_challenge');
   // A client without a secret proves by PKCE that it began the login.
   if (client.secret === '' && challenge === null) return refuse('invalid_request');
@@ -112,6 +116,12 @@ export function authorize(
     ...(challenge === null ? {} : { challenge }),
   });
   return back(redirectUri, query, { code });
+}
+
+/** The scopes that the realm lists. */
+export function scopesOf({ discovery }: Pick<Realm, 'discovery'>): readonly string[] {
+  const listed = discovery['scopes_supported'];
+  return Array.isArray(listed) ? listed.map(String) : ['openid', 'email', 'profile', 'offline_access'];
 }
 
 /** A program listens on any port of the loopback interface. @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3 */

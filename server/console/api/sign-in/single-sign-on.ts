@@ -136,7 +136,11 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
   const used = `The redirect address used was ${redirectUri}, the client ${provider.settings.clientId}.`;
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     const said = [error.error, error.error_description].filter((part) => part !== undefined && part !== '').join(': ');
-    return consoleError('SignInRefused', `${name} refused: ${said.slice(0, 400)}. ${used}`, { cause: error });
+    const scopes =
+      error.error === 'invalid_scope'
+        ? ` The scopes used were ${signInScopes(provider).join(' ')}: an administrator sets others by scopes (SCOPES), or assigns them to the client.`
+        : '';
+    return consoleError('SignInRefused', `${name} refused: ${said.slice(0, 400)}. ${used}${scopes}`, { cause: error });
   }
   const { code } = error as { code?: unknown };
   // Errors of fetch are wrapped by openid-client. Its own errors have a code that begins with OAUTH.
