@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JSONWebKeySet, type JWK } from 'jose';
+import { createLocalJWKSet, type JWK } from 'jose';
 import { OpenIdError } from './errors.ts';
 import { isForSigning, longEnough, readKeys } from './key-set.ts';
 import type { ProviderFetch } from './provider-fetch.ts';
@@ -54,10 +54,7 @@ async function reasonAgainst(key: JWK): Promise<string | undefined> {
   for (const algorithm of fitting) {
     try {
       const header = { alg: algorithm, ...(kid === undefined ? {} : { kid }) };
-      longEnough(
-        await createLocalJWKSet({ keys: [key] } as JSONWebKeySet)(header, { payload: '', signature: '' }),
-        header,
-      );
+      longEnough(await createLocalJWKSet({ keys: [key] })(header, { payload: '', signature: '' }), header);
       return undefined;
     } catch (error) {
       // The error of a key that does not fit the algorithm says less than the type of the key.
