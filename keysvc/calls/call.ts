@@ -21,6 +21,8 @@ export interface Service {
   readonly timeoutOf: (route: Route) => number | undefined;
   /** Reports whether a call needs no certificate. */
   readonly isOpen: (route: Route) => boolean;
+  /** Reports whether data was sealed under a key, as its canaries in the configuration say. */
+  readonly hasSealed: (name: string) => boolean;
   readonly startedAt: number;
   readonly version: string;
   readonly commit: string;

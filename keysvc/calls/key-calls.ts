@@ -3,12 +3,28 @@ import { empty, type Answer, type Call, readJsonBody, json } from './call.ts';
 import { withCallErrors, callError, toCallError, rejectedCall } from './call-error.ts';
 import { importRequest, writeKeyList } from '../../protocol/key-service/payloads.ts';
 import { maxRotatedName } from '../keys/key-versions.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import { matchesListing } from '../../protocol/key-service/names.ts';
 
 export async function createKey({ service, argument, identity }: Call): Promise<Answer> {
+  if (service.hasSealed(argument)) await refuseToRemake(service, argument);
   const key = makeKey(new Date(service.now()), identity);
   await withCallErrors(service.keyring.create(argument, key), 'createFailed');
   return empty;
+}
+
+/** A lost key under which data was sealed is never made anew: the new one could not open that data. An import gives it back. */
+async function refuseToRemake({ keyring }: Call['service'], name: string): Promise<void> {
+  try {
+    await keyring.get(name);
+  } catch (error) {
+    if (!(error instanceof KeyError && error.code === 'not-found')) throw toCallError(error, 'createFailed');
+    throw rejectedCall(
+      403,
+      `not authorized: data was sealed under the key ${name}, which is lost: a new key could not open it; import the old one`,
+      { cause: error },
+    );
+  }
 }
 
 /** The names of the ciphers in both generations of the protocol. */

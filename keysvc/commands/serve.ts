@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger, logWarnings } from '../../platform/logger.ts';
 import { onShutdown } from '../../platform/shutdown.ts';
-import { loadConfig } from '../config/config-file.ts';
+import { canariesVariable, loadConfig } from '../config/config-file.ts';
 import type { ConfigOverrides } from '../config/config.ts';
 import { watchConfig, type WatchedConfig } from '../config/watch-config.ts';
 import { startKeyService, type KeyService } from '../http/start.ts';
@@ -37,6 +37,7 @@ export async function serve(
   service = running;
   watched = watchConfig({
     path,
+    canariesPath: process.env[canariesVariable] || undefined,
     config,
     log,
     load: () => loadConfig(path, process.env, overrides),

@@ -20,6 +20,7 @@ describe('the configuration', () => {
       proxies: { identities: new Set(), certHeader: 'x-tls-client-cert' },
       policies: [],
       keys: [],
+      canaries: [],
       keyStore: { kind: 'files', path: '/keys' },
       cache: { any: 300_000, unused: 30_000, offline: 0 },
       skipAuth: new Set(),

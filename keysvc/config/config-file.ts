@@ -1,3 +1,4 @@
+import { keyCanaries } from '../../protocol/key-service/canary.ts';
 import { fileErrorReason } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { parseYaml } from '../../platform/yaml.ts';
@@ -43,6 +44,29 @@ export function expandEnvironment(
   );
 }
 
+/**
+ * Names the JSON file of the canaries of keys that have sealed data, which the operator writes. It is not part of the configuration, which
+ * a key service of an earlier release refuses with a setting that it does not know.
+ */
+export const canariesVariable = 'KEYSVC_CANARIES';
+
+const canariesFile = z.array(keyCanaries).max(100_000);
+
+function parseCanaries(text: string): Config['canaries'] {
+  const read = canariesFile.safeParse(parseJson(text));
+  if (!read.success)
+    throw new ProgramError('configuration', `the canaries cannot be read: ${z.prettifyError(read.error)}`);
+  return read.data;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ProgramError('configuration', 'the canaries are not JSON', { cause: error });
+  }
+}
+
 const maxConfigBytes = 1024 * 1024;
 
 /**
@@ -55,7 +79,9 @@ export async function loadConfig(
   environment: Readonly<Record<string, string | undefined>>,
   overrides: ConfigOverrides = {},
 ): Promise<Config> {
-  return readWith(path, (text) => parseConfig(text, environment, overrides));
+  const config = await readWith(path, (text) => parseConfig(text, environment, overrides));
+  const canaries = environment[canariesVariable] ?? '';
+  return canaries === '' ? config : { ...config, canaries: await readWith(canaries, parseCanaries) };
 }
 
 /**

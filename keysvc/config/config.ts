@@ -1,3 +1,4 @@
+import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
 import { maxTimer, maxTimerMs } from '../../platform/settings/parse-value.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { isIdentity, type Identity } from '../../protocol/key-service/identity.ts';
@@ -30,6 +31,8 @@ export interface Config {
   readonly proxies: TlsProxies;
   readonly policies: readonly NamedPolicy[];
   readonly keys: readonly string[];
+  /** The canaries of keys that have sealed data, of the file that `KEYSVC_CANARIES` names. */
+  readonly canaries: readonly KeyCanaries[];
   readonly keyStore: KeyStoreSettings;
   readonly cache: CacheExpiry;
   /** Paths that need no certificate. */
@@ -74,6 +77,7 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
     proxies: proxiesOf(file, admin, policies),
     policies,
     keys: keysOf(file),
+    canaries: [],
     keyStore: toKeyStoreSettings(file.keystore ?? {}),
     cache: { any: expiry?.any ?? 300_000, unused: expiry?.unused ?? 30_000, offline: expiry?.offline ?? 0 },
     skipAuth: new Set(

@@ -18,6 +18,7 @@ const live: readonly Part[] = [
   ['root', (config) => config.admin],
   ['policy', (config) => config.policies],
   ['keys', (config) => config.keys],
+  ['canaries', (config) => config.canaries],
   ['cache', (config) => config.cache],
   ['log', (config) => [config.logErrors, config.logAudit]],
 ];
@@ -42,6 +43,8 @@ export function compareConfigs(before: Config, after: Config): ConfigChanges {
 
 interface WatchConfigOptions {
   readonly path: string;
+  /** Another file that is watched with it, in the same folder. */
+  readonly canariesPath?: string | undefined;
   /** The configuration at the start of the service. */
   readonly config: Config;
   /** Reads and validates the file; rejects with its error. */
@@ -64,7 +67,7 @@ export interface WatchedConfig {
  * the old configuration stays. The reload is retried, since the key store may recover.
  */
 export function watchConfig(options: WatchConfigOptions): WatchedConfig {
-  const { path, log } = options;
+  const { path, canariesPath, log } = options;
   let current = options.config;
   let seen: string | undefined;
   let complaint: string | undefined;
@@ -91,10 +94,12 @@ export function watchConfig(options: WatchConfigOptions): WatchedConfig {
     }
   };
   const look = async () => {
-    const text = await readFile(path, 'utf8').catch(() => undefined);
+    const file = await readFile(path, 'utf8').catch(() => undefined);
     // During a write the file may be missing or empty for a moment.
-    if (text === seen || text === undefined || text === '') return;
-    await take(text);
+    if (file === undefined || file === '') return;
+    const canaries = canariesPath === undefined ? '' : await readFile(canariesPath, 'utf8').catch(() => '');
+    const text = `${file}\0${canaries}`;
+    if (text !== seen) await take(text);
   };
   const watched = watchPaths([dirname(path)], {
     look,

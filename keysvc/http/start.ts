@@ -88,8 +88,9 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   const { log, now = Date.now } = options;
   const store = await (options.openStore ?? ((config) => openKeyStore(config.keyStore)))(config);
   const keyring = new Keyring(store, config.cache);
-  await ensureKeys(keyring, config.keys, log, () => new Date(now()));
+  await ensureKeys(keyring, config.keys, config.canaries, log, () => new Date(now()));
   const ensured = new Set(config.keys);
+  let { canaries } = config;
 
   let keyServer: KeyServer | undefined;
   const accept = ({ cert }: { readonly cert: Buffer }) => checkServerNames(config.tls.certFile, cert);
@@ -114,6 +115,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       audit,
       errors,
       metrics,
+      hasSealed: (name) => canaries.some(({ key }) => key === name),
       timeoutOf: ({ path, endless }) =>
         endless ? undefined : (config.timeouts.get(path) ?? keyServiceLimits.timeoutMs),
       // If clients are verified and no call is public, even the version needs a certificate.
@@ -162,7 +164,8 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
     async reconfigure(next, { live }) {
       // A key that was validated before and is missing now was deleted or lost. It is never made anew.
       const added = next.keys.filter((name) => !ensured.has(name));
-      await ensureKeys(keyring, added, log, () => new Date(now()));
+      await ensureKeys(keyring, added, next.canaries, log, () => new Date(now()));
+      ({ canaries } = next);
       for (const name of added) ensured.add(name);
       authorizer = new Authorizer(next.admin, next.policies);
       if (live.includes('cache')) keyring.setExpiry(next.cache);

@@ -81,6 +81,36 @@ export const tenantStatus = z.strictObject({
     })
     .optional()
     .describe('The key service whose keys sealed the data of the tenant.'),
+  deployment: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('The ID of the deployment whose data its store holds. A store of another deployment is refused.'),
+  keys: z
+    .array(
+      z.strictObject({
+        key: z.string().max(80).describe('Name of the key.'),
+        canaries: z
+          .array(
+            z.strictObject({
+              version: z
+                .string()
+                .max(128)
+                .optional()
+                .describe('The version of the key, where the key service tells one.'),
+              ciphertext: z.string().max(1024).describe('What the key sealed: who opens it has the key.'),
+              digest: z.string().max(64).describe('The SHA-256 of the plaintext, in hexadecimal digits.'),
+            }),
+          )
+          .max(64)
+          .describe('One for each version of the key.')
+          .meta({ 'x-kubernetes-list-type': 'atomic' }),
+      }),
+    )
+    .max(256)
+    .optional()
+    .describe('The keys that sealed its data, as its server told them last. They prove a key service.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['key'] }),
   tiers: z
     .array(z.strictObject({ name: z.string().max(64).describe('Name of the tier.'), credentials }))
     .max(256)

@@ -1,3 +1,4 @@
+import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
 import type { Condition } from '../api/object.ts';
 
 /** A condition as a reconcile sets it. `mergeConditions` adds the time and the generation. */
@@ -49,6 +50,10 @@ export interface ResourceStatus {
   readonly tiers?: readonly AddedTier[];
   /** The key service whose keys encrypt the data of a Tenant. */
   readonly keyService?: KeyServiceInUse;
+  /** The canaries of the keys that sealed the data of a Tenant, as its server told them last. */
+  readonly keys?: readonly KeyCanaries[];
+  /** The ID of the deployment whose data the store of a Tenant holds. */
+  readonly deployment?: string;
 }
 
 /** The fields of a `kmsConfigRef` that decide which keys a tenant can use. */

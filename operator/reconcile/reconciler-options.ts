@@ -7,6 +7,7 @@ import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
 import type { KnownProvider } from './identity-provider/provider-checks.ts';
 import type { Resources } from './resources.ts';
+import type { ReadSealedKeys } from './tenant/read-sealed-keys.ts';
 import type { TierController } from './tenant/tier-controller.ts';
 import type { RolloutLimit } from './rollout-limit.ts';
 import type { BlockerReason } from './rollout.ts';
@@ -54,6 +55,8 @@ export interface ReconcilerOptions {
   readonly controllers?: ManagedControllers;
   /** Undefined when the tiers of tenants are not reconciled. */
   readonly tiers?: TierController;
+  /** Asks the server of a tenant for the keys that sealed its data; undefined when that is not done. */
+  readonly sealedKeys?: ReadSealedKeys;
   readonly finalizer?: ResourceFinalizer;
   /**
    * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven, or

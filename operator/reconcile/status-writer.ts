@@ -23,11 +23,13 @@ export class StatusWriter {
     const news = readyEvent(before, conditions);
     if (news !== undefined) event({ ref, ...news });
     this.#reportBlocked(ref, before, conditions);
-    // The key service that encrypts the data of a tenant, and the tiers that it added, stay in the status even when the reconcile does not
-    // know them.
+    // The key service that encrypts the data of a tenant, its keys, its deployment and the tiers that it added stay in the status even when
+    // the reconcile does not know them.
     const kept = {
       ...(known?.keyService === undefined ? {} : { keyService: known.keyService }),
       ...(known?.tiers === undefined ? {} : { tiers: known.tiers }),
+      ...(known?.keys === undefined ? {} : { keys: known.keys }),
+      ...(known?.deployment === undefined ? {} : { deployment: known.deployment }),
     };
     await status.put(ref, { ...kept, ...more, observedGeneration: generation, conditions });
   }

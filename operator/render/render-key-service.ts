@@ -1,3 +1,4 @@
+import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
 import { keystore as keystoreSchema } from '../api/keystore.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
@@ -22,6 +23,7 @@ import { fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } f
 
 /**
  * Renders the key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator when tenants move to it.
+ * `canaries` are those of the keys that sealed data: a pod with other keys of these names is never ready, and makes none of them anew.
  * Errors with `ResourceError`.
  */
 export function renderKeyService(
@@ -29,6 +31,7 @@ export function renderKeyService(
   tenants: readonly Tenant[],
   context: RenderContext,
   movers: readonly Tenant[] = [],
+  canaries: readonly KeyCanaries[] = [],
 ): Workload {
   const { name } = kms.metadata;
   const owner = { kind: 'KMSConfig', name } as const;
@@ -49,7 +52,10 @@ export function renderKeyService(
       text`${mounted('config', 'keysvc.yaml')}`,
       ...(delay === undefined ? [] : [text`--shutdown-delay`, text`${delay}`]),
     ],
-    environment: keystore.environment,
+    environment: [
+      ...keystore.environment,
+      { name: 'KEYSVC_CANARIES', value: text`${mounted('config', 'canaries.json')}` },
+    ],
     ports: [
       {
         name: 'api',
@@ -72,6 +78,8 @@ export function renderKeyService(
             // The file reloads for policies and keys. Its other parts are restart inputs.
             reloads: true,
           },
+          // A file of its own, by a variable: a key service of an earlier release ignores both.
+          { path: 'canaries.json', content: { kind: 'text', text: `${JSON.stringify(canaries)}\n` }, reloads: true },
         ],
       },
       certificateMount(name),

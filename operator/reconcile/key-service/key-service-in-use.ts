@@ -1,3 +1,4 @@
+import type { KeyCanaries, KeyCanary } from '../../../protocol/key-service/canary.ts';
 import type { KMSConfig, Tenant } from '../../api/object.ts';
 import { keysProvenAnnotation } from '../../api/tenant.ts';
 import { canonical } from '../../render/restart-inputs.ts';
@@ -44,6 +45,17 @@ export function usersOfKeyService(kms: string, { tenants }: Resources, { status 
     if (counts.spec.kmsConfigRef?.name === kms) users.push(counts);
   }
   return users;
+}
+
+/** Answers the canaries of the keys that sealed the data of these tenants, by the name of the key. */
+export function canariesOf(tenants: readonly Tenant[], { status }: Statuses): readonly KeyCanaries[] {
+  const found = new Map<string, KeyCanary[]>();
+  for (const tenant of tenants) {
+    for (const { key, canaries } of status.get(referenceTo(tenant))?.keys ?? []) {
+      found.set(key, [...(found.get(key) ?? []), ...canaries]);
+    }
+  }
+  return [...found.keys()].toSorted().map((key) => ({ key, canaries: found.get(key) ?? [] }));
 }
 
 /** Tenants that are to move to a key service, and whose keys it is asked for: with the prefix of the keys that they could use so far. */

@@ -10,7 +10,7 @@ import { certificatesOf, certificateStatus, recheckMs, tlsCondition } from '../c
 import { stalled, swapPossible, type ConditionUpdate } from '../conditions.ts';
 import { workloadConditions, workloadStatus } from '../workload-conditions.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
-import { holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
+import { canariesOf, holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
 import { objectKey, type Resources } from '../resources.ts';
 import type { SharedState } from '../shared-state.ts';
 import { isSettled } from '../rollout.ts';
@@ -52,7 +52,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
       fingerprint,
       operandImage,
     };
-    return renderKeyService(kms, users, context, movers);
+    return renderKeyService(kms, users, context, movers, canariesOf(users, shared.options));
   });
   const paused = isPaused(kms);
   const progress: Partial<RolloutProgress> =

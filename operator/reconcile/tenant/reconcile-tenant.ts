@@ -22,6 +22,7 @@ import { objectKey, type Resources } from '../resources.ts';
 import { isSettled } from '../rollout.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { RolloutProgress } from '../rollouts.ts';
+import { observeKeys, type KeyObservation } from './observe-keys.ts';
 import { reconcileTiers, type TierStatus } from './reconcile-tiers.ts';
 import { tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
@@ -58,13 +59,20 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   await shared.providers.forgetUnused(resources);
   await settleRoot(tenant, secrets, rendered?.desired, progress.running, shared);
   const tiers = await reconcileTiers(tenant, resources, shared);
+  const keys = await observeKeys(tenant, resources, shared);
   const again = recheckMs(gathered.certificates, now());
   if (again !== undefined) enqueue(ref, again);
   if (rendered?.issue?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
   // While the tenant is paused its spec does not count, so its problems are not reported.
   const reported = paused ? undefined : rendered;
   const rejected = paused ? undefined : issue;
-  await publish(tenant, resources, gathered, { rendered: reported, progress, waitingFor, rejected, tiers }, shared);
+  await publish(
+    tenant,
+    resources,
+    gathered,
+    { rendered: reported, progress, waitingFor, rejected, tiers, keys },
+    shared,
+  );
   noteKeyService(tenant, remembered, shared);
   if (issue !== undefined) enqueue(ref, proveRetryMs);
 }
@@ -229,6 +237,7 @@ async function publish(
     /** The reason why the key service of the spec does not count. */
     readonly rejected: Issue | undefined;
     readonly tiers: TierStatus;
+    readonly keys: KeyObservation;
   },
   { options, keyServices, status }: SharedState,
 ): Promise<void> {
@@ -250,6 +259,7 @@ async function publish(
       isAccepted: (name) => options.accepted.get(name) !== undefined,
       waitingFor: outcome.waitingFor,
       keyService: kmsRef && keyServiceConditions(kmsRef.name, resources, { options, keyServices }),
+      keys: outcome.keys.condition,
       tls: tlsCondition(needs, certificates, options.now()),
       tiers: outcome.tiers,
     },
@@ -262,6 +272,7 @@ async function publish(
     ...workloadStatus(running, wanted, step, ref),
     // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
     ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
+    ...outcome.keys.status,
     ...certificateStatus(certificates),
     ...(outcome.tiers.added.length > 0 || before?.tiers !== undefined ? { tiers: outcome.tiers.added } : {}),
   });

@@ -15,6 +15,8 @@ export interface TenantContext {
   /** The provider whose check the tenant waits for. */
   readonly waitingFor: string | undefined;
   readonly keyService: readonly ConditionUpdate[] | undefined;
+  /** What the server says of its keys, where they cannot be used or are not proven. */
+  readonly keys?: ConditionUpdate | undefined;
   readonly tls: ConditionUpdate | undefined;
   /** Undefined where tiers are not reconciled. */
   readonly tiers?: Pick<TierStatus, 'condition' | 'passes'>;
@@ -25,7 +27,8 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   const [first, ...rest] = workloadConditions(seen);
   if (first === undefined) return [];
   const identity = identityCondition(tenant, around);
-  const encryption = tenant.spec.kmsConfigRef === undefined ? undefined : encryptionCondition(seen, around.keyService);
+  const encryption =
+    tenant.spec.kmsConfigRef === undefined ? undefined : (around.keys ?? encryptionCondition(seen, around.keyService));
   const rejected = blockerOf(seen) === undefined ? rejectedProvider(tenant, around) : undefined;
   const extra = [identity, encryption, around.tls, around.tiers?.condition, rejected].filter(
     (condition) => condition !== undefined,

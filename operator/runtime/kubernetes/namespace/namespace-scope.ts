@@ -4,6 +4,7 @@ import type { KMSConfig, Tenant } from '../../../api/object.ts';
 import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted-providers.ts';
 import { affectedBy } from '../../../reconcile/affected-by.ts';
 import type { TierController } from '../../../reconcile/tenant/tier-controller.ts';
+import type { ReadSealedKeys } from '../../../reconcile/tenant/read-sealed-keys.ts';
 import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
 import { usersOfKeyService } from '../../../reconcile/key-service/key-service-in-use.ts';
@@ -39,6 +40,7 @@ export interface NamespaceScopeOptions {
   readonly counters: RolloutCounters;
   readonly controllers: ManagedControllers;
   readonly tiers: TierController;
+  readonly sealedKeys: ReadSealedKeys;
   readonly certificateTimes: CertificateTimes;
   /** Replaces requests to servers over the network, for tests. */
   readonly askHealth: AskHealth | undefined;
@@ -284,6 +286,7 @@ export class NamespaceScope {
       counters: this.#options.counters,
       controllers: this.#options.controllers,
       tiers: this.#options.tiers,
+      sealedKeys: this.#options.sealedKeys,
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
       proveKeys: (move) => {

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { keyCanaries } from '../../../protocol/key-service/canary.ts';
+import { callAdmin } from '../managed/admin-request.ts';
+import type { TenantAccess } from '../managed/controller.ts';
+import { endpointOf } from '../managed/signed-request.ts';
+
+const answer = z.object({
+  /** The ID of the deployment. */
+  deployment: z.string(),
+  defaultKey: z.string(),
+  keys: z.array(
+    keyCanaries.extend({
+      /** Why the key service does not open the canaries now. */
+      error: z.object({ code: z.string(), message: z.string() }).optional(),
+    }),
+  ),
+});
+
+/** The keys that sealed the data of a tenant, and whether its key service opens what they sealed. */
+export type SealedKeys = z.output<typeof answer>;
+
+export type ReadSealedKeys = (access: TenantAccess) => Promise<SealedKeys>;
+
+/** Asks the server of a tenant. Its own records are the authority; what the operator keeps is a copy. Errors with `ResponseError`. */
+export function createSealedKeysReader(now: () => Date = () => new Date()): ReadSealedKeys {
+  return async (access) => {
+    const call = { method: 'GET', path: 'coffer/v1/kms/key/canaries' } as const;
+    return answer.parse(await callAdmin(endpointOf(access), call, now));
+  };
+}
