@@ -56,6 +56,32 @@ describe('a version that is fetched', () => {
     expect((await layer.headObject('bucket', 'key')).encryption).toMatchObject({ scheme: 'SSE-KMS', bucketKey: true });
   });
 
+  it('keeps a key of the key service, with its context, also where the default of the bucket has none', async () => {
+    const { layer } = testLayer();
+    await layer.createBucket('bucket', { location: '' });
+    await layer.putBucketEncryption('bucket', { scheme: 'SSE-S3' });
+    const client = source({
+      'x-amz-server-side-encryption': 'aws:kms',
+      'x-amz-server-side-encryption-context': Buffer.from('{"case":"one"}').toString('base64'),
+    });
+    await fetchVersion({ objects: layer, client, bucket: 'bucket' }, version);
+    expect((await layer.headObject('bucket', 'key')).encryption).toMatchObject({
+      scheme: 'SSE-KMS',
+      context: { case: 'one' },
+    });
+  });
+
+  it('has no lock whose retention has ended, which a new version cannot have', async () => {
+    const { layer } = testLayer();
+    await layer.createBucket('bucket', { location: '', objectLock: true });
+    const client = source({
+      'x-amz-object-lock-mode': 'COMPLIANCE',
+      'x-amz-object-lock-retain-until-date': '2020-01-01T00:00:00Z',
+    });
+    await fetchVersion({ objects: layer, client, bucket: 'bucket' }, version);
+    expect((await layer.headObject('bucket', 'key')).lock).toBeUndefined();
+  });
+
   it('is plain where it was', async () => {
     expect(await fetched({})).toBeUndefined();
   });
