@@ -1,3 +1,4 @@
+import { contentHeaderNames } from '../../../protocol/s3/copies/copied-attributes.ts';
 import { counted } from '../../../platform/message-text.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { basename, resolve } from 'node:path';
@@ -217,15 +218,7 @@ function printFolder({ output }: Context, name: string, lastModified: Date): voi
   output.message(`${block({ Name: printable(name), Date: formatTime(lastModified), Type: 'folder' })}\n`, fields);
 }
 
-const shownHeaders = new Set([
-  'cache-control',
-  'content-disposition',
-  'content-encoding',
-  'content-language',
-  'content-type',
-  'expires',
-  'x-amz-storage-class',
-]);
+const shownHeaders: ReadonlySet<string> = new Set([...contentHeaderNames, 'x-amz-storage-class']);
 
 const shownPrefixes = ['x-amz-meta-', 'x-amz-server-side-encryption', 'x-amz-object-lock-', 'x-amz-tagging-count'];
 
