@@ -14,14 +14,26 @@ export function yamlProblem({ code, message }: YAMLError): string {
   return withoutText[code] ?? (message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:$/, '');
 }
 
+interface YamlOptions {
+  readonly maxAliases: number;
+  /** `texts` reads each scalar but null as it is written, so that the reader of a setting decides its type: `0123` and `false` may be names. */
+  readonly scalars?: 'typed' | 'texts';
+}
+
 /**
  * Parses a YAML document. What the parser only warns of, for instance an unknown tag, is refused too, since it changes the value.
  *
  * @throws ProgramError with line and column, and without the text of the document
  */
-export function parseYaml(text: string, { maxAliases }: { readonly maxAliases: number }): unknown {
+export function parseYaml(text: string, { maxAliases, scalars = 'typed' }: YamlOptions): unknown {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: false, logLevel: 'silent' });
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    merge: false,
+    logLevel: 'silent',
+    ...(scalars === 'texts' && { schema: 'failsafe', customTags: ['null'] }),
+  });
   const [issue] = [...document.errors, ...document.warnings];
   if (issue !== undefined) {
     const { line, col } = lineCounter.linePos(issue.pos[0]);

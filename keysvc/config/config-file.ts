@@ -11,7 +11,7 @@ import { configFile } from './schema.ts';
 import { toKeyStoreSettings } from './to-keystore-settings.ts';
 
 /**
- * Replaces `${NAME}` in every scalar of a configuration by the environment variable. `$${NAME}` becomes the text `${NAME}`.
+ * Replaces `${NAME}` or `${ NAME }` in every scalar of a configuration by the environment variable. `$${NAME}` becomes the text `${NAME}`.
  *
  * @throws ProgramError when a variable is not set; an empty one counts as set
  */
@@ -21,7 +21,7 @@ export function expandEnvironment(
   path = '',
 ): unknown {
   if (typeof value === 'string') {
-    return value.replaceAll(/\$?\$\{([A-Za-z_]\w*)\}/g, (written: string, name: string) => {
+    return value.replaceAll(/\$?\$\{\s*([A-Za-z_]\w*)\s*\}/g, (written: string, name: string) => {
       if (written.startsWith('$$')) return written.slice(1);
       const found = environment[name];
       if (found === undefined) {
@@ -143,7 +143,7 @@ function readYaml(text: string): unknown {
   if (text.length > maxConfigBytes)
     throw new ProgramError('configuration', `it is larger than ${maxConfigBytes} bytes`);
   try {
-    return parseYaml(text, { maxAliases: 100 });
+    return parseYaml(text, { maxAliases: 100, scalars: 'texts' });
   } catch (error) {
     // The error of the parser, which holds the text, is no cause: logs print causes.
     throw new ProgramError('configuration', `it is no valid YAML: ${(error as Error).message}`);

@@ -82,18 +82,23 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
     cache: { any: expiry?.any ?? 300_000, unused: expiry?.unused ?? 30_000, offline: expiry?.offline ?? 0 },
     skipAuth: new Set(
       Object.entries(file.api ?? {})
-        .filter(([, settings]) => settings.skip_auth === true)
-        .map(([path]) => path),
+        .filter(([, settings]) => settings?.skip_auth === true)
+        .map(([path]) => withoutSlash(path)),
     ),
     timeouts: new Map(
-      Object.entries(file.api ?? {}).flatMap(([path, { timeout }]) =>
-        timeout === undefined || timeout === 0 ? [] : [[path, timeout]],
-      ),
+      Object.entries(file.api ?? {}).flatMap(([path, settings]) => {
+        const timeout = settings?.timeout ?? 0;
+        return timeout === 0 ? [] : [[withoutSlash(path), timeout] as const];
+      }),
     ),
     logErrors: file.log?.error !== 'off',
     logAudit: file.log?.audit === 'on',
     shutdownDelayMs: shutdownDelayOf(file, overrides),
   };
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '');
 }
 
 function shutdownDelayOf(file: ConfigFile, { shutdownDelay }: ConfigOverrides): number {
@@ -137,7 +142,7 @@ function adminOf(file: ConfigFile): Identity | undefined {
 function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[] {
   const owner = new Map<string, string>();
   return Object.entries(file.policy ?? {}).map(([name, policy]) => {
-    const identities = (policy.identities ?? []) as Identity[];
+    const identities = (policy?.identities ?? []) as Identity[];
     for (const identity of identities) {
       const other = owner.get(identity);
       if (other !== undefined) {
@@ -156,15 +161,14 @@ function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[
       }
       owner.set(identity, name);
     }
-    return { name, allow: policy.allow ?? [], deny: policy.deny ?? [], identities };
+    return { name, allow: policy?.allow ?? [], deny: policy?.deny ?? [], identities };
   });
 }
 
 /** A proxy calls on behalf of others, so it must not have permissions of its own. */
 function proxiesOf(file: ConfigFile, admin: Identity | undefined, policies: readonly NamedPolicy[]): TlsProxies {
   const proxy = file.tls?.proxy;
-  // `${VARIABLE}` with an empty variable leaves an empty entry.
-  const identities = (proxy?.identities ?? []).filter((identity) => identity !== '');
+  const identities = proxy?.identities ?? [];
   for (const identity of identities) {
     if (!isIdentity(identity)) {
       throw new ProgramError(

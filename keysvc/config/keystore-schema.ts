@@ -1,15 +1,24 @@
 import { z } from 'zod';
 import { parseDuration } from './duration.ts';
+import { optional, texts } from './unset.ts';
 
 /** The settings below `keystore`, by kind, in the format of the protocol's configurations. */
 
-/** An empty text counts as missing, since `${NAME}` may be an empty variable. */
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => (value === null || value === '' ? undefined : value));
-const needed = z.string({ error: 'is missing' }).min(1, 'is empty');
-const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+const text = optional(z.string());
+const needed = z
+  .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'is no text') })
+  .min(1, 'is empty');
+
+/** A section whose settings are all empty counts as missing, as in the sample configurations of the protocol. */
+const section = <T extends z.ZodType>(schema: T, ignored: readonly string[] = []) =>
+  z.preprocess((value) => (isEmpty(value, ignored) ? undefined : value), schema.optional());
+
+function isEmpty(value: unknown, ignored: readonly string[]): boolean {
+  if (value === null || value === '') return true;
+  if (typeof value !== 'object' || Array.isArray(value)) return false;
+  const entries = Object.entries(value ?? {});
+  return entries.length > 0 && entries.every(([name, item]) => ignored.includes(name) || item === '' || item === null);
+}
 
 /** Accepted without effect: every request detects an unavailable store itself and retries. */
 const noEffect = optional(
@@ -24,7 +33,7 @@ const azure = z.strictObject({
     authority: text,
     audience: text,
     tls: optional(z.strictObject({ ca: text })),
-    credentials: optional(z.strictObject({ tenant_id: needed, client_id: needed, client_secret: needed })),
+    credentials: section(z.strictObject({ tenant_id: needed, client_id: needed, client_secret: needed })),
     managed_identity: optional(z.strictObject({ client_id: text })),
     workload_identity: optional(z.strictObject({ tenant_id: text, client_id: text, token_file: text })),
   }),
@@ -36,8 +45,20 @@ const vault = z.strictObject({
   version: optional(z.enum(['v1', 'v2'])),
   namespace: text,
   prefix: text,
-  approle: optional(z.strictObject({ engine: text, namespace: text, id: needed, secret: needed, retry: noEffect })),
-  kubernetes: optional(z.strictObject({ engine: text, namespace: text, role: needed, jwt: text, retry: noEffect })),
+  // The sample configurations have both logins, one of them with empty texts.
+  approle: section(z.strictObject({ engine: text, namespace: text, id: needed, secret: needed, retry: noEffect }), [
+    'engine',
+    'namespace',
+    'retry',
+  ]),
+  kubernetes: section(z.strictObject({ engine: text, namespace: text, role: needed, jwt: text, retry: noEffect }), [
+    'engine',
+    'namespace',
+    'jwt',
+    'retry',
+  ]),
+  /** Seals each record before it is written. */
+  transit: section(z.strictObject({ engine: text, key: needed }), ['engine']),
   tls: optional(z.strictObject({ key: text, cert: text, ca: text })),
   status: optional(z.strictObject({ ping: noEffect })),
 });
@@ -55,7 +76,7 @@ const gcp = z.strictObject({
   secretmanager: z.strictObject({
     project_id: needed,
     endpoint: text,
-    scopes: optional(z.array(z.string().min(1)).max(16)),
+    scopes: optional(texts(z.string()).refine(({ length }) => length <= 16, 'has more than 16 scopes')),
     credentials: optional(
       z.strictObject({ client_email: text, client_id: text, private_key_id: text, private_key: text }),
     ),
@@ -63,7 +84,10 @@ const gcp = z.strictObject({
 });
 
 const kes = z.strictObject({
-  endpoint: z.union([z.array(needed).min(1).max(64), needed.transform((one) => [one])], { error: 'is missing' }),
+  endpoint: z.preprocess(
+    (value) => (typeof value === 'string' ? [value] : value),
+    texts(z.string()).refine(({ length }) => length > 0 && length <= 64, 'names no endpoint, or more than 64'),
+  ),
   enclave: text,
   tls: z.strictObject({ cert: needed, key: needed, ca: text }),
 });

@@ -4,13 +4,20 @@ import { keyNameError } from '../../protocol/key-service/names.ts';
 import { policyPatternError } from '../../protocol/key-service/policy.ts';
 import { pathsThatMaySkipAuth } from '../../protocol/key-service/routes.ts';
 import { parseDuration } from './duration.ts';
+import { optional, texts } from './unset.ts';
 
 /** The format of the configuration file, after `${NAME}` is replaced. `config.ts` converts it. */
 
 const text = z.string();
-/** An empty value in YAML is null, which counts as missing. */
-const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 const onOff = z.enum(['on', 'off']);
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+/** Later releases have the level of a log here. Every level but `off` is on. */
+const log = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(['on', 'off', 'debug', 'info', 'warn', 'error']))
+  .transform((level) => (level === 'off' ? 'off' : 'on'));
 
 const duration = z.string().transform((value, context) => {
   const milliseconds = parseDuration(value);
@@ -46,12 +53,26 @@ const keyName = text.superRefine((value, context) => {
 });
 
 const policy = z.strictObject({
-  allow: optional(z.array(pattern).max(1000)),
-  deny: optional(z.array(pattern).max(1000)),
-  identities: optional(z.array(identity).max(10_000)),
+  allow: optional(texts(pattern).refine(({ length }) => length <= 1000, 'has more than 1000 patterns')),
+  deny: optional(texts(pattern).refine(({ length }) => length <= 1000, 'has more than 1000 patterns')),
+  identities: optional(texts(identity).refine(({ length }) => length <= 10_000, 'has more than 10000 identities')),
 });
 
-const api = z.strictObject({ skip_auth: optional(z.boolean()), timeout: optional(timeout) });
+const api = z.strictObject({ skip_auth: optional(flag), timeout: optional(timeout) });
+
+/** The paths of the protocol, also with a slash at the end. Those of other releases have no effect. */
+const apis = z.record(text, optional(api)).superRefine((written, context) => {
+  for (const [path, settings] of Object.entries(written)) {
+    const error = apiPathError(path, settings?.skip_auth === true);
+    if (error !== undefined) context.addIssue({ code: 'custom', path: [path], message: error });
+  }
+});
+
+function apiPathError(path: string, skipsAuth: boolean): string | undefined {
+  if (!/^\/(?:version|v1\/[a-z/]+)\/?$/.test(path)) return 'is no path of a call, such as /v1/status';
+  if (!skipsAuth || (pathsThatMaySkipAuth as readonly string[]).includes(path.replace(/\/$/, ''))) return undefined;
+  return `always needs a certificate: skip_auth is for ${pathsThatMaySkipAuth.join(', ')} alone`;
+}
 
 export const configFile = z.strictObject({
   version: optional(z.literal('v1')),
@@ -67,13 +88,13 @@ export const configFile = z.strictObject({
       auth: optional(onOff),
       proxy: optional(
         z.strictObject({
-          identities: optional(z.array(text).max(1000)),
+          identities: optional(texts(text)),
           header: optional(z.strictObject({ cert: optional(text) })),
         }),
       ),
     }),
   ),
-  policy: optional(z.record(text, policy)),
+  policy: optional(z.record(text, optional(policy))),
   cache: optional(
     z.strictObject({
       expiry: optional(
@@ -81,8 +102,8 @@ export const configFile = z.strictObject({
       ),
     }),
   ),
-  api: optional(z.partialRecord(z.enum(pathsThatMaySkipAuth), api)),
-  log: optional(z.strictObject({ error: optional(onOff), audit: optional(onOff) })),
+  api: optional(apis),
+  log: optional(z.strictObject({ error: optional(log), audit: optional(log) })),
   shutdown: optional(z.strictObject({ delay: optional(timeout) })),
   keys: optional(z.array(z.strictObject({ name: keyName })).max(10_000)),
   keystore: optional(z.record(text, z.unknown())),

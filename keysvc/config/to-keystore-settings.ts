@@ -86,7 +86,7 @@ function azure({ keyvault }: KeyStoreFile['azure']): KeyStoreSettings {
 const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 function vault(written: KeyStoreFile['vault']): KeyStoreSettings {
-  const { approle, kubernetes, tls } = written;
+  const { approle, kubernetes, tls, transit } = written;
   const logins: VaultLogin[] = [];
   if (approle !== undefined) {
     const { engine = 'approle', namespace, id: roleId, secret: secretId } = approle;
@@ -106,6 +106,7 @@ function vault(written: KeyStoreFile['vault']): KeyStoreSettings {
     namespace: written.namespace,
     prefix: trimSlashes(written.prefix ?? ''),
     login: onlyOne(logins, 'keystore.vault', ['approle', 'kubernetes']),
+    ...(transit !== undefined && { transit: { engine: trimSlashes(transit.engine ?? 'transit'), key: transit.key } }),
     tls: { caFile: tls?.ca, certFile: tls?.cert, keyFile: tls?.key },
   };
 }
