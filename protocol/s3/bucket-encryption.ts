@@ -26,10 +26,10 @@ export type BucketEncryptionRule = {
   | { readonly scheme: 'none'; readonly blocked: readonly BlockedEncryptionType[] }
 );
 
-/** AWS names a key of its service by this ARN. Here only the name counts. */
-const keyArn = /^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/;
+/** The ARN of a key at AWS, of which only the name counts here, and the short one of servers of the S3 protocol. */
+const keyArn = /^arn:aws(?:-[a-z-]+)?:kms:(?:[^:]*:[^:]*:(?:key\/)?)?/;
 
-/** Returns the name of a key that a document names by its ARN or its name; '' for none. */
+/** Returns the name of a key that a document or a header names by its name or by an ARN; '' for none. */
 export function keyNameOf(text: string): string {
   return text.trim().replace(keyArn, '');
 }

@@ -68,6 +68,9 @@ describe('keys over the admin API', () => {
       expect(await list('tenant-*')).toEqual([{ name: 'tenant-a' }, { name: 'tenant-b' }]);
       expect(await list('tenant-a')).toEqual([{ name: 'tenant-a' }]);
       expect(await list('tenant')).toEqual([]);
+      expect(await list('*b')).toEqual([{ name: 'tenant-b' }]);
+      expect(await list('t*-*a')).toEqual([{ name: 'tenant-a' }]);
+      expect(await list('')).toHaveLength(3);
     }
   });
 

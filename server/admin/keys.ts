@@ -1,3 +1,4 @@
+import { matchesPattern } from '../../protocol/key-service/names.ts';
 import { z } from 'zod';
 import { mapLimit } from '../../platform/concurrency.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
@@ -248,14 +249,13 @@ export const keyRoutes: readonly Route[] = [
     action: keyRights.list,
     someKey: true,
     async serve(call) {
-      const pattern = call.query.get('pattern') ?? '';
-      const prefix = pattern.replace(/\*$/, '');
-      if (!/^[A-Za-z0-9_-]{0,80}$/.test(prefix)) {
-        throw adminError('XCofferInvalidRequest', 'pattern takes the beginning of names and a * at its end.');
+      const pattern = call.query.get('pattern') || '*';
+      if (!/^[A-Za-z0-9_*-]{1,80}$/.test(pattern)) {
+        throw adminError('XCofferInvalidRequest', 'pattern takes names of keys, in which * stands for any characters.');
       }
-      const whole = pattern !== '' && pattern === prefix;
+      const [prefix = ''] = pattern.split('*');
       const names = await askKeyService('list', pattern, () => requireKeys(call).listKeys(prefix));
-      const fitting = names.filter((name) => !whole || name === prefix);
+      const fitting = names.filter((name) => matchesPattern(pattern, name));
       return json((await listableKeys(call, fitting)).map((name) => ({ name })));
     },
   },

@@ -23,6 +23,10 @@ describe('requestedEncryption', () => {
       { scheme: 'SSE-KMS', keyName: 'k' },
     ],
     [
+      { [scheme]: 'aws:kms', [`${scheme}-aws-kms-key-id`]: 'arn:aws:kms:us-east-1:123456789012:key/k' },
+      { scheme: 'SSE-KMS', keyName: 'k' },
+    ],
+    [
       { [scheme]: 'aws:kms', [`${scheme}-context`]: context },
       { scheme: 'SSE-KMS', context: { a: 'b' } },
     ],

@@ -1,3 +1,4 @@
+import { keyNameOf } from '../../protocol/s3/bucket-encryption.ts';
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { CUSTOMER_KEY_SIZE, CustomerKey } from '../encryption/object-key.ts';
@@ -122,19 +123,19 @@ export function givenKey(encryption: RequestedEncryption | undefined): CustomerK
   return encryption?.scheme === 'SSE-C' ? encryption.customerKey : undefined;
 }
 
-/** Returns the name of a key, without the prefix of an ARN. The empty name is the default key. */
+/** Returns the name of a key, without an ARN before it. The empty name is the default key. */
 function kmsKeyName(text: string): string | undefined {
-  const name = text.startsWith(arnPrefix) ? text.slice(arnPrefix.length) : text;
+  const name = keyNameOf(text);
   return name === '' ? undefined : name;
 }
 
 /**
- * Returns both forms of a key's name, which conditions of policies compare. So a policy that denies a key also denies the other form of its
- * name, and a policy that requires a key accepts either form.
+ * Returns the forms of a key's name, which conditions of policies compare: the name, its short ARN, and what the request has. So a policy that
+ * denies a key also denies the other forms of its name, and a policy that requires a key accepts each form.
  */
 export function keyIdValues(text: string): readonly string[] {
   const name = kmsKeyName(text);
-  return name === undefined ? [text] : [name, arnPrefix + name];
+  return name === undefined ? [text] : [...new Set([name, arnPrefix + name, text])];
 }
 
 /** Returns the condition keys for the encryption of an object. */

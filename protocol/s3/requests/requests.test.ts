@@ -129,7 +129,7 @@ describe('ServerSideEncryptionConfiguration', () => {
     ['<SSEAlgorithm>AES256</SSEAlgorithm>', { scheme: 'SSE-S3' }],
     [kms, { scheme: 'SSE-KMS' }],
     [`${kms}<KMSMasterKeyID>my-key</KMSMasterKeyID>`, { scheme: 'SSE-KMS', keyName: 'my-key' }],
-    [`${kms}<KMSMasterKeyID>arn:aws:kms:my-key</KMSMasterKeyID>`, { scheme: 'SSE-KMS', keyName: 'arn:aws:kms:my-key' }],
+    [`${kms}<KMSMasterKeyID>arn:aws:kms:my-key</KMSMasterKeyID>`, { scheme: 'SSE-KMS', keyName: 'my-key' }],
     [`${kms}<KMSMasterKeyID>arn:aws:kms:us-east-1:1:key/k</KMSMasterKeyID>`, { scheme: 'SSE-KMS', keyName: 'k' }],
   ])('reads %s', (inner, rule) => {
     expect(parseBucketEncryption(encryptionBody(inner))).toEqual(rule);

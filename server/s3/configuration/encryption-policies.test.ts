@@ -81,7 +81,9 @@ describe('a policy about the kind of encryption', () => {
 
 describe('a policy about the key', () => {
   const forms = ['k', 'arn:aws:kms:k'];
-  const both = forms.flatMap((written) => forms.map((sent) => [written, sent] as const));
+  const both = forms.flatMap((written) =>
+    [...forms, 'arn:aws:kms:us-east-1:123456789012:key/k'].map((sent) => [written, sent] as const),
+  );
 
   it.each(both)('that demands %s takes %s, and no other', async (written, sent) => {
     const { call } = await denying({ StringNotEquals: { [`s3:${keyId}`]: written } });
