@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { X509Certificate } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
+import { matchesNoCall } from '../../protocol/key-service/policy.ts';
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
 import { formatAddress, listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -71,6 +72,15 @@ function checkServerNames(certFile: string, cert: Buffer): void {
   );
 }
 
+/** A pattern of another release, or with a mistake, allows nothing, which nobody would notice before a call is refused. */
+function warnOfPatterns(policies: Config['policies'], log: Logger): void {
+  for (const { name, allow, deny } of policies) {
+    for (const pattern of [...allow, ...deny].filter(matchesNoCall)) {
+      log.warn({ policy: name, pattern }, `policy "${name}": "${pattern}" matches no call of this key service`);
+    }
+  }
+}
+
 interface StartOptions {
   readonly log: Logger;
   /** Receives audit lines when the configuration enables them. */
@@ -135,6 +145,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
     requestTimeoutMs: keyServiceLimits.timeoutMs,
   });
   keyServer = running;
+  warnOfPatterns(config.policies, log);
   const bound = await listen(running.server, config.address, { setting: 'the setting "address" or --addr' });
   const address = formatAddress(bound);
   if (isForTesting(new X509Certificate(tls.current.cert))) {
@@ -168,6 +179,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       ({ canaries } = next);
       for (const name of added) ensured.add(name);
       authorizer = new Authorizer(next.admin, next.policies);
+      if (live.includes('policy')) warnOfPatterns(next.policies, log);
       if (live.includes('cache')) keyring.setExpiry(next.cache);
       ({ logErrors } = next);
       // The audit log gets the reload when the old or the new configuration enables it.

@@ -42,3 +42,16 @@ describe('byte fields', () => {
     expect(generateRequest.parse({}).context).toBeUndefined();
   });
 });
+
+describe('the bytes of a request', () => {
+  it('may have line breaks, as in PEM, and no other characters than those of base64', () => {
+    expect(decryptRequest.parse({ ciphertext: 'AAEC\r\nAwQ=\n' }).ciphertext).toEqual(Buffer.from([0, 1, 2, 3, 4]));
+    for (const ciphertext of ['AAEC AwQ=', 'AAE', '*', 5]) {
+      expect(decryptRequest.safeParse({ ciphertext }).success).toBe(false);
+    }
+  });
+
+  it('may be null for a context', () => {
+    expect(generateRequest.parse({ context: null })).toEqual({ context: undefined });
+  });
+});

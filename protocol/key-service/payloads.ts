@@ -5,8 +5,14 @@ import { keyServiceLimits } from './routes.ts';
  * The bodies of requests and responses. Byte fields are base64 of the standard alphabet with padding. The schemas of requests check the
  * fields that the call needs and ignore the others. Fields of responses that only one generation sends are optional.
  */
-const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
-const context = bytes.optional();
+/** Base64 may have line breaks, as the releases of the protocol read it. */
+const bytes = z
+  .string()
+  .transform((text) => text.replaceAll(/[\r\n]/g, ''))
+  .pipe(z.base64())
+  .transform((text) => Buffer.from(text, 'base64'));
+/** `null` is none, too. */
+const context = bytes.nullish().transform((value) => value ?? undefined);
 
 export const generateRequest = z.object({ context });
 export const encryptRequest = z.object({ plaintext: bytes, context });

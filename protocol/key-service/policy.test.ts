@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowsPath, policyPatternError, missingPermissions } from './policy.ts';
+import { allowsPath, matchesNoCall, policyPatternError, missingPermissions } from './policy.ts';
 import { routes } from './routes.ts';
 
 const allowing = (...allow: string[]) => ({ allow, deny: [] });
@@ -10,7 +10,11 @@ describe('a policy of the key service', () => {
     ['/v1/key/create/*', '/v1/key/create/my-key', true],
     ['/v1/key/create/tenant-a-*', '/v1/key/create/tenant-a-1', true],
     ['/v1/key/create/tenant-a-*', '/v1/key/create/tenant-b-1', false],
-    ['/v1/key/*', '/v1/key/create/my-key', false],
+    ['/v1/key/*', '/v1/key/create/my-key', true],
+    ['/v1/key/*', '/v1/status', false],
+    ['/v1/*', '/v1/key/create/my-key', true],
+    ['/v1/*', '/version', false],
+    ['/v1/*/create/my-key', '/v1/key/bulk/create/my-key', false],
     ['/v1/key/*/my-key', '/v1/key/create/my-key', true],
     ['/v1/key/create/key-?', '/v1/key/create/key-1', true],
     ['/v1/key/create/key-[0-4]', '/v1/key/create/key-5', false],
@@ -32,7 +36,7 @@ describe('a policy of the key service', () => {
   it('reaches no key by a line that names none, whatever the call', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
     const ofKeys = routes.filter(({ argument, path }) => argument === 'name' && path.startsWith('/v1/key/'));
-    const nameless = fc.constantFrom(...ofKeys.flatMap(({ path }) => [path, `${path}/`, `${path}*`, `${path}?`]));
+    const nameless = fc.constantFrom(...ofKeys.flatMap(({ path }) => [path, `${path}/`, `${path}?`, `${path}?*x`]));
     fc.assert(
       fc.property(fc.array(nameless), fc.constantFrom(...ofKeys), name, (allow, { path }, name) => {
         expect(allowsPath({ allow, deny: [] }, `${path}/${name}`)).toBe(false);
@@ -81,6 +85,24 @@ describe('a policy of the key service', () => {
     expect(allowsPath(allowing('/v1/key/list/[!-z]'), '/v1/key/list/*')).toBe(false);
     expect(allowsPath(allowing('/v1/key/list/tenant-a-*'), '/v1/key/list/tenant-a-*')).toBe(true);
     expect(allowsPath(allowing('/v1/key/list/tenant-a-*'), '/v1/key/list/*')).toBe(false);
+  });
+
+  it.each([
+    ['/v1/key/*', false],
+    ['/v1/*', false],
+    ['/*', false],
+    ['/v1/status', false],
+    ['/v1/key/list', false],
+    ['/v1/key/create/tenant-*', false],
+    ['/v1/key/[cd]*/a', false],
+    ['/v1/key/make/*', true],
+    ['/v2/*', true],
+    ['/v1/key/create', true],
+    ['/v1/statuses', true],
+    ['/v1/secret/read/*', true],
+    ['/v1/enclave/create/*', true],
+  ])('%s matches no call: %s', (pattern, expected) => {
+    expect(matchesNoCall(pattern)).toBe(expected);
   });
 
   it('says what is wrong with a pattern', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DescribeSelfAnswer } from './payloads.ts';
+import { routes } from './routes.ts';
 
 /** A policy of the key service: patterns that match the paths of its calls. */
 export interface KeyServicePolicy {
@@ -18,12 +19,12 @@ const deniesAnyTail: ReadonlySet<string> = new Set(['/v1/key/list', '/v1/key/bul
  * Reports whether a policy allows a path. A path that `deny` matches is refused, a path that `allow` matches is allowed, and every other
  * path is refused.
  *
- * Patterns are those of the 2023 releases: `*` and `?` stay inside one segment, `[a-z]` is a set. Later releases read a trailing `*` as any
- * tail. `deny` has this wider meaning here, because a user notices a denial too many and does not notice one too few.
+ * A `*` at the end matches any tail, as in the releases since 2024: `/v1/key/*` allows every call of keys. Elsewhere patterns are those of the
+ * 2023 releases: `*` and `?` stay inside one segment, `[a-z]` is a set.
  */
 export function allowsPath(policy: KeyServicePolicy, path: string): boolean {
-  if (policy.deny.some((pattern) => covers(pattern, path, 'any tail'))) return false;
-  return policy.allow.some((pattern) => covers(pattern, path, 'one segment'));
+  if (policy.deny.some((pattern) => covers(pattern, path, deniesAnyTail))) return false;
+  return policy.allow.some((pattern) => covers(pattern, path, allowsAnyTail));
 }
 
 /** Says why a pattern of a policy is not valid. Returns undefined for a valid pattern. */
@@ -31,42 +32,54 @@ export function policyPatternError(pattern: string): string | undefined {
   if (!pattern.startsWith('/')) return 'must be a path that begins with "/", such as /v1/key/create/*';
   if (pattern.length > 512) return 'is longer than 512 characters';
   try {
-    toRegExp(pattern, 'one segment');
+    toRegExp(pattern);
     return undefined;
   } catch {
     return 'has a "[" without its "]", or an empty or backward range in it';
   }
 }
 
-function covers(pattern: string, path: string, reading: Reading): boolean {
-  const coversAnyTail = reading === 'any tail' ? deniesAnyTail : allowsAnyTail;
+function covers(pattern: string, path: string, coversAnyTail: ReadonlySet<string>): boolean {
   if (coversAnyTail.has(pattern) && (path === pattern || path.startsWith(`${pattern}/`))) return true;
-  return toRegExp(pattern, reading).test(path);
+  return toRegExp(pattern).test(path);
 }
 
-type Reading = 'one segment' | 'any tail';
+/**
+ * Reports whether no call of the service has a path that the pattern matches: it is misspelt, or for a call of another release. It compares the
+ * text before the first sign with the paths, so that a pattern with signs may match nothing although this reports otherwise.
+ */
+export function matchesNoCall(pattern: string): boolean {
+  const start = /^[^*?[]*/.exec(pattern)?.[0] ?? '';
+  const isWhole = start === pattern;
+  return !routes.some(({ path, argument, access }) => {
+    if (access !== 'policy') return false;
+    if (argument === 'none') return isWhole ? path === pattern : path.startsWith(start);
+    const withName = `${path}/`;
+    if (isWhole) return pattern.startsWith(withName) || allowsAnyTail.has(pattern) || deniesAnyTail.has(pattern);
+    return withName.startsWith(start) || start.startsWith(withName);
+  });
+}
 
 const compiled = new Map<string, RegExp>();
 
-function toRegExp(pattern: string, reading: Reading): RegExp {
-  const key = `${reading} ${pattern}`;
-  let expression = compiled.get(key);
+function toRegExp(pattern: string): RegExp {
+  let expression = compiled.get(pattern);
   if (expression === undefined) {
-    expression = compile(pattern, reading);
+    expression = compile(pattern);
     // Patterns come from the configuration alone, so the map stays small. The limit protects against a caller that passes other texts.
     if (compiled.size >= 10_000) compiled.clear();
-    compiled.set(key, expression);
+    compiled.set(pattern, expression);
   }
   return expression;
 }
 
-function compile(pattern: string, reading: Reading): RegExp {
+function compile(pattern: string): RegExp {
   let source = '';
   for (let i = 0; i < pattern.length; i++) {
     const char = pattern.charAt(i);
     if (char === '*') {
       while (pattern.charAt(i + 1) === '*') i++;
-      source += reading === 'any tail' && i === pattern.length - 1 ? '.*' : '[^/]*';
+      source += i === pattern.length - 1 ? '.*' : '[^/]*';
     } else if (char === '?') {
       // `?` must not match `*`, which is the pattern of all names in the path of a list call.
       source += '[^/*]';
