@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { writeKeyRecord } from './key-record.ts';
 import { addVersion, deleteVersions, listKeyNames, readVersions } from './key-versions.ts';
+import { KeyError } from '../keystores/keystore.ts';
 import { makeKey } from './key.ts';
 import { seal, unsealWithVersions } from './seal.ts';
 
@@ -111,5 +112,30 @@ describe('a damaged key', () => {
     });
     await deleteVersions(store, 'bad');
     expect(await names()).toEqual(['k']);
+  });
+});
+
+describe('a key whose later versions the store does not let this server read', () => {
+  const lacking = new KeyError('refused', 'no permission for k--2', { lacksPermission: true });
+
+  it('is used with the versions that it may read', async () => {
+    const ciphertext = seal((await readVersions(store, 'k')).newest, secret, context);
+    store.failures.set('k--2', lacking);
+    expect(unsealWithVersions(await readVersions(store, 'k'), ciphertext, context)).toEqual(secret);
+    await expect(rotate()).rejects.toBe(lacking);
+  });
+
+  it('names the refusal for a ciphertext of another version', async () => {
+    const ciphertext = seal((await rotate()).newest, secret, context);
+    store.failures.set('k--2', lacking);
+    const versions = await readVersions(store, 'k');
+    expect(() => unsealWithVersions(versions, ciphertext, context)).toThrow(lacking);
+  });
+
+  it('is not used where a later version is blocked or cannot be asked', async () => {
+    for (const code of ['refused', 'unavailable'] as const) {
+      store.failures.set('k--2', new KeyError(code, 'blocked'));
+      await expect(readVersions(store, 'k')).rejects.toMatchObject({ code });
+    }
   });
 });

@@ -8,6 +8,8 @@ export interface KeyVersions {
   readonly newest: Key;
   /** Oldest first; at least one. */
   readonly all: readonly Key[];
+  /** Why the store refused to say whether there is a later version, for a ciphertext that names one. */
+  readonly refusal?: KeyError | undefined;
 }
 
 /**
@@ -37,15 +39,28 @@ export const maxRotatedName = 75;
  */
 export async function readVersions(store: KeyStore, name: string): Promise<KeyVersions> {
   // Most keys have one version. Reading both at once costs no time.
-  const [first, second] = await Promise.all([readKey(store, name), readSlot(store, name, 2)]);
+  const [first, second] = await Promise.all([readKey(store, name), readLaterSlot(store, name, 2)]);
   if (first.rotation !== undefined) throw new KeyError('not-found', `${name} is a version of another key`);
   const all = [first];
   let slot = second;
-  for (let number = 2; slot !== undefined && number < maxVersions; number++) {
+  for (let number = 2; slot !== undefined && !(slot instanceof KeyError) && number < maxVersions; number++) {
     if (isVersionOf(slot, name, first)) all.push(slot);
-    slot = await readSlot(store, name, number + 1);
+    slot = await readLaterSlot(store, name, number + 1);
   }
-  return { newest: all.at(-1) ?? first, all };
+  const newest = all.at(-1) ?? first;
+  return slot instanceof KeyError ? { newest, all, refusal: slot } : { newest, all };
+}
+
+/**
+ * Reads the record of a later version. The policy of the store may be for the records of one key alone, which counts as no later version.
+ */
+async function readLaterSlot(store: KeyStore, name: string, number: number): Promise<Key | KeyError | undefined> {
+  try {
+    return await readSlot(store, name, number);
+  } catch (error) {
+    if (error instanceof KeyError && error.lacksPermission) return error;
+    throw error;
+  }
 }
 
 /**
@@ -60,6 +75,7 @@ export async function addVersion(
   by: string | undefined,
 ): Promise<KeyVersions> {
   const before = await readVersions(store, name);
+  if (before.refusal !== undefined) throw before.refusal;
   const [first = before.newest] = before.all;
   for (let number = before.all.length + 1; number < maxVersions; number++) {
     const slot = slotName(name, number);

@@ -106,9 +106,11 @@ function messageKeyOf(key: Key, algorithm: KeyAlgorithm, iv: Buffer): { cipher: 
  *
  * @throws KeyError `not-authentic`, or `unknown-version` where it names an unknown version, which may be newer
  */
-export function unsealWithVersions({ all }: KeyVersions, ciphertext: Buffer, context: Buffer): Buffer {
+export function unsealWithVersions({ all, refusal }: KeyVersions, ciphertext: Buffer, context: Buffer): Buffer {
   const keyId = parseCiphertext(ciphertext)?.keyId;
   const candidates = keyId === undefined ? all : all.filter(({ id }) => id === keyId);
+  // The version may be one that the store does not let this server read.
+  if (candidates.length === 0 && refusal !== undefined) throw refusal;
   if (candidates.length === 0) throw new KeyError('unknown-version', 'the ciphertext names another key');
   return unsealWithAny(candidates, ciphertext, context);
 }

@@ -52,6 +52,8 @@ export interface VaultKeyStoreSettings {
   /** The prefix of the names; empty, or without slashes at its ends. */
   readonly prefix: string;
   readonly login: VaultLogin;
+  /** The key of a transit engine that seals each record. */
+  readonly transit?: { readonly engine: string; readonly key: string } | undefined;
   readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
 }
 

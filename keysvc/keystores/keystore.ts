@@ -63,9 +63,12 @@ type KeyErrorCode =
 export class KeyError extends Error {
   override readonly name = 'KeyError';
   readonly code: KeyErrorCode;
-  constructor(code: KeyErrorCode, message: string, options?: ErrorOptions) {
+  /** The store refuses because a permission for this record is missing, and not because the record is blocked. */
+  readonly lacksPermission: boolean;
+  constructor(code: KeyErrorCode, message: string, options?: ErrorOptions & { readonly lacksPermission?: boolean }) {
     super(message, options);
     this.code = code;
+    this.lacksPermission = options?.lacksPermission === true;
   }
 }
 

@@ -58,7 +58,9 @@ export function awsError({ action, endpoint, key }: AwsFailureContext, answer: R
     const lacking = /KMS/.test(message)
       ? 'its policy lacks kms:Decrypt or kms:GenerateDataKey for the KMS key of the secrets'
       : `its policy lacks "secretsmanager:${action}"`;
-    return new KeyError('refused', `AWS Secrets Manager refuses this server at ${about}: ${lacking} (${message})`);
+    return new KeyError('refused', `AWS Secrets Manager refuses this server at ${about}: ${lacking} (${message})`, {
+      lacksPermission: true,
+    });
   }
   if (isSignatureRejected(answer)) {
     return new KeyError(

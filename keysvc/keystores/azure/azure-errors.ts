@@ -97,6 +97,7 @@ export function azureError(operation: AzureFailureContext, failure: AzureFailure
       'refused',
       `the key vault ${endpoint} refuses ${who}${about}: it lacks the secret permission "${permission}". Grant it in the vault's ` +
         `access policy, or by a role with Microsoft.KeyVault/vaults/secrets/${dataActions[permission]} (${message})`,
+      { lacksPermission: true },
     );
   }
   if (status === 429) {

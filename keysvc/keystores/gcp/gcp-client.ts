@@ -119,6 +119,7 @@ export class GcpClient {
           /has not been used|is disabled|billing/i.test(says)
             ? `${this.name} is not switched on${about}: enable the API and its billing in the project (${says})`
             : `${this.name} refuses this server${about}: its roles lack the permission "secretmanager.${permission}" (${says})`,
+          { lacksPermission: !/has not been used|is disabled|billing/i.test(says) },
         );
       case 429:
         return new KeyError('unavailable', `${this.name} throttles its callers${about}: ${says}`);

@@ -4,6 +4,7 @@ import { KeyError } from '../keystore.ts';
 import { readJson } from '../remote/json-answer.ts';
 import type { Remote, RemoteAnswer, RemoteRequest } from '../remote/remote.ts';
 import { TokenSource } from '../remote/token-source.ts';
+import { askFollowing } from './standby.ts';
 import { vaultError } from './vault-errors.ts';
 import { VaultLogins, type VaultToken } from './vault-login.ts';
 
@@ -16,7 +17,7 @@ export interface VaultCall {
   readonly query?: string;
   readonly body?: object;
   /** The capability that the policies must have. */
-  readonly capability: 'create' | 'read' | 'delete' | 'list';
+  readonly capability: 'create' | 'read' | 'update' | 'delete' | 'list';
   readonly key?: string;
   /** Sends the request once, with this timeout in milliseconds. */
   readonly onceWithinMs?: number;
@@ -96,7 +97,7 @@ export class VaultClient {
   #askWith(token: string, call: VaultCall): Promise<RemoteAnswer> {
     const { endpoint, namespace } = this.#settings;
     const { method, path, query, body, onceWithinMs } = call;
-    return this.remote.ask({
+    return askFollowing(this.remote, endpoint, {
       method,
       url: `${endpoint}/v1/${path}${query === undefined ? '' : `?${query}`}`,
       headers: {

@@ -57,6 +57,7 @@ export function vaultError({ vault, capability, path, key }: VaultOperation, ans
       return new KeyError(
         'refused',
         `the vault ${vault} refuses${about}: the policies of the login lack the capability "${capability}" on "${path}" (${says})`,
+        { lacksPermission: true },
       );
     case 404:
       // The engine may be disabled for a moment, so this says nothing about the key.

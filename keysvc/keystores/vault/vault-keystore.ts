@@ -8,6 +8,7 @@ import { Remote, type RemoteOptions } from '../remote/remote.ts';
 import { KvPlace, type KvEngine } from './kv-engine.ts';
 import { KvV1 } from './kv-v1.ts';
 import { KvV2 } from './kv-v2.ts';
+import { openRecord, sealRecord, type TransitSettings } from './transit.ts';
 import { VaultClient } from './vault-client.ts';
 
 /**
@@ -33,22 +34,25 @@ export async function openVaultKeyStore(settings: VaultKeyStoreSettings): Promis
 export class VaultKeyStore implements KeyStore {
   readonly #client: VaultClient;
   readonly #engine: KvEngine;
+  readonly #transit: TransitSettings | undefined;
 
   constructor(settings: VaultKeyStoreSettings, options: RemoteOptions = {}) {
     this.#client = new VaultClient(settings, new Remote(options));
     const { engine, prefix, version } = settings;
     const Engine = version === 'v1' ? KvV1 : KvV2;
+    this.#transit = settings.transit;
     this.#engine = new Engine(new KvPlace(this.#client, engine, prefix));
   }
 
   async create(name: string, record: Buffer): Promise<void> {
-    await confirmCreated(this, name, record, await this.#engine.write(name, record));
+    const sealed = await sealRecord(this.#client, this.#transit, name, record);
+    await confirmCreated(this, name, record, await this.#engine.write(name, sealed));
   }
 
   async get(name: string): Promise<Buffer> {
     const record = await this.#engine.read(name);
     if (record === undefined) throw this.#notFound(name);
-    return record;
+    return openRecord(this.#client, this.#transit, name, record);
   }
 
   async delete(name: string): Promise<void> {

@@ -6,6 +6,7 @@ import { KeyError } from '../keystore.ts';
 import { readJson } from '../remote/json-answer.ts';
 import type { Remote, RemoteAnswer } from '../remote/remote.ts';
 import type { Token } from '../remote/token-source.ts';
+import { askFollowing } from './standby.ts';
 import { isVaultFailure, vaultSays } from './vault-errors.ts';
 
 const authAnswer = z.object({
@@ -82,7 +83,7 @@ export class VaultLogins {
   }
 
   #post(path: string, body: object, headers: Readonly<Record<string, string>>): Promise<RemoteAnswer> {
-    return this.#remote.ask({
+    return askFollowing(this.#remote, this.#endpoint, {
       // A retry would be another failed login, and a vault locks a role after five.
       isFinal: isInvalidSecretId,
       method: 'POST',

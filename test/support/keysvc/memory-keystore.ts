@@ -7,6 +7,8 @@ export class MemoryKeyStore implements KeyStore {
   reads = 0;
   /** Thrown by every call while it is set. */
   failure: KeyError | undefined;
+  /** Thrown for the record of this name. */
+  readonly failures = new Map<string, KeyError>();
 
   async create(name: string, record: Buffer): Promise<void> {
     this.#maybeFail();
@@ -16,6 +18,8 @@ export class MemoryKeyStore implements KeyStore {
 
   async get(name: string): Promise<Buffer> {
     this.#maybeFail();
+    const failure = this.failures.get(name);
+    if (failure !== undefined) throw failure;
     const record = this.#records.get(name);
     if (record === undefined) throw new KeyError('not-found', `${name} does not exist`);
     this.reads++;
