@@ -45,6 +45,8 @@ export interface VisitorOptions {
   readonly colorScheme?: 'light' | 'dark';
   readonly locale?: string;
   readonly phone?: boolean;
+  /** The time zone of the person, for example `Asia/Kolkata`. */
+  readonly zone?: string;
   /** No other visitor has used the profile: it has no file of the console. */
   readonly fresh?: boolean;
 }
@@ -89,7 +91,8 @@ function profileLeft(browser: Browser, options: VisitorOptions): BrowserContext 
   return at === -1 ? undefined : same.splice(at, 1)[0];
 }
 
-const profileKey = ({ colorScheme, locale, phone }: VisitorOptions) => JSON.stringify([colorScheme, locale, phone]);
+const profileKey = ({ colorScheme, locale, phone, zone }: VisitorOptions) =>
+  JSON.stringify([colorScheme, locale, phone, zone]);
 
 interface Profile {
   readonly key: string;
@@ -110,6 +113,7 @@ async function newProfile(browser: Browser, options: VisitorOptions): Promise<Br
     colorScheme: options.colorScheme ?? 'light',
     acceptDownloads: true,
     locale: options.locale ?? 'en-GB',
+    ...(options.zone !== undefined && { timezoneId: options.zone }),
     reducedMotion: 'reduce',
   });
   const origins = new Set<string>();

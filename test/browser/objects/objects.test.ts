@@ -248,7 +248,7 @@ describe('the properties of an object', () => {
     await open('locked?object=a.txt');
     await page.getByRole('tab', { name: 'Properties' }).click();
     await page.getByRole('button', { name: 'Edit retention' }).click();
-    await page.getByLabel('Until the end of').fill('2099-01-31');
+    await page.getByLabel('Until').fill('2099-01-31T12:00:00');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The retention is set.').waitFor();
     const { Retention } = await s3.send(new GetObjectRetentionCommand({ Bucket: 'locked', Key: 'a.txt' }));
