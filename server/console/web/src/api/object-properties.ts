@@ -17,21 +17,24 @@ export interface Pair {
 export function useTags(bucket: string, key: string | undefined, enabled: boolean) {
   return useQuery({
     queryKey: ['tags', bucket, key],
-    queryFn: async (): Promise<readonly Pair[]> => {
-      const root = await unlessAbsent(['NoSuchTagSet'], s3Document('GET', bucket, { key, query: { tagging: '' } }));
-      return [...(root?.querySelectorAll('TagSet > Tag') ?? [])].map((tag) => ({
-        name: textIn(tag, 'Key') ?? '',
-        value: textIn(tag, 'Value') ?? '',
-      }));
-    },
+    queryFn: () => readTags(bucket, key),
     enabled,
   });
 }
 
-/** Replaces the tags; no pairs remove them. */
+async function readTags(bucket: string, key: string | undefined): Promise<readonly Pair[]> {
+  const root = await unlessAbsent(['NoSuchTagSet'], s3Document('GET', bucket, { key, query: { tagging: '' } }));
+  return [...(root?.querySelectorAll('TagSet > Tag') ?? [])].map((tag) => ({
+    name: textIn(tag, 'Key') ?? '',
+    value: textIn(tag, 'Value') ?? '',
+  }));
+}
+
+/** Writes what a function makes of the tags right before the write; no pairs remove them. */
 export function useSetTags(bucket: string, key?: string) {
   return useApiMutation(
-    async (tags: readonly Pair[]) => {
+    async (change: (now: readonly Pair[]) => readonly Pair[]) => {
+      const tags = change(await readTags(bucket, key));
       if (tags.length === 0) {
         await s3('DELETE', bucket, { key, query: { tagging: '' } });
         return;

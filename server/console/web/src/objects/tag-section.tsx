@@ -5,6 +5,8 @@ import { EditButton, SaveButtons } from '../components/edit-buttons.tsx';
 import { FormError } from '../components/form-dialog.tsx';
 import { notifyDone } from '../components/feedback.tsx';
 import { PairEditor } from '../components/pair-editor.tsx';
+import { isSame } from '../text/element-form.ts';
+import { changedTags } from './tag-change.ts';
 import { t } from '../texts/texts.ts';
 import { useDraft } from '../components/use-draft.ts';
 
@@ -15,22 +17,35 @@ interface TagSectionProps {
   readonly mayEdit: boolean;
 }
 
+/** The tags that the form showed, and what the user made of them. */
+interface TagDraft {
+  readonly shown: readonly Pair[];
+  readonly edited: readonly Pair[];
+}
+
 /** Shows and edits the tags of an object or a bucket. */
 export function TagSection({ bucket, objectKey, mayEdit }: TagSectionProps) {
   const tags = useTags(bucket, objectKey, true);
   const set = useSetTags(bucket, objectKey);
-  const [edited, setEdited] = useDraft<readonly Pair[] | undefined>('tags', undefined);
+  const [draft, setDraft] = useDraft<TagDraft | undefined>('tags', undefined);
 
-  function save(): void {
-    set.mutate(
-      (edited ?? []).filter(({ name }) => name !== ''),
-      {
-        onSuccess: () => {
-          setEdited(undefined);
-          notifyDone(t.objectDetails.theTagsAreSaved);
-        },
+  function end(): void {
+    set.reset();
+    setDraft(undefined);
+  }
+
+  function save({ shown, edited }: TagDraft): void {
+    const named = edited.filter(({ name, value }) => name !== '' || value !== '');
+    if (isSame(shown, named)) {
+      end();
+      return;
+    }
+    set.mutate((now) => changedTags(shown, named, now), {
+      onSuccess: () => {
+        end();
+        notifyDone(t.objectDetails.theTagsAreSaved);
       },
-    );
+    });
   }
 
   return (
@@ -38,16 +53,16 @@ export function TagSection({ bucket, objectKey, mayEdit }: TagSectionProps) {
       title={t.objectDetails.tags}
       action={
         mayEdit &&
-        edited === undefined && (
+        draft === undefined && (
           <EditButton
             label={t.objectDetails.editTags}
-            onClick={() => setEdited(tags.data ?? [])}
+            onClick={() => tags.data && setDraft({ shown: tags.data, edited: tags.data })}
             disabled={!tags.isSuccess}
           />
         )
       }
     >
-      {edited === undefined ? (
+      {draft === undefined ? (
         <Loaded what={t.objectDetails.theTagsCannotBeShown} query={tags}>
           {(shown) => <Pairs pairs={shown} />}
         </Loaded>
@@ -55,12 +70,12 @@ export function TagSection({ bucket, objectKey, mayEdit }: TagSectionProps) {
         <Stack gap="sm">
           <PairEditor
             add={t.objectDetails.addATag}
-            pairs={edited}
-            onChange={setEdited}
+            pairs={draft.edited}
+            onChange={(edited) => setDraft({ ...draft, edited })}
             max={objectKey === undefined ? 50 : 10}
           />
           <FormError error={set.error} />
-          <SaveButtons pending={set.isPending} onSave={save} onCancel={() => setEdited(undefined)} />
+          <SaveButtons pending={set.isPending} onSave={() => save(draft)} onCancel={end} />
         </Stack>
       )}
     </Section>

@@ -41,7 +41,7 @@ function PolicyDetails({ policy }: { readonly policy: PolicyAnswer }) {
   const [deleting, setDeleting] = useState(false);
   const edit = (document: string) => setEditing({ document, expects: policy.updatedAt ?? null });
   if (editing !== undefined) {
-    return <EditPolicy name={policy.name} {...editing} onDone={() => setEditing(undefined)} />;
+    return <EditPolicy name={policy.name} saved={policy.document} {...editing} onDone={() => setEditing(undefined)} />;
   }
   return (
     <DetailPage
@@ -111,18 +111,24 @@ function DeletePolicyDialog({ policy, onClose }: { readonly policy: PolicyAnswer
 
 interface EditPolicyProps {
   readonly name: string;
+  /** The document that applies now. An earlier one can be saved as it was. */
+  readonly saved: string;
   readonly document: string;
   /** The time at which the replaced version was saved. The server refuses to overwrite a later one. */
   readonly expects: string | null;
   readonly onDone: () => void;
 }
 
-function EditPolicy({ name, document: begun, expects, onDone }: EditPolicyProps) {
+function EditPolicy({ name, saved, document: begun, expects, onDone }: EditPolicyProps) {
   const save = useSavePolicy();
   const [document, setDocument] = useDraft('document', begun);
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
+    if (document === saved) {
+      onDone();
+      return;
+    }
     save.mutate(
       { name, document, expects },
       {

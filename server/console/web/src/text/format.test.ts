@@ -1,5 +1,8 @@
+/// <reference lib="esnext.temporal" />
 import { beforeAll, describe, expect, it } from 'vitest';
+import { zones } from '../../../../../test/support/time-zones.ts';
 import {
+  exactFormat,
   formatBytes,
   formatDay,
   formatDuration,
@@ -77,5 +80,26 @@ describe('formatDuration', () => {
     [603_000, '6 days, 23 hours'],
   ])('writes %d s as %s', (seconds, words) => {
     expect(formatDuration(seconds)).toBe(words);
+  });
+});
+
+// What the forms of retention, expiration, rewind and shared links say.
+describe.each(zones)('a moment in words in the zone %s', (zone) => {
+  it.each(['en', 'de', 'zh'])('has the day and the time of the zone, and names it, in %s', (language) => {
+    for (const iso of ['2026-12-31T23:30:15.250Z', '2027-07-01T00:10:20Z']) {
+      const there = Temporal.Instant.from(iso).toZonedDateTimeISO(zone);
+      const parts = new Map(
+        exactFormat(language, zone)
+          .formatToParts(Date.parse(iso))
+          .map(({ type, value }) => [type, value]),
+      );
+      expect([parts.get('day'), parts.get('minute'), parts.get('second')].map(Number)).toEqual([
+        there.day,
+        there.minute,
+        there.second,
+      ]);
+      expect(Number(parts.get('hour')) % 12).toBe(there.hour % 12);
+      expect(parts.get('timeZoneName')).toMatch(/\S/);
+    }
   });
 });

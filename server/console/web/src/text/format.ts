@@ -36,7 +36,7 @@ export function formatCount(count: number): string {
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const toSecond = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const toMillisecond = millisecondFormat(locale);
-const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
+const exact = exactFormat(locale);
 /** Days of the server are days in UTC. */
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
 
@@ -72,6 +72,11 @@ export function millisecondFormat(language: string): Intl.DateTimeFormat {
 /** Formats the day of a time in milliseconds since 1970. */
 export function formatDay(ms: number): string {
   return day.format(ms);
+}
+
+/** The moment in words, with its zone: that of the user, or the given one. */
+export function exactFormat(language: string, timeZone?: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long', timeZone });
 }
 
 export function formatExactTime(iso: string): string {
