@@ -1,5 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  parsePublicAccessBlock,
+  writePublicAccessBlock,
+} from '../../../../../protocol/s3/access/public-access-block.ts';
 import { parseCors } from '../../../../../protocol/s3/bucket-cors.ts';
 import { parseLogging } from '../../../../../protocol/s3/bucket-logging.ts';
 import { parseNotification } from '../../../../../protocol/s3/bucket-notification.ts';
@@ -13,6 +17,7 @@ import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
 import {
   loggingDocuments,
   objectLockDocuments,
+  publicAccessBlocks,
   versioningDocuments,
 } from '../../../../../test/support/s3-documents/bucket-settings.ts';
 import { corsDocuments } from '../../../../../test/support/s3-documents/cors.ts';
@@ -26,6 +31,7 @@ import { corsDocument, corsRule } from './cors-rules.ts';
 import { lifecycleDocument, lifecycleRule } from './lifecycle/lifecycle-rules.ts';
 import { loggingDocument, loggingOf } from './logging-document.ts';
 import { notificationDocument, notificationRule } from './notification-rules.ts';
+import { publicBlockDocument } from './public-block.ts';
 import { replicationDocument, replicationRule } from './replication-rules.ts';
 import { websiteDocument, websiteOf } from './website-queries.ts';
 
@@ -148,6 +154,21 @@ describe.each(Object.entries(forms))('the form of %s', (_name, { documents, save
       fc.property(documents, fc.nat({ max: 3 }), (document, at) => {
         const { is, wanted } = edit(document, at);
         expect(is).toEqual(wanted);
+      }),
+      runs,
+    );
+  });
+});
+
+describe('the switches of the public access block', () => {
+  it('keep the other ones', () => {
+    fc.assert(
+      fc.property(publicAccessBlocks, fc.boolean(), (block, blockPublicPolicy) => {
+        const root = readEditable(writePublicAccessBlock(block));
+        const document = publicBlockDocument(root, { BlockPublicPolicy: blockPublicPolicy });
+        const wanted = { ...block, blockPublicPolicy };
+        if (document === undefined) expect(Object.values(wanted)).not.toContain(true);
+        else expect(parsePublicAccessBlock(document)).toEqual(wanted);
       }),
       runs,
     );

@@ -3,8 +3,9 @@ import { useApiMutation } from '../api/queries.ts';
 import { versioningDocument, versioningOf } from '../api/versioning.ts';
 import { configuration, putConfiguration } from '../api/configuration.ts';
 import { newElement } from '../../../../../protocol/s3/xml-edit.ts';
-import { s3, s3Document, textIn, unlessAbsent } from '../api/s3.ts';
-import { xml, xmlDocument } from '../text/xml.ts';
+import { s3, unlessAbsent } from '../api/s3.ts';
+import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
+import { type PublicBlock, publicBlockDocument, publicBlockOf } from './public-block.ts';
 
 export interface VersioningChange {
   readonly on: boolean;
@@ -59,46 +60,24 @@ export function useSetPolicy(bucket: string) {
   );
 }
 
-export const blockFields = [
-  'BlockPublicAcls',
-  'IgnorePublicAcls',
-  'BlockPublicPolicy',
-  'RestrictPublicBuckets',
-] as const;
-export type PublicBlock = Readonly<Record<(typeof blockFields)[number], boolean>>;
-
 export function usePublicBlock(bucket: string) {
   return useQuery({
     queryKey: ['public-block', bucket],
-    queryFn: () => readPublicBlock(bucket),
+    queryFn: async () => publicBlockOf(await readPublicBlock(bucket)),
   });
 }
 
-async function readPublicBlock(bucket: string): Promise<PublicBlock> {
-  const root = await unlessAbsent(
-    ['NoSuchPublicAccessBlockConfiguration'],
-    s3Document('GET', bucket, { query: { publicAccessBlock: '' } }),
-  );
-  const is = (field: string) => root !== undefined && textIn(root, field) === 'true';
-  return {
-    BlockPublicAcls: is('BlockPublicAcls'),
-    IgnorePublicAcls: is('IgnorePublicAcls'),
-    BlockPublicPolicy: is('BlockPublicPolicy'),
-    RestrictPublicBuckets: is('RestrictPublicBuckets'),
-  };
+async function readPublicBlock(bucket: string): Promise<XmlNode> {
+  const found = await configuration(bucket, 'publicAccessBlock', 'NoSuchPublicAccessBlockConfiguration');
+  return found?.root ?? newElement('PublicAccessBlockConfiguration', []);
 }
 
 /** Changes some fields. It reads the others right before the write: another administrator may have changed them since the page read them. */
 export function useSetPublicBlock(bucket: string) {
   return useApiMutation(
     async (change: Partial<PublicBlock>) => {
-      const block = { ...(await readPublicBlock(bucket)), ...change };
-      const query = { publicAccessBlock: '' };
-      if (blockFields.every((field) => !block[field])) await s3('DELETE', bucket, { query });
-      else {
-        const fields = blockFields.map((field) => xml(field, block[field]));
-        await s3('PUT', bucket, { query, body: xmlDocument('PublicAccessBlockConfiguration', fields) });
-      }
+      const document = publicBlockDocument(await readPublicBlock(bucket), change);
+      await putConfiguration(bucket, 'publicAccessBlock', { document });
     },
     ['public-block'],
   );
