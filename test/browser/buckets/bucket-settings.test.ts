@@ -11,6 +11,7 @@ import {
   ListObjectsV2Command,
   PutBucketLifecycleConfigurationCommand,
   PutBucketVersioningCommand,
+  PutBucketWebsiteCommand,
   PutObjectCommand,
   PutPublicAccessBlockCommand,
   type LifecycleRule,
@@ -264,6 +265,22 @@ describe('what another administrator changes while the settings are shown', () =
     await dialog().getByRole('alert').getByText('The rule was changed or removed meanwhile.').waitFor();
     await dialog().getByRole('button', { name: 'Cancel' }).click();
     await section('Lifecycle').getByText('Objects whose keys begin with “old-logs/” are deleted 30 days').waitFor();
+  });
+
+  it('is not overwritten, if it is the website that is edited', async () => {
+    const Bucket = 'website-of-two';
+    await bucketWith(Bucket, []);
+    const website = (Suffix: string) => ({ Bucket, WebsiteConfiguration: { IndexDocument: { Suffix } } });
+    await s3.send(new PutBucketWebsiteCommand(website('index.html')));
+    await page.goto(`${server.console}/buckets/${Bucket}/settings`);
+    await page.getByRole('button', { name: 'Edit the website' }).click();
+    await dialog().getByLabel('Page of errors').fill('404.html');
+    await s3.send(new PutBucketWebsiteCommand(website('theirs.html')));
+    await page.getByRole('button', { name: 'Save website' }).click();
+    await dialog().getByRole('alert').getByText('The setting was changed meanwhile.').waitFor();
+    expect(await s3.send(new GetBucketWebsiteCommand({ Bucket }))).toMatchObject(
+      website('theirs.html').WebsiteConfiguration,
+    );
   });
 
   it('stays, if it is another public access block', async () => {

@@ -1,7 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
+import { elementAt, readEditable, textAt } from '../../../../../protocol/s3/xml-edit.ts';
 import { each, xml, xmlDocument } from '../text/xml.ts';
-import { configuration, putConfiguration } from './configuration.ts';
+import {
+  conditionsOn,
+  configuration,
+  editConfiguration,
+  expectSame,
+  subresources,
+  unlessChanged,
+} from './configuration.ts';
 import { type BucketLock, bucketLockOf, objectLockDocument } from './object-lock-document.ts';
 import { useApiMutation } from './queries.ts';
 import { headerText } from '../text/encoded-words.ts';
@@ -17,30 +25,41 @@ export interface Pair {
 export function useTags(bucket: string, key: string | undefined, enabled: boolean) {
   return useQuery({
     queryKey: ['tags', bucket, key],
-    queryFn: () => readTags(bucket, key),
+    queryFn: async () => (await readTags(bucket, key)).tags,
     enabled,
   });
 }
 
-async function readTags(bucket: string, key: string | undefined): Promise<readonly Pair[]> {
-  const root = await unlessAbsent(['NoSuchTagSet'], s3Document('GET', bucket, { key, query: { tagging: '' } }));
-  return [...(root?.querySelectorAll('TagSet > Tag') ?? [])].map((tag) => ({
-    name: textIn(tag, 'Key') ?? '',
-    value: textIn(tag, 'Value') ?? '',
-  }));
+interface ReadTags {
+  readonly tags: readonly Pair[];
+  /** The headers of a write that expects these tags. */
+  readonly conditions: Readonly<Record<string, string>>;
+}
+
+async function readTags(bucket: string, key: string | undefined): Promise<ReadTags> {
+  const answer = await unlessAbsent(['NoSuchTagSet'], s3('GET', bucket, { key, query: { tagging: '' } }));
+  const elements = answer && elementAt(readEditable(await answer.text()), ['TagSet'])?.children;
+  return {
+    tags: (elements ?? []).map((tag) => ({ name: textAt(tag, ['Key']) ?? '', value: textAt(tag, ['Value']) ?? '' })),
+    // The tags of an object have no condition.
+    conditions: key === undefined ? conditionsOn(answer?.headers) : {},
+  };
 }
 
 /** Writes what a function makes of the tags right before the write; no pairs remove them. */
 export function useSetTags(bucket: string, key?: string) {
   return useApiMutation(
     async (change: (now: readonly Pair[]) => readonly Pair[]) => {
-      const tags = change(await readTags(bucket, key));
-      if (tags.length === 0) {
-        await s3('DELETE', bucket, { key, query: { tagging: '' } });
-        return;
-      }
+      const { tags: now, conditions } = await readTags(bucket, key);
+      const tags = change(now);
+      const query = { tagging: '' };
       const set = tags.map(({ name, value }) => xml('Tag', [xml('Key', name), xml('Value', value)]));
-      await s3('PUT', bucket, { key, query: { tagging: '' }, body: xmlDocument('Tagging', [xml('TagSet', set)]) });
+      const body = xmlDocument('Tagging', [xml('TagSet', set)]);
+      await unlessChanged(
+        tags.length === 0
+          ? s3('DELETE', bucket, { key, query, headers: conditions })
+          : s3('PUT', bucket, { key, query, headers: conditions, body }),
+      );
     },
     ['tags'],
   );
@@ -139,7 +158,7 @@ export function useBucketLock(bucket: string, enabled: boolean) {
   return useQuery({
     queryKey: ['bucket-lock', bucket],
     queryFn: async (): Promise<BucketLock | null> => {
-      const found = await configuration(bucket, 'object-lock', 'ObjectLockConfigurationNotFoundError');
+      const found = await configuration(bucket, subresources.objectLock);
       return found === undefined ? null : bucketLockOf(found.root);
     },
     enabled,
@@ -149,7 +168,11 @@ export function useBucketLock(bucket: string, enabled: boolean) {
 /** Sets the default retention; none removes it. */
 export function useSetBucketLock(bucket: string) {
   return useApiMutation(
-    (lock: BucketLock) => putConfiguration(bucket, 'object-lock', { document: objectLockDocument(lock) }),
+    (lock: BucketLock) =>
+      editConfiguration(bucket, subresources.objectLock, (now) => {
+        expectSame(now, lock.element);
+        return objectLockDocument(lock);
+      }),
     ['bucket-lock'],
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { newElement, textAt, withAll, withText, writeEdited } from '../../../../../protocol/s3/xml-edit.ts';
 import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
-import { configuration } from './configuration.ts';
+import { configuration, subresources } from './configuration.ts';
 
 export interface BucketVersioning {
   readonly status: 'Enabled' | 'Suspended' | 'Off';
@@ -15,7 +15,7 @@ export function useVersioning(bucket: string, enabled = true) {
   return useQuery({
     queryKey: ['versioning', bucket],
     queryFn: async () => {
-      const found = await configuration(bucket, 'versioning');
+      const found = await configuration(bucket, subresources.versioning);
       return versioningOf(found?.root ?? newElement('VersioningConfiguration', []));
     },
     enabled,

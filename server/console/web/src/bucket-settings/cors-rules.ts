@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { newElement, withAll, writeEdited } from '../../../../../protocol/s3/xml-edit.ts';
 import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
-import { configuration, putConfiguration } from '../api/configuration.ts';
+import { configuration, editConfiguration, expectSame, subresources } from '../api/configuration.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { type Edited, ElementForm, listField, textField } from '../text/element-form.ts';
 
@@ -63,7 +63,7 @@ export function useCors(bucket: string) {
   return useQuery({
     queryKey: ['cors', bucket],
     queryFn: async (): Promise<Cors> => {
-      const root = (await configuration(bucket, 'cors', 'NoSuchCORSConfiguration'))?.root;
+      const root = (await configuration(bucket, subresources.cors))?.root;
       return { root, rules: root?.children.filter(({ name }) => name === 'CORSRule').map(corsRule) ?? [] };
     },
   });
@@ -73,7 +73,10 @@ export function useCors(bucket: string) {
 export function useSetCors(bucket: string) {
   return useApiMutation(
     ({ root, rules }: Cors) =>
-      putConfiguration(bucket, 'cors', { document: rules.length === 0 ? undefined : corsDocument(rules, root) }),
+      editConfiguration(bucket, subresources.cors, (now) => {
+        expectSame(now, root);
+        return rules.length === 0 ? undefined : corsDocument(rules, root);
+      }),
     ['cors'],
   );
 }

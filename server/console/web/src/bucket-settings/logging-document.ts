@@ -44,10 +44,14 @@ export function loggingOf(root: XmlNode): Logging | null {
   return enabled === undefined ? null : form.read(enabled);
 }
 
+/** The element that a form edits; an empty one while no log is written. */
+export function elementOf(root: XmlNode | undefined): XmlNode {
+  return (root && elementAt(root, ['LoggingEnabled'])) ?? newElement('LoggingEnabled', []);
+}
+
 /** The form of a bucket without logs, with a prefix that tells the bucket. */
 export function emptyLogging(bucket: string): Logging {
-  const enabled = newElement('LoggingEnabled', [newElement('TargetPrefix', `${bucket}/`)]);
-  return form.read(form.write({ ...form.read(enabled), element: enabled }));
+  return { ...form.read(elementOf(undefined)), prefix: `${bucket}/` };
 }
 
 /** The parts of the document that the form has no field for. */

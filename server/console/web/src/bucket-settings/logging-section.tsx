@@ -3,10 +3,17 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { useBuckets } from '../api/buckets.ts';
 import { useApiMutation } from '../api/queries.ts';
-import { configuration, putConfiguration } from '../api/configuration.ts';
+import { configuration, editConfiguration, expectSame, subresources } from '../api/configuration.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { folderUrl } from '../components/urls.ts';
-import { emptyLogging, type Logging, loggingDocument, loggingOf, unknownOfLogging } from './logging-document.ts';
+import {
+  elementOf,
+  emptyLogging,
+  type Logging,
+  loggingDocument,
+  loggingOf,
+  unknownOfLogging,
+} from './logging-document.ts';
 import { type EditorProps, SettingSection } from './setting-section.tsx';
 import { UnknownFields } from '../components/unknown-fields.tsx';
 import { rich } from '../texts/say.ts';
@@ -23,7 +30,7 @@ function useLogging(bucket: string) {
   return useQuery({
     queryKey: ['logging', bucket],
     queryFn: async (): Promise<Logging | null> => {
-      const found = await configuration(bucket, 'logging');
+      const found = await configuration(bucket, subresources.logging);
       return found === undefined ? null : loggingOf(found.root);
     },
   });
@@ -31,7 +38,11 @@ function useLogging(bucket: string) {
 
 function useSetLogging(bucket: string) {
   return useApiMutation(
-    (logging: Logging | null) => putConfiguration(bucket, 'logging', { document: loggingDocument(logging) }),
+    (logging: Logging | null) =>
+      editConfiguration(bucket, subresources.logging, (now) => {
+        if (logging !== null) expectSame(elementOf(now), logging.element);
+        return loggingDocument(logging);
+      }),
     ['logging'],
   );
 }

@@ -2,7 +2,7 @@ import { Autocomplete, Badge, Group, MultiSelect, Text, TextInput } from '@manti
 import { useQuery } from '@tanstack/react-query';
 import { admin } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
-import { configuration, putConfiguration } from '../api/configuration.ts';
+import { configuration, editConfiguration, expectSame, subresources } from '../api/configuration.ts';
 import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
 import { useRights } from '../api/session.ts';
 import { RuleCard } from './rule-card.tsx';
@@ -48,7 +48,7 @@ function useRules(bucket: string) {
     queryKey: ['notification', bucket],
     queryFn: async (): Promise<Notifications> => {
       // A bucket without rules has an empty document.
-      const root = (await configuration(bucket, 'notification'))?.root;
+      const root = (await configuration(bucket, subresources.notification))?.root;
       const elements = root?.children.filter(({ name }) => name === 'QueueConfiguration') ?? [];
       return { root, rules: elements.map(notificationRule) };
     },
@@ -59,7 +59,10 @@ function useRules(bucket: string) {
 function useSetRules(bucket: string) {
   return useApiMutation(
     ({ root, rules }: Notifications) =>
-      putConfiguration(bucket, 'notification', { document: notificationDocument(rules, root) }),
+      editConfiguration(bucket, subresources.notification, (now) => {
+        expectSame(now, root);
+        return notificationDocument(rules, root);
+      }),
     ['notification', 'notification-targets'],
   );
 }

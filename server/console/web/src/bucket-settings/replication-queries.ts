@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { admin, adminText } from '../api/admin.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { s3 } from '../api/s3.ts';
-import { configuration, putConfiguration } from '../api/configuration.ts';
+import { configuration, editConfiguration, expectSame, subresources } from '../api/configuration.ts';
 import { replicationDocument, replicationRule, type ReplicationRule } from './replication-rules.ts';
 import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
 import { isRefresh } from '../api/call.ts';
@@ -17,7 +17,7 @@ export function useReplication(bucket: string) {
   return useQuery({
     queryKey: ['replication', bucket],
     queryFn: async (): Promise<Replication> => {
-      const root = (await configuration(bucket, 'replication', 'ReplicationConfigurationNotFoundError'))?.root;
+      const root = (await configuration(bucket, subresources.replication))?.root;
       return { root, rules: root?.children.filter(({ name }) => name === 'Rule').map(replicationRule) ?? [] };
     },
   });
@@ -27,8 +27,9 @@ export function useReplication(bucket: string) {
 export function useSetReplication(bucket: string) {
   return useApiMutation(
     ({ root, rules }: Replication) =>
-      putConfiguration(bucket, 'replication', {
-        document: rules.length === 0 ? undefined : replicationDocument(rules, root),
+      editConfiguration(bucket, subresources.replication, (now) => {
+        expectSame(now, root);
+        return rules.length === 0 ? undefined : replicationDocument(rules, root);
       }),
     ['replication', 'replication-metrics'],
   );

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApiMutation } from '../api/queries.ts';
 import { versioningDocument, versioningOf } from '../api/versioning.ts';
-import { configuration, putConfiguration } from '../api/configuration.ts';
+import { conditionsOn, configuration, editConfiguration, subresources, unlessChanged } from '../api/configuration.ts';
 import { newElement } from '../../../../../protocol/s3/xml-edit.ts';
 import { s3, unlessAbsent } from '../api/s3.ts';
-import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
 import { type PublicBlock, publicBlockDocument, publicBlockOf } from './public-block.ts';
 
 export interface VersioningChange {
@@ -20,10 +19,18 @@ export interface VersioningChange {
 export function useSetVersioning(bucket: string) {
   return useApiMutation(
     async ({ on, forgets }: VersioningChange): Promise<'changed' | 'has-exclusions'> => {
-      const root = (await configuration(bucket, 'versioning'))?.root ?? newElement('VersioningConfiguration', []);
-      if (!on && !forgets && versioningOf(root).excludedPrefixes.length > 0) return 'has-exclusions';
-      await putConfiguration(bucket, 'versioning', { document: versioningDocument(root, on) });
-      return 'changed';
+      const forgotten = new Error('the excluded prefixes would be forgotten');
+      try {
+        await editConfiguration(bucket, subresources.versioning, (now) => {
+          const root = now ?? newElement('VersioningConfiguration', []);
+          if (!on && !forgets && versioningOf(root).excludedPrefixes.length > 0) throw forgotten;
+          return versioningDocument(root, on);
+        });
+        return 'changed';
+      } catch (error) {
+        if (error === forgotten) return 'has-exclusions';
+        throw error;
+      }
     },
     ['versioning', 'rights'],
   );
@@ -33,13 +40,13 @@ export function useSetVersioning(bucket: string) {
 export function usePolicy(bucket: string) {
   return useQuery({
     queryKey: ['bucket-policy', bucket],
-    queryFn: () => readPolicy(bucket),
+    queryFn: async () => (await readPolicy(bucket)).text,
   });
 }
 
-async function readPolicy(bucket: string): Promise<string | null> {
+async function readPolicy(bucket: string): Promise<{ readonly text: string | null; readonly headers?: Headers }> {
   const answer = await unlessAbsent(['NoSuchBucketPolicy'], s3('GET', bucket, { query: { policy: '' } }));
-  return answer === undefined ? null : answer.text();
+  return answer === undefined ? { text: null } : { text: await answer.text(), headers: answer.headers };
 }
 
 /**
@@ -49,12 +56,13 @@ async function readPolicy(bucket: string): Promise<string | null> {
 export function useSetPolicy(bucket: string) {
   return useApiMutation(
     async (change: (before: string | undefined) => string | undefined) => {
-      const before = (await readPolicy(bucket)) ?? undefined;
-      const policy = change(before);
-      if (policy === before) return;
-      const query = { policy: '' };
-      if (policy === undefined) await s3('DELETE', bucket, { query });
-      else await s3('PUT', bucket, { query, body: policy });
+      const { text, headers: read } = await readPolicy(bucket);
+      const policy = change(text ?? undefined);
+      if (policy === (text ?? undefined)) return;
+      const request = { query: { policy: '' }, headers: conditionsOn(read) };
+      await unlessChanged(
+        policy === undefined ? s3('DELETE', bucket, request) : s3('PUT', bucket, { ...request, body: policy }),
+      );
     },
     ['bucket-policy', 'rights', 'object-rights'],
   );
@@ -63,22 +71,24 @@ export function useSetPolicy(bucket: string) {
 export function usePublicBlock(bucket: string) {
   return useQuery({
     queryKey: ['public-block', bucket],
-    queryFn: async () => publicBlockOf(await readPublicBlock(bucket)),
+    queryFn: () => readPublicBlock(bucket),
   });
 }
 
-async function readPublicBlock(bucket: string): Promise<XmlNode> {
-  const found = await configuration(bucket, 'publicAccessBlock', 'NoSuchPublicAccessBlockConfiguration');
-  return found?.root ?? newElement('PublicAccessBlockConfiguration', []);
+async function readPublicBlock(bucket: string): Promise<PublicBlock> {
+  const found = await configuration(bucket, subresources.publicAccessBlock);
+  return publicBlockOf(found?.root ?? emptyBlock);
 }
+
+const emptyBlock = newElement('PublicAccessBlockConfiguration', []);
 
 /** Changes some fields. It reads the others right before the write: another administrator may have changed them since the page read them. */
 export function useSetPublicBlock(bucket: string) {
   return useApiMutation(
-    async (change: Partial<PublicBlock>) => {
-      const document = publicBlockDocument(await readPublicBlock(bucket), change);
-      await putConfiguration(bucket, 'publicAccessBlock', { document });
-    },
+    (change: Partial<PublicBlock>) =>
+      editConfiguration(bucket, subresources.publicAccessBlock, (now) =>
+        publicBlockDocument(now ?? emptyBlock, change),
+      ),
     ['public-block'],
   );
 }

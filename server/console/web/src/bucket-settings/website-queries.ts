@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { newElement, elementAt, without, writeEdited } from '../../../../../protocol/s3/xml-edit.ts';
 import type { XmlNode } from '../../../../../protocol/s3/xml-reader.ts';
-import { configuration, putConfiguration } from '../api/configuration.ts';
+import { configuration, editConfiguration, expectSame, subresources } from '../api/configuration.ts';
 import { useApiMutation } from '../api/queries.ts';
 import { type Edited, ElementForm, textField } from '../text/element-form.ts';
 
@@ -34,8 +34,10 @@ export function websiteOf(root: XmlNode): Website {
   return { kind, ...form.read(root) };
 }
 
+const emptyRoot = newElement('WebsiteConfiguration', []);
+
 export const emptyWebsite: Website = {
-  ...websiteOf(newElement('WebsiteConfiguration', [])),
+  ...websiteOf(emptyRoot),
   index: 'index.html',
 };
 
@@ -49,7 +51,7 @@ export function useWebsite(bucket: string) {
   return useQuery({
     queryKey: ['website', bucket],
     queryFn: async (): Promise<Website | null> => {
-      const found = await configuration(bucket, 'website', 'NoSuchWebsiteConfiguration');
+      const found = await configuration(bucket, subresources.website);
       return found === undefined ? null : websiteOf(found.root);
     },
   });
@@ -59,7 +61,11 @@ export function useWebsite(bucket: string) {
 export function useSetWebsite(bucket: string) {
   return useApiMutation(
     (website: Website | null) =>
-      putConfiguration(bucket, 'website', { document: website === null ? undefined : websiteDocument(website) }),
+      editConfiguration(bucket, subresources.website, (now) => {
+        if (website === null) return undefined;
+        expectSame(now ?? emptyRoot, website.element);
+        return websiteDocument(website);
+      }),
     ['website'],
   );
 }

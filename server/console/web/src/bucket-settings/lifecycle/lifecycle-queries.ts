@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { XmlNode } from '../../../../../../protocol/s3/xml-reader.ts';
-import { configuration, putConfiguration } from '../../api/configuration.ts';
+import { configuration, editConfiguration, expectSame, subresources } from '../../api/configuration.ts';
 import { useApiMutation } from '../../api/queries.ts';
 import { lifecycleDocument, lifecycleRule, type Rule } from './lifecycle-rules.ts';
 
@@ -18,7 +18,7 @@ export function useLifecycle(bucket: string) {
   return useQuery({
     queryKey: ['lifecycle', bucket],
     queryFn: async (): Promise<Lifecycle> => {
-      const found = await configuration(bucket, 'lifecycle', 'NoSuchLifecycleConfiguration');
+      const found = await configuration(bucket, subresources.lifecycle);
       const minimum = found?.headers.get(transitionMinimum);
       return {
         root: found?.root,
@@ -32,12 +32,16 @@ export function useLifecycle(bucket: string) {
 /** Writes the rules into the document that they come from. */
 export function useSetLifecycle(bucket: string) {
   return useApiMutation(
-    async ({ root, rules, headers }: Lifecycle) => {
-      await putConfiguration(bucket, 'lifecycle', {
-        document: rules.length === 0 ? undefined : lifecycleDocument(rules, root),
+    ({ root, rules, headers }: Lifecycle) =>
+      editConfiguration(
+        bucket,
+        subresources.lifecycle,
+        (now) => {
+          expectSame(now, root);
+          return rules.length === 0 ? undefined : lifecycleDocument(rules, root);
+        },
         headers,
-      });
-    },
+      ),
     ['lifecycle'],
   );
 }

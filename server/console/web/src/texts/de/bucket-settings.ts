@@ -151,6 +151,8 @@ export const bucketSettings: Translated<typeof source> = {
   aChangeOfAnObjectReplacesWhat: 'Eine Änderung eines Objekts ersetzt den vorherigen Stand.',
   versioningIsOn: 'Die Versionierung ist an.',
   versioningIsSuspended: 'Die Versionierung ist ausgesetzt.',
+  theSettingWasChangedMeanwhile:
+    'Die Einstellung wurde inzwischen geändert. Schließen Sie das Formular und öffnen Sie es wieder, um sie zu sehen, wie sie jetzt ist.',
   thePolicyWasChangedMeanwhile:
     'Die Richtlinie wurde inzwischen geändert. Schließen Sie das Formular, um sie zu sehen, wie sie jetzt ist.',
   theRuleWasChangedMeanwhile: 'Die Regel wurde inzwischen geändert oder entfernt. Die Seite zeigt die jetzigen Regeln.',

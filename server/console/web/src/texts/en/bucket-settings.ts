@@ -142,6 +142,8 @@ export const bucketSettings = {
   aChangeOfAnObjectReplacesWhat: 'A change of an object replaces what was there.',
   versioningIsOn: 'Versioning is on.',
   versioningIsSuspended: 'Versioning is suspended.',
+  theSettingWasChangedMeanwhile:
+    'The setting was changed meanwhile. Close the form, and open it again to see what it is now.',
   thePolicyWasChangedMeanwhile: 'The policy was changed meanwhile. Close the form to see it as it is now.',
   theRuleWasChangedMeanwhile: 'The rule was changed or removed meanwhile. The page shows the rules as they are now.',
   versioningStaysAsItIs: 'Versioning stays as it is',

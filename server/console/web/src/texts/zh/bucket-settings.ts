@@ -141,6 +141,7 @@ export const bucketSettings: Translated<typeof source> = {
   aChangeOfAnObjectReplacesWhat: '更改对象会替换之前的内容。',
   versioningIsOn: '版本控制已开启。',
   versioningIsSuspended: '版本控制已暂停。',
+  theSettingWasChangedMeanwhile: '该设置在此期间已被更改。请关闭表单并重新打开以查看当前内容。',
   thePolicyWasChangedMeanwhile: '策略在此期间已被更改。请关闭表单查看其当前内容。',
   theRuleWasChangedMeanwhile: '规则在此期间已被更改或移除。页面显示当前的规则。',
   versioningStaysAsItIs: '版本控制保持不变',
