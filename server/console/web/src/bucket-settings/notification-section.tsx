@@ -109,7 +109,6 @@ export function NotificationSection({ bucket, mayEdit }: NotificationSectionProp
           onRemove={onRemove}
         >
           <Text size="sm">{describeNotification(rule, sayNames)}</Text>
-          <UnknownFields parts={unknownOfNotification(rule)} />
           <TargetState target={targets.find(({ arn }) => targetName(arn) === targetName(rule.arn))} />
         </RuleCard>
       )}
@@ -210,6 +209,7 @@ function NotificationDialog({ rule, targets, ...editor }: NotificationDialogProp
           {describeNotification(edited, sayNames)}
         </Text>
       )}
+      <UnknownFields parts={unknownOfNotification(edited)} />
     </RuleDialog>
   );
 }

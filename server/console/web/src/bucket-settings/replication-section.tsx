@@ -67,7 +67,6 @@ export function ReplicationSection({ bucket, mayEdit, mayResync }: ReplicationSe
               {sentence}
             </Text>
           ))}
-          <UnknownFields parts={unknownOfReplication(rule)} />
         </RuleCard>
       )}
       below={(rules) =>

@@ -100,13 +100,15 @@ function Exclusions({ versioning: { excludedPrefixes, excludeFolders } }: { read
 }
 
 interface RetentionChoice {
+  /** What the form was filled with. */
+  readonly from: BucketLock;
   readonly mode: string;
   readonly count: string;
   readonly unit: string;
 }
 
 /** Returns the object lock with what the form has. */
-function lockOf({ element }: BucketLock, { mode, count, unit }: RetentionChoice): BucketLock {
+function lockOf({ from: { element }, mode, count, unit }: RetentionChoice): BucketLock {
   if (mode !== 'GOVERNANCE' && mode !== 'COMPLIANCE')
     return { mode: undefined, days: undefined, years: undefined, element };
   return {
@@ -117,9 +119,10 @@ function lockOf({ element }: BucketLock, { mode, count, unit }: RetentionChoice)
   };
 }
 
-/** The end of the retention of a version that is stored now. A year has 365 days, as in S3. */
-function endOf({ days = 0, years = 0 }: BucketLock): string {
-  return new Date(Date.now() + (days + 365 * years) * 86_400_000).toISOString();
+/** The end of the retention of a version that is stored now; undefined for a period that the server refuses. A year has 365 days, as in S3. */
+function endOf({ days = 0, years = 0 }: BucketLock): string | undefined {
+  const end = new Date(Date.now() + (days + 365 * years) * 86_400_000);
+  return Number.isNaN(end.getTime()) ? undefined : end.toISOString();
 }
 
 /** The default retention of a bucket with object lock. */
@@ -127,7 +130,8 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
   const lock = useBucketLock(bucket, true);
   const set = useSetBucketLock(bucket);
   const [edited, setEdited] = useDraft<RetentionChoice | undefined>('retention', undefined);
-  const [asking, setAsking] = useState(false);
+  // The end of the retention of a version that is stored now.
+  const [asking, setAsking] = useState<string>();
   if (lock.data === null) {
     return (
       <Section title={t.bucketSettings.objectLock}>
@@ -138,8 +142,10 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
     );
   }
 
-  function edit({ mode, days, years }: BucketLock): void {
+  function edit(from: BucketLock): void {
+    const { mode, days, years } = from;
     setEdited({
+      from,
       mode: mode ?? 'none',
       count: String(years ?? days ?? 30),
       unit: years === undefined ? 'days' : 'years',
@@ -148,16 +154,17 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
 
   function end(): void {
     set.reset();
-    setAsking(false);
+    setAsking(undefined);
     setEdited(undefined);
   }
 
   /** Sends what the user changed. COMPLIANCE is asked for once more first. */
   function save(asked: boolean): void {
-    if (edited === undefined || !lock.data) return;
-    const next = lockOf(lock.data, edited);
-    if (isSame(next, lock.data)) end();
-    else if (next.mode === 'COMPLIANCE' && !asked) setAsking(true);
+    if (edited === undefined) return;
+    const next = lockOf(edited);
+    const until = endOf(next);
+    if (isSame(next, edited.from)) end();
+    else if (next.mode === 'COMPLIANCE' && !asked && until !== undefined) setAsking(until);
     else {
       set.mutate(next, {
         onSuccess: () => {
@@ -220,20 +227,20 @@ export function DefaultRetention({ bucket, mayEdit }: SectionProps) {
               />
             </Group>
           )}
-          {!asking && <FormError error={set.error} />}
+          {asking === undefined && <FormError error={set.error} />}
           <SaveButtons pending={set.isPending} onSave={() => save(false)} onCancel={end} />
         </Stack>
       )}
-      {asking && edited !== undefined && lock.data && (
+      {asking !== undefined && (
         <ConfirmDialog
           title={t.objectDetails.setCompliance}
           submit={t.objectDetails.setComplianceWord}
           pending={set.isPending}
           error={set.error}
           onConfirm={() => save(true)}
-          onClose={() => setAsking(false)}
+          onClose={() => setAsking(undefined)}
         >
-          {say(t.bucketSettings.aVersionThatIsStoredNow, { time: formatExactTime(endOf(lockOf(lock.data, edited))) })}
+          {say(t.bucketSettings.aVersionThatIsStoredNow, { time: formatExactTime(asking) })}
         </ConfirmDialog>
       )}
     </Section>

@@ -4,7 +4,7 @@ import { isoOf, ownZone } from '../text/zoned-time.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
 
-interface TimeFieldProps extends Pick<TextInputProps, 'label' | 'size' | 'error' | 'required'> {
+interface TimeFieldProps extends Pick<TextInputProps, 'label' | 'size' | 'error'> {
   /** A time without a zone, as `localText` makes it; empty for none. */
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -13,7 +13,7 @@ interface TimeFieldProps extends Pick<TextInputProps, 'label' | 'size' | 'error'
 }
 
 /** A field for a date and a time of the user. It shows the moment in words, with its zone. */
-export function TimeField({ value, onChange, empty, required = false, ...input }: TimeFieldProps) {
+export function TimeField({ value, onChange, empty, ...input }: TimeFieldProps) {
   const zone = ownZone();
   const moment = isoOf(value, zone);
   const words = moment === undefined ? say(t.labels.timeInYourZone, { zone }) : formatExactTime(moment);
@@ -22,8 +22,6 @@ export function TimeField({ value, onChange, empty, required = false, ...input }
       type="datetime-local"
       step={1}
       {...input}
-      required={required}
-      withAsterisk={false}
       description={empty === undefined ? words : `${words} ${empty}`}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}

@@ -48,31 +48,57 @@ interface LockProps extends ObjectLockProps {
   readonly lock: Lock;
 }
 
+/** The lock that the form was filled with, and what the user made of it. */
+interface RetentionDraft {
+  readonly from: Lock;
+  readonly form: RetentionForm;
+}
+
 function Retention({ bucket, objectKey, rights, lock }: LockProps) {
   const set = useSetRetention(bucket, objectKey);
-  const [edited, setEdited] = useDraft<RetentionForm | undefined>('retention', undefined);
+  const [edited, setEdited] = useDraft<RetentionDraft | undefined>('retention', undefined);
   const [asking, setAsking] = useState<{ readonly until: string }>();
+  const [issue, setIssue] = useState<string>();
   const zone = ownZone();
 
   function end(): void {
     set.reset();
     setAsking(undefined);
+    setIssue(undefined);
     setEdited(undefined);
+  }
+
+  function change(to: Partial<RetentionForm>): void {
+    setIssue(undefined);
+    if (edited !== undefined) setEdited({ ...edited, form: { ...edited.form, ...to } });
   }
 
   /** Sends what the user changed. COMPLIANCE is asked for once more first. */
   function save(asked: boolean): void {
     if (edited === undefined) return;
-    const change = retentionChange(lock, edited, zone);
-    if (change.kind === 'none') end();
-    if (change.kind !== 'change') return;
-    if (change.asks && !asked) {
-      setAsking(change);
+    const { from, form } = edited;
+    const wanted = retentionChange(from, form, zone);
+    if (wanted.kind === 'none') {
+      end();
       return;
     }
-    const { mode, until } = change;
+    const isOther = from.mode !== lock.mode || from.until !== lock.until;
+    setIssue(
+      wanted.kind === 'incomplete'
+        ? t.objectDetails.chooseADateAndATime
+        : isOther
+          ? t.bucketSettings.theSettingWasChangedMeanwhile
+          : undefined,
+    );
+    if (isOther) setAsking(undefined);
+    if (wanted.kind !== 'change' || isOther) return;
+    if (wanted.asks && !asked) {
+      setAsking(wanted);
+      return;
+    }
+    const { mode, until } = wanted;
     set.mutate(
-      { mode, until, bypass: edited.bypass },
+      { mode, until, bypass: form.bypass },
       {
         onSuccess: () => {
           end();
@@ -88,7 +114,10 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
       action={
         rights.may('s3:PutObjectRetention') &&
         edited === undefined && (
-          <EditButton label={t.objectDetails.editRetention} onClick={() => setEdited(retentionForm(lock, zone))} />
+          <EditButton
+            label={t.objectDetails.editRetention}
+            onClick={() => setEdited({ from: lock, form: retentionForm(lock, zone) })}
+          />
         )
       }
     >
@@ -115,22 +144,22 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
             description={t.objectDetails.aSpecialRightCanEndGovernanceEarly}
             data={['GOVERNANCE', 'COMPLIANCE']}
             allowDeselect={false}
-            value={edited.mode}
-            onChange={(mode) => setEdited({ ...edited, mode: mode === 'COMPLIANCE' ? 'COMPLIANCE' : 'GOVERNANCE' })}
+            value={edited.form.mode}
+            onChange={(mode) => change({ mode: mode === 'COMPLIANCE' ? 'COMPLIANCE' : 'GOVERNANCE' })}
           />
           <TimeField
             size="xs"
             label={t.objectDetails.until}
-            required
-            value={edited.until}
-            onChange={(until) => setEdited({ ...edited, until })}
+            error={issue}
+            value={edited.form.until}
+            onChange={(until) => change({ until })}
           />
           {lock.mode === 'GOVERNANCE' && rights.may('s3:BypassGovernanceRetention') && (
             <Checkbox
               size="xs"
               label={t.objectDetails.shortenItTooByTheRightS3}
-              checked={edited.bypass}
-              onChange={(event) => setEdited({ ...edited, bypass: event.currentTarget.checked })}
+              checked={edited.form.bypass}
+              onChange={(event) => change({ bypass: event.currentTarget.checked })}
             />
           )}
           {asking === undefined && <FormError error={set.error} />}

@@ -35,6 +35,7 @@ export const objectDetails: Translated<typeof source> = {
   until: 'Bis',
   aSpecialRightCanEndGovernanceEarly:
     'Ein besonderes Recht kann GOVERNANCE vorzeitig beenden. COMPLIANCE kann kein Benutzer vorzeitig beenden.',
+  chooseADateAndATime: 'Wählen Sie ein Datum und eine Uhrzeit.',
   setCompliance: 'COMPLIANCE setzen?',
   setComplianceWord: 'COMPLIANCE setzen',
   untilNoUserCanDelete:

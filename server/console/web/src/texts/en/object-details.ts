@@ -30,6 +30,7 @@ export const objectDetails = {
   mode: 'Mode',
   until: 'Until',
   aSpecialRightCanEndGovernanceEarly: 'A special right can end GOVERNANCE early. No user can end COMPLIANCE early.',
+  chooseADateAndATime: 'Choose a date and a time.',
   setCompliance: 'Set COMPLIANCE?',
   setComplianceWord: 'Set COMPLIANCE',
   untilNoUserCanDelete:

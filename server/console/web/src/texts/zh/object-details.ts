@@ -33,6 +33,7 @@ export const objectDetails: Translated<typeof source> = {
   mode: '模式',
   until: '直到',
   aSpecialRightCanEndGovernanceEarly: '特殊权限可以提前结束 GOVERNANCE。任何用户都不能提前结束 COMPLIANCE。',
+  chooseADateAndATime: '请选择日期和时间。',
   setCompliance: '设置 COMPLIANCE？',
   setComplianceWord: '设置 COMPLIANCE',
   untilNoUserCanDelete: '在此时间之前，任何用户（包括管理员）都不能删除此版本或缩短其保留期：{time}。',
