@@ -108,7 +108,11 @@ export async function deleteObject(
     bucket,
     key,
     query: { versionId },
-    headers: { ...bypass(options), ...(options.purge === true && { 'x-minio-force-delete': 'true' }) },
+    headers: {
+      ...bypass(options),
+      ...(options.purge === true && { 'x-minio-force-delete': 'true' }),
+      ...(options.ifMatch !== undefined && options.ifMatch !== '' && { 'if-match': `"${options.ifMatch}"` }),
+    },
   });
   return {
     deleteMarker: headers['x-amz-delete-marker'] === 'true',
@@ -119,6 +123,8 @@ export async function deleteObject(
 export interface DeleteOptions {
   /** Removes versions under a retention of the mode GOVERNANCE too. */
   readonly bypass?: boolean | undefined;
+  /** The object is removed only while it has this ETag; an empty one is no condition. Some servers ignore it. */
+  readonly ifMatch?: string | undefined;
   /** Removes everything below a prefix by one request, as only MinIO and Coffer do. */
   readonly purge?: boolean | undefined;
 }

@@ -1,4 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Stats } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
@@ -226,6 +228,16 @@ async function removeLocal(context: Context, path: string, options: RemoveOption
   if (ofVersions || options.incomplete === true || options.bypass === true) {
     throw new ProgramError('BadArgument', `\`${path}\` is a path of this machine: files have no versions or uploads`);
   }
+  if (/^\.{1,2}$/.test(basename(path)))
+    throw new ProgramError(
+      'Unsafe',
+      `\`${path}\` is the folder that the command is in or one above it: name it otherwise`,
+    );
+  const link = await linkAt(path);
+  if (link !== undefined) {
+    await removeLink(context, path, link, options);
+    return;
+  }
   const isFolder = (await statOf(path)).isDirectory();
   if (isFolder && options.recursive !== true)
     throw new ProgramError('BadArgument', `\`${path}\` is a folder: it needs --recursive`);
@@ -238,6 +250,22 @@ async function removeLocal(context: Context, path: string, options: RemoveOption
   }
   const all = options.olderThan === undefined && options.newerThan === undefined && failures.count === before;
   if (isFolder && all && options.dryRun !== true) await rm(path, { recursive: true });
+}
+
+/** Returns the attributes of a symbolic link itself, whatever it leads to; undefined for anything else. */
+async function linkAt(path: string): Promise<Stats | undefined> {
+  // With a slash at the end the system follows the link.
+  const found = await lstat(path.replace(/(?<=.)\/+$/, '')).catch(() => undefined);
+  return found?.isSymbolicLink() === true ? found : undefined;
+}
+
+/** Removes the link alone, as POSIX demands. */
+async function removeLink(context: Context, path: string, link: Stats, options: RemoveOptions): Promise<void> {
+  if (path.endsWith('/'))
+    throw new ProgramError('Unsafe', `\`${path}\` is a link to a folder: without the slash the link alone is removed`);
+  if (!ageTest(options, new Date())(link.mtime)) return;
+  if (options.dryRun !== true) await rm(path);
+  await print(context, { key: path, dryRun: options.dryRun === true });
 }
 
 interface Removed {

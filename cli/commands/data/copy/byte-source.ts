@@ -7,6 +7,7 @@ import type { S3Client } from '../../../s3/client.ts';
 import type { BodySink } from '../../../s3/connection/direct-body.ts';
 import { readObject, receiveObject, type CopySource } from '../../../s3/objects.ts';
 import type { StreamedBody } from '../../../s3/request-body.ts';
+import { SourceChangedError } from './source-state.ts';
 
 /** Bytes to upload. A retry opens the same range again. */
 export interface ByteSource {
@@ -25,17 +26,30 @@ export const memoryLimit = 1_024 * 1_024;
 /** Bytes. It is the size of a signed chunk, so that no bytes are copied. */
 const blockSize = 262_144;
 
-export function fileSource(path: string, size: number): ByteSource {
+/** Throws if a file is no longer what its copy began with. */
+export type ExpectUnchanged = () => Promise<void>;
+
+/** Each range calls `expectUnchanged` before it hands over its last bytes, so that no request ends with bytes of two states of the file. */
+export function fileSource(path: string, size: number, expectUnchanged: ExpectUnchanged = async () => {}): ByteSource {
   return {
     size,
-    open: (start, end) => (end - start <= memoryLimit ? wholeRange(path, start, end) : blocks(path, start, end)),
+    open: (start, end) =>
+      end - start <= memoryLimit
+        ? wholeRange(path, start, end, expectUnchanged)
+        : blocks(path, start, end, expectUnchanged),
   };
 }
 
-async function* wholeRange(path: string, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
-  if (start === end) return;
+async function* wholeRange(
+  path: string,
+  start: number,
+  end: number,
+  expectUnchanged: ExpectUnchanged,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (start === end) return expectUnchanged();
   const bytes = Buffer.allocUnsafe(end - start);
   const length = isDiskFast() ? onThisThread(() => readNow(path, bytes, start)) : await readLater(path, bytes, start);
+  await expectUnchanged();
   yield bytes.subarray(0, length);
 }
 
@@ -71,13 +85,19 @@ async function readInto(file: FileHandle, bytes: Buffer, start: number): Promise
 }
 
 /** Reads into three buffers in turn: one is read, one hashed and one sent. New ones for each block would take a third of the time. */
-async function* blocks(path: string, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+async function* blocks(
+  path: string,
+  start: number,
+  end: number,
+  expectUnchanged: ExpectUnchanged,
+): AsyncGenerator<Buffer, void, undefined> {
   const file = await open(path);
   try {
     const ring = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(blockSize));
     for (let at = start, turn = 0; at < end; at += blockSize, turn += 1) {
       const block = ring[turn % ring.length]?.subarray(0, Math.min(blockSize, end - at)) ?? Buffer.alloc(0);
       const length = await readInto(file, block, at);
+      if (at + blockSize >= end) await expectUnchanged();
       if (length > 0) yield block.subarray(0, length);
       if (length < block.length) return;
     }
@@ -140,7 +160,7 @@ export function rangeBody(
       yield bytes;
     }
     if (counted !== size)
-      throw new Error(`The source changed while it was read: ${counted} bytes came where ${size} were expected`);
+      throw new SourceChangedError(`the source changed while it was read: ${counted} of ${size} bytes came`);
   }
   return { size, open };
 }

@@ -1,14 +1,16 @@
 import { mkdir, stat } from 'node:fs/promises';
-import { fileSource, memoryLimit, readStream } from './byte-source.ts';
+import { type ExpectUnchanged, fileSource, memoryLimit, readStream } from './byte-source.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Context } from '../../context.ts';
-import type { ObjectHeaders } from '../../../s3/objects.ts';
+import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { contentTypeOf } from './object-headers.ts';
 import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { CopyOptions } from './copy-options.ts';
 import type { FoundSource } from './find-sources.ts';
-import { bytesOf, headOf } from './object-source.ts';
+import { bytesOf, headOf, nameOf } from './object-source.ts';
 import { objectToServer } from './object-to-server.ts';
+import { expectState, objectChanged, settledState, SourceChangedError } from './source-state.ts';
+import { ResponseError } from '../../../../protocol/response-error.ts';
 import { upload } from './upload.ts';
 import type { Destination } from './upload-parts.ts';
 import { uploadStream } from './upload-stream.ts';
@@ -22,26 +24,91 @@ import {
 } from './file-attributes.ts';
 import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 
-/** Copies one file or object, and returns its new location. */
+/** A copy that arrived. */
+export interface Copied {
+  readonly location: CopyLocation;
+  /** The state of the source that was copied, which may be newer than the one that was listed. */
+  readonly source: FoundSource;
+}
+
+/** How often a source that another program changes is copied before its copy fails. */
+const maxAttempts = 4;
+
+/**
+ * Copies one file or object. A source that changes meanwhile is copied again.
+ *
+ * @throws SourceChangedError if it changes during each attempt
+ */
 export async function copyOne(
   context: Context,
   source: FoundSource,
   destination: CopyDestination,
   options: CopyOptions,
-): Promise<CopyLocation> {
+): Promise<Copied> {
   const location = locationOf(destination, source.name);
-  const copy = async (): Promise<void> =>
+  const copy = async (current: FoundSource, attempt: CopyOptions): Promise<void> =>
     location.kind === 'local'
-      ? toLocal(context, source, location.path, options)
-      : toServer(context, source, destination, location, options);
+      ? toLocal(context, current, location.path, attempt)
+      : toServer(context, current, destination, location, attempt);
+  const copyCurrent = async (): Promise<Copied> => {
+    let known = source;
+    for (let attempt = 1; ; attempt += 1) {
+      let counted = 0;
+      const count = (bytes: number): void => {
+        counted += bytes;
+        options.count(bytes);
+      };
+      const current = await inSettledState(known);
+      try {
+        await copy(current, { ...options, count });
+        // A file that changed after its last byte was read may be older than its copy: nothing would copy it again.
+        if (current.kind === 'file') await expectUnchanged(current)();
+        return { location, source: current };
+      } catch (error) {
+        const newer = await changedSource(context, current, error, options.encryption);
+        if (newer === undefined) throw error;
+        if (attempt === maxAttempts) throw error instanceof SourceChangedError ? error : objectChanged();
+        options.count(-counted);
+        known = newer;
+      }
+    }
+  };
   const isSmall = source.kind !== 'stream' && source.size <= memoryLimit;
-  await (isSmall ? copy() : options.large(copy));
-  return location;
+  return isSmall ? copyCurrent() : options.large(copyCurrent);
+}
+
+/** Returns a file with its state of now. */
+async function inSettledState(source: FoundSource): Promise<FoundSource> {
+  if (source.kind !== 'file') return source;
+  const state = await settledState(source.path);
+  return { ...source, state, size: state.size };
+}
+
+/** Returns the source as it is now, if a copy failed because it changed; undefined for any other failure. */
+async function changedSource(
+  context: Context,
+  source: FoundSource,
+  error: unknown,
+  encryption: EncryptionRules,
+): Promise<FoundSource | undefined> {
+  if (error instanceof SourceChangedError) return source;
+  const isRefused = error instanceof ResponseError && error.status === 412;
+  if (!isRefused || source.kind !== 'object' || source.versionId !== undefined) return undefined;
+  const { alias, bucket } = source.target;
+  const headers = encryption.forKey(nameOf(source));
+  const now = await headObject(await context.client(alias), { bucket, key: source.key }, { headers }).catch(
+    () => undefined,
+  );
+  // The condition that did not hold may be one of the target.
+  if (now === undefined || now.etag === source.etag) return undefined;
+  return { ...source, etag: now.etag, size: now.size, modified: now.lastModified };
 }
 
 async function toLocal(context: Context, source: FoundSource, path: string, options: CopyOptions): Promise<void> {
   if (source.kind === 'file') {
-    await options.downloads.copyFile(source.path, path, `${source.path} ${source.size} ${source.modified.getTime()}`);
+    const { path: from, size, state } = source;
+    const identity = `${from} ${size} ${state?.modifiedNs ?? source.modified.getTime()}`;
+    await options.downloads.copyFile(from, path, identity, expectUnchanged(source));
     if (options.preserve) await applyAttributes(path, parseAttributesHeader(formatAttributes(await stat(source.path))));
     options.count(source.size);
   } else if (source.kind === 'stream') {
@@ -73,6 +140,12 @@ export async function keptAttributes(
   return parseAttributesHeader(String((await headOf(context, source, encryption))[attributesHeader] ?? ''));
 }
 
+function expectUnchanged({ path, state }: Extract<FoundSource, { readonly kind: 'file' }>): ExpectUnchanged {
+  return async () => {
+    if (state !== undefined) await expectState(path, state);
+  };
+}
+
 async function toServer(
   context: Context,
   source: FoundSource,
@@ -100,7 +173,7 @@ async function toServer(
     await uploadStream(readStream(source.path, context.io.stdin), { ...to, headers }, options.multipart);
     return;
   }
-  await upload(fileSource(source.path, source.size), { ...to, headers }, options.multipart);
+  await upload(fileSource(source.path, source.size, expectUnchanged(source)), { ...to, headers }, options.multipart);
 }
 
 async function fileHeaders(

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { Failures } from '../entries/entry.ts';
 import { chooseDestination, type CopyDestination } from './copy-destination.ts';
 import { findSources, type SourceOptions, type WalkedSource } from './find-sources.ts';
-import { removeEmptyFolders, removeSource, sameLocation } from './move-source.ts';
+import { refuseOwnTarget, removeEmptyFolders, removeSource } from './move-source.ts';
 import { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
 import { ResponseError } from '../../../../protocol/response-error.ts';
@@ -70,16 +70,22 @@ async function moveOne(
   destination: CopyDestination,
   transfer: Transfer,
 ): Promise<void> {
-  const isFound = source.kind === 'file' || source.kind === 'object' || source.kind === 'stream';
-  if (isFound && (await sameLocation(source, destination))) {
-    const error = new ProgramError('Unsafe', `\`${source.display}\` is its own target`);
-    transfer.failures.report(error, 'Unable to move');
-    return;
+  if (source.kind === 'file' || source.kind === 'object' || source.kind === 'stream') {
+    try {
+      await refuseOwnTarget(context, source, destination, transfer.encryption);
+    } catch (error) {
+      transfer.failures.report(error, `Unable to move \`${printable(source.display)}\``);
+      return;
+    }
   }
-  const location = await transfer.copy(source, destination);
-  if (location === undefined || !isFound) return;
-  await removeSource(context, source).catch((error: unknown) => {
-    transfer.failures.report(error, `Unable to remove \`${printable(source.display)}\` after it was copied`);
+  const copied = await transfer.copy(source, destination);
+  if (copied === undefined) return;
+  await removeSource(context, copied.source, transfer.encryption).catch((error: unknown) => {
+    transfer.reportFailure(
+      copied.source,
+      error,
+      `Unable to remove \`${printable(source.display)}\` after it was copied`,
+    );
   });
 }
 

@@ -9,7 +9,7 @@ import type { BodySink } from '../../../s3/connection/direct-body.ts';
 import { isTransient } from '../../../s3/retry.ts';
 import { isTemporaryName, temporaryName, temporaryPrefix } from '../entries/temporary-files.ts';
 import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
-import { inMemory, memoryLimit, type ByteSource } from './byte-source.ts';
+import { inMemory, memoryLimit, type ByteSource, type ExpectUnchanged } from './byte-source.ts';
 
 /** Bytes. A temporary file that has as many is kept after an interruption, so that the next download continues it. */
 const worthKeeping = 1_024 * 1_024;
@@ -58,10 +58,11 @@ export class Downloads {
   }
 
   /** Copies a file of this machine. A copy that is killed leaves no half of it under the name. */
-  async copyFile(from: string, path: string, identity: string): Promise<void> {
+  async copyFile(from: string, path: string, identity: string, expectUnchanged: ExpectUnchanged): Promise<void> {
     const existing = await statsOf(path);
     if (existing?.isDirectory() === true || (existing !== undefined && (await this.#isStream(path, existing)))) {
       await copyFile(from, path);
+      await expectUnchanged();
       return;
     }
     const own = temporaryName(basename(path), identity);
@@ -72,6 +73,7 @@ export class Downloads {
       // That of a killed copy may be read-only.
       if (left.includes(own)) await rm(temporary, { force: true });
       await copyFile(from, temporary);
+      await expectUnchanged();
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });

@@ -15,6 +15,7 @@ import { placeKind, remoteEntries } from '../entries/remote-entries.ts';
 import { versionOf } from '../entries/select-objects.ts';
 import { isStandardInput } from './byte-source.ts';
 import { lastName, nameUnder } from './copy-destination.ts';
+import type { FileState } from './source-state.ts';
 
 export type FoundSource = {
   /** The form for messages. */
@@ -24,7 +25,12 @@ export type FoundSource = {
   readonly size: number;
   readonly modified: Date;
 } & (
-  | { readonly kind: 'file'; readonly path: string }
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      /** Set while the file is copied. */
+      readonly state?: FileState;
+    }
   /** A pipe, a terminal or a device. It can be read once; `size` is 0. */
   | { readonly kind: 'stream'; readonly path: string }
   | {

@@ -1,5 +1,4 @@
-import { rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { lstat, rm } from 'node:fs/promises';
 import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Target } from '../../../config/target.ts';
@@ -17,13 +16,16 @@ import { printable } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { entryPages } from '../entries/entries.ts';
 import { Failures, readablePages, type Entry } from '../entries/entry.ts';
+import { entryAt } from '../entries/entry-at.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
 import { statOf } from '../entries/local-entries.ts';
 import { anyGlob } from '../entries/name-patterns.ts';
+import { refuseOverlap } from './refuse-overlap.ts';
 import type { CopyDestination } from './copy-destination.ts';
 import { keptAttributes } from './copy-one.ts';
 import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
+import { differsByDigest } from './differs-by-digest.ts';
 import type { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
 import { ResponseError } from '../../../../protocol/response-error.ts';
@@ -80,18 +82,23 @@ export async function mirrorFolder(
   if (source.kind === 'local' && !(await statOf(source.path)).isDirectory()) {
     throw new ProgramError('BadArgument', `\`${source.path}\` is a file: \`coffer cp\` copies it`);
   }
-  refuseOverlap(source, target);
+  await refuseOverlap(context, source, target, transfer.encryption);
   const exists = await prepareTarget(mirroring, source, target, newBucket);
   if (source.kind === 'remote') await noteVersions(mirroring, source);
   const destination: CopyDestination = { target, folder: true };
   const unread = new Failures(context);
-  const chosen = readablePages(context, entryPages(context, source, { recursive: true }), unread);
+  // Names of the source that are not followed, such as a folder that became a link.
+  const leftOut: string[] = [];
+  const chosen = readablePages(context, entryPages(context, source, { recursive: true }), unread, (name) => {
+    leftOut.push(name);
+  });
   const there = exists ? readablePages(context, entryPages(context, target, { recursive: true }), unread) : none();
   await forEachLimit(joinEntries(files(chosen), files(there)), transfer.workers, async (pair) => {
     if (pair.first !== undefined) await copyPair(mirroring, source, pair, pair.first, destination);
     // A folder of the source that cannot be read may hold what seems extraneous after it.
     else if (pair.second !== undefined && options.remove === true && unread.count === 0) {
-      await removeEntry(mirroring, target, pair.second);
+      if (leftOut.some((name) => pair.name === name || pair.name.startsWith(`${name}/`))) return;
+      await removeExtraneous(mirroring, source, target, pair.second);
     }
   });
   mirroring.unread += unread.count;
@@ -104,19 +111,6 @@ async function noteVersions(
 ): Promise<void> {
   const versioning = await getVersioning(await context.client(alias), bucket).catch(() => undefined);
   if (versioning !== undefined && versioning.status !== '') versioned.push(`${aliasName}/${bucket}`);
-}
-
-/** A target within its source would be copied into itself. */
-function refuseOverlap(source: Target, target: Target): void {
-  const inside =
-    source.kind === 'local'
-      ? target.kind === 'local' && `${resolve(target.path)}/`.startsWith(`${resolve(source.path)}/`)
-      : target.kind === 'remote' &&
-        target.alias.url === source.alias.url &&
-        target.bucket === source.bucket &&
-        target.key.startsWith(source.key) &&
-        target.key !== source.key;
-  if (inside) throw new ProgramError('BadArgument', 'The target is within the source');
 }
 
 async function copyPair(
@@ -144,9 +138,24 @@ async function copyPair(
   if (copied !== undefined) await transfer.copy(copied, destination, noEvent);
 }
 
-type Change = 'has another size' | 'is older than its source';
+/** Removes a file of the target that the source does not have. One that the source got since it was listed stays. */
+async function removeExtraneous(mirroring: Mirroring, source: Target, target: Target, entry: Entry): Promise<void> {
+  try {
+    if ((await entryAt(mirroring.context, source, entry.name)) !== undefined) return;
+  } catch (error) {
+    const doing = `Unable to remove \`${printable(entry.display)}\`, since the source cannot be read`;
+    mirroring.transfer.failures.report(error, doing);
+    return;
+  }
+  await removeEntry(mirroring, target, entry);
+}
 
-/** Compares size and time. A copy is newer than its source, except where it got the time of the file from which the object was made. */
+type Change = 'has another size' | 'has other bytes' | 'is older than its source';
+
+/**
+ * Compares size, ETags where both are digests of the bytes, and time. A copy is newer than its source, except where it got the time of the
+ * file from which the object was made.
+ */
 async function changeOf(
   { context, options, transfer }: Mirroring,
   found: FoundSource,
@@ -154,8 +163,9 @@ async function changeOf(
   target: Entry,
 ): Promise<Change | undefined> {
   if (source.size !== target.size) return 'has another size';
-  // The times of objects have seconds.
-  if (source.modified.getTime() <= target.modified.getTime() + 1_000) return undefined;
+  if (await differsByDigest(context, source, target, transfer.encryption)) return 'has other bytes';
+  // Some servers tell whole seconds: a source of the same second is copied once more.
+  if (source.modified.getTime() <= target.modified.getTime()) return undefined;
   const kept =
     options.preserve === true && target.bucket === '' ? await keptAttributes(context, found, transfer.encryption) : {};
   const isKept = kept.mtime !== undefined && Math.abs(kept.mtime * 1_000 - target.modified.getTime()) < 1_000;
@@ -173,8 +183,11 @@ export async function removeEntry(
   if (isExcludedBy(options, entry.name, entry)) return;
   try {
     if (options.dryRun !== true) {
-      if (target.kind === 'local') await rm(entry.key);
-      else await deleteObject(await context.client(target.alias), { bucket: entry.bucket, key: entry.key });
+      if (target.kind === 'local') await removeFile(entry);
+      else {
+        const { bucket, key, etag } = entry;
+        await deleteObject(await context.client(target.alias), { bucket, key }, { ifMatch: etag });
+      }
     }
     mirroring.removed += 1;
     await context.output.line(
@@ -190,6 +203,15 @@ export async function removeEntry(
   } catch (error) {
     transfer.failures.report(error, `Unable to remove \`${printable(entry.display)}\``);
   }
+}
+
+/** Removes a file of the target that is still the one that was listed. */
+async function removeFile({ key, size, modified }: Entry): Promise<void> {
+  const found = await lstat(key);
+  // A link to a file was listed with the size and the time of the file.
+  if (!found.isSymbolicLink() && (found.size !== size || found.mtime.getTime() !== modified.getTime()))
+    throw new Error('it was replaced since it was listed');
+  await rm(key);
 }
 
 export function isExcludedBy(options: MirrorOptions, name: string, { storageClass }: Entry): boolean {

@@ -9,9 +9,10 @@ import { Progress } from '../../../terminal/progress.ts';
 import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';
 import { ageTest } from '../entries/times.ts';
-import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
-import { copyOne } from './copy-one.ts';
+import { locationOf, type CopyDestination } from './copy-destination.ts';
+import { copyOne, type Copied } from './copy-one.ts';
 import type { CopyOptions } from './copy-options.ts';
+import { SourceChangedError } from './source-state.ts';
 import type { FoundSource, WalkedSource } from './find-sources.ts';
 import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './transfer-options.ts';
 import { multipartOf } from './upload.ts';
@@ -34,6 +35,10 @@ export class Transfer {
   /** Objects whose copies did not get their tags, because they are files, or their lock. */
   readonly #left = { tags: 0, lock: 0 };
   #toOutput = false;
+  /** The names of the copies so far, where several sources are copied. */
+  readonly #names: Set<string> | undefined;
+  /** The sources that changed during each attempt to copy them, or before a move removed them. */
+  readonly #changed: string[] = [];
 
   /** @param args what the command names: its sources and its target */
   constructor(context: Context, args: readonly string[], options: TransferOptions) {
@@ -46,6 +51,8 @@ export class Transfer {
     this.workers = copies;
     this.#isOfAge = ageTest(options, now);
     this.#dryRun = options.dryRun === true;
+    // The last argument is the target.
+    this.#names = args.length > 2 ? new Set() : undefined;
     this.#options = {
       multipart: multipartOf(io.env, options),
       given: givenHeaders(options, now),
@@ -74,12 +81,12 @@ export class Transfer {
     return this.#progress.done;
   }
 
-  /** Copies a source, and reports a failure. Returns the location of a copy that succeeded. `event` is the change that made the copy. */
+  /** Copies a source, and reports a failure. Returns a copy that succeeded. `event` is the change that made the copy. */
   async copy(
     source: WalkedSource,
     destination: CopyDestination,
     event: Readonly<Record<string, string>> = {},
-  ): Promise<CopyLocation | undefined> {
+  ): Promise<Copied | undefined> {
     if (source.kind === 'skipped') {
       this.#context.output.warn(`\`${printable(source.display)}\` is left out: ${source.reason}`);
       return undefined;
@@ -91,6 +98,12 @@ export class Transfer {
     }
     if (source.kind !== 'stream' && !this.#isOfAge(source.modified)) return undefined;
     this.#found += 1;
+    if (this.#names?.has(source.name) === true) {
+      const text = `\`${printable(source.display)}\` and a source before it become one name, \`${printable(source.name)}\``;
+      this.failures.report(new ProgramError('Unsafe', text), 'Unable to copy');
+      return undefined;
+    }
+    this.#names?.add(source.name);
     return this.#dryRun ? this.#show(source, destination) : this.#copy(source, destination, event);
   }
 
@@ -123,7 +136,7 @@ export class Transfer {
     source: FoundSource,
     destination: CopyDestination,
     event: Readonly<Record<string, string>>,
-  ): Promise<CopyLocation | undefined> {
+  ): Promise<Copied | undefined> {
     const progress = this.#progress;
     progress.expect(source.name, source.size);
     let counted = 0;
@@ -134,26 +147,34 @@ export class Transfer {
       if (source.kind === 'stream') progress.expect(source.name, bytes);
     };
     try {
-      const location = await copyOne(this.#context, source, destination, { ...this.#options, count });
+      const copied = await copyOne(this.#context, source, destination, { ...this.#options, count });
       this.#copied += 1;
+      const { location } = copied;
+      if (source.kind !== 'stream') progress.expect(source.name, copied.source.size - source.size);
       // The bytes of a copy to standard output are alone there.
-      if (await this.#isStandardOutput(destination)) return location;
+      if (await this.#isStandardOutput(destination)) return copied;
       const shown = `\`${printable(source.display)}\` -> \`${printable(location.display)}\``;
       await this.#context.output.line(progress.visible ? '' : shown, {
         source: source.kind === 'file' ? resolve(source.path) : source.display,
         target: location.display,
-        size: source.kind === 'stream' ? counted : source.size,
+        size: source.kind === 'stream' ? counted : copied.source.size,
         totalCount: this.#found,
         totalSize: progress.total,
         ...event,
       });
-      return location;
+      return copied;
     } catch (error) {
       // The bytes of a failed copy do not count.
       progress.add(-counted);
-      this.failures.report(error, `Unable to copy \`${printable(source.display)}\``);
+      this.reportFailure(source, error, `Unable to copy \`${printable(source.display)}\``);
       return undefined;
     }
+  }
+
+  /** Reports a failure. The end of the command names each source that changed. */
+  reportFailure(source: FoundSource, error: unknown, doing: string): void {
+    this.failures.report(error, doing);
+    if (error instanceof SourceChangedError) this.#changed.push(source.display);
   }
 
   async #isStandardOutput({ target, folder }: CopyDestination): Promise<boolean> {
@@ -175,6 +196,15 @@ export class Transfer {
     Object.assign(this.#left, { tags: 0, lock: 0 });
   }
 
+  #nameChanged(): void {
+    if (this.#changed.length === 0) return;
+    const names = this.#changed.toSorted().map((name) => `\`${printable(name)}\``);
+    const subject = counted(names.length, 'source');
+    this.#context.output.warn(
+      `${subject} changed during the command, so that the target lacks the last bytes: ${names.join(', ')}`,
+    );
+  }
+
   /** Prints the sums. @throws ProgramError Reported if a copy failed */
   finish({ always = false }: { readonly always?: boolean } = {}): void {
     // A download of a single object would warn of its tags each time.
@@ -187,6 +217,7 @@ export class Transfer {
       const fields = { total, transferred: done, duration: Math.round(seconds * 1e9), speed };
       this.#context.output.message(this.#progress.visible ? '' : sums, fields);
     }
+    this.#nameChanged();
     const { count } = this.failures;
     if (count > 0) throw new ProgramError('Reported', `${count} of ${this.#found} copies failed`);
   }

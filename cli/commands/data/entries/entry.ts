@@ -35,6 +35,8 @@ interface UnreadableEntry {
 /** A link to a folder. Commands skip it with a warning, since links may form a cycle. */
 interface SkippedEntry {
   readonly kind: 'skipped';
+  /** As in `Entry`. */
+  readonly name: string;
   readonly display: string;
   readonly reason: string;
 }
@@ -81,8 +83,12 @@ export async function* readablePages(
   context: Context,
   pages: AsyncIterable<readonly Walked[]>,
   failures: Failures,
+  onSkipped: (name: string) => void = () => {},
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  for await (const page of pages) yield page.filter((one) => isReadable(context, one, failures));
+  for await (const page of pages) {
+    for (const one of page) if (one.kind === 'skipped') onSkipped(one.name);
+    yield page.filter((one) => isReadable(context, one, failures));
+  }
 }
 
 function isReadable({ output }: Context, one: Walked, failures: Failures): one is Entry {

@@ -23,7 +23,11 @@ async function put(...names: string[]): Promise<void> {
 
 async function names(recursive: boolean): Promise<string[]> {
   const pages = await Array.fromAsync(localEntryPages(folder, recursive));
-  return pages.flat().map((one) => ('name' in one ? one.name : `${one.kind} ${one.display.slice(folder.length + 1)}`));
+  return pages
+    .flat()
+    .map((one) =>
+      one.kind === 'file' || one.kind === 'folder' ? one.name : `${one.kind} ${one.display.slice(folder.length + 1)}`,
+    );
 }
 
 it('has the order of keys in a bucket, where a folder ends with a slash', async () => {

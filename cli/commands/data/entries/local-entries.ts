@@ -107,7 +107,7 @@ function entryOf(
     if (!found.isDirectory()) return unreadable(path, 'it is no regular file: copy it alone, by its own name');
     return entry.isDirectory()
       ? { ...fileEntry(`${path}${sep}`, `${prefix}${name}/`, found), kind: 'folder' }
-      : { kind: 'skipped', display: path, reason: 'links to folders are not followed' };
+      : { kind: 'skipped', name: `${prefix}${name}`, display: path, reason: 'links to folders are not followed' };
   } catch (error) {
     return { kind: 'unreadable', display: path, error };
   }

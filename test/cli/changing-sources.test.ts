@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startServer, untilReady } from '../support/server/start-server.ts';
+import { startWatchedFront, type WatchedFront } from '../support/server/watched-front.ts';
+import { ClientDriver } from './client-driver.ts';
+
+const client = new ClientDriver();
+/** `s` goes through it, `direct` does not: two addresses of one server. */
+let front: WatchedFront;
+
+beforeAll(async () => {
+  const server = await startServer();
+  await untilReady(server);
+  front = await startWatchedFront(server.s3);
+  const { accessKey, secretKey } = server;
+  const stop = async (): Promise<void> => {
+    await front.close();
+    await server.stop();
+  };
+  await client.start(async () => ({ url: front.url, accessKey, secretKey, stop }));
+  await client.attemptWith({ input: `${accessKey}\n${secretKey}\n` }, 'alias', 'set', 'direct', server.s3);
+  await client.run('mb', 's/box');
+}, 60_000);
+
+afterAll(() => client.stop());
+
+const mebibyte = 1_024 * 1_024;
+const isPut = (method: string): boolean => method === 'PUT';
+
+describe('a source that changes while it is moved', { timeout: 60_000 }, () => {
+  let source: string;
+
+  beforeEach(async () => {
+    front.reset();
+    source = await client.file('source', 'as it was');
+  });
+
+  it.each([
+    ['appended to', async () => appendFile(source, ', and more')],
+    ['rewritten with as many bytes', async () => writeFile(source, 'as it is.')],
+    [
+      'replaced by a rename',
+      async () => {
+        await writeFile(`${source}.new`, 'as it is.');
+        await rename(`${source}.new`, source);
+      },
+    ],
+  ])('is copied again when it is %s after it was read, and stays when that does not end', async (_, change) => {
+    front.before(isPut, change);
+    await client.run('mv', source, 's/box/moved');
+    expect(await client.run('cat', 's/box/moved')).not.toBe('as it was');
+    await writeFile(source, 'as it was');
+    front.before(isPut, change, Infinity);
+    const { code, stderr } = await client.attempt('mv', source, 's/box/moved');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('changed while it was copied')]);
+    expect(stderr).toContain('1 source changed during the command');
+    expect(await readFile(source, 'utf8')).not.toBe('as it was');
+  });
+
+  it('is copied again when it changes while it is read', async () => {
+    const large = await client.file('large', randomBytes(12 * mebibyte));
+    front.before(isPut, async () => writeFile(large, randomBytes(12 * mebibyte)));
+    await client.run('mv', large, 's/box/large');
+    await expect(stat(large)).rejects.toThrow('ENOENT');
+  });
+
+  it('is stored in one of its states, or not at all', async () => {
+    const first = randomBytes(12 * mebibyte);
+    const large = await client.file('mixed', first);
+    let last = first;
+    const rewrite = async (): Promise<void> => {
+      last = randomBytes(12 * mebibyte);
+      await writeFile(large, last);
+    };
+    front.before((method, path) => method === 'PUT' && path.includes('partNumber=2'), rewrite);
+    await client.run('cp', large, 's/box/mixed');
+    await client.run('cp', 's/box/mixed', client.path('mixed-back'));
+    expect((await readFile(client.path('mixed-back'))).equals(last)).toBe(true);
+  });
+
+  it('is removed where it did not change', async () => {
+    await client.run('mv', source, 's/box/quiet');
+    await expect(stat(source)).rejects.toThrow('ENOENT');
+  });
+
+  it('stays as an object that was replaced meanwhile', async () => {
+    await client.run('cp', source, 's/box/from');
+    front.before(
+      (method, path) => method === 'DELETE' && path.includes('/from'),
+      async () => {
+        const newer = await client.file('newer', 'newer');
+        await client.run('cp', newer, 'direct/box/from');
+      },
+    );
+    const { code, stderr } = await client.attempt('mv', 's/box/from', client.path('down'));
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the object was replaced while it was copied')]);
+    expect(await client.run('cat', 's/box/from')).toBe('newer');
+    expect(await readFile(client.path('down'), 'utf8')).toBe('as it was');
+  });
+});
+
+describe('two addresses of one server', { timeout: 60_000 }, () => {
+  it('are one place, so that a move keeps the object', async () => {
+    const source = await client.file('same', 'same');
+    await client.run('cp', source, 's/box/same');
+    const { code, stderr } = await client.attempt('mv', 's/box/same', 'direct/box/same');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is its own target')]);
+    expect(await client.run('cat', 's/box/same')).toBe('same');
+  });
+
+  it('are one place, so that a mirror into its own source is refused', async () => {
+    await client.run('cp', await client.file('inside', '1'), 's/box/in/x');
+    const { code, stderr } = await client.attempt('mirror', '--remove', 's/box', 'direct/box/in');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('within the source')]);
+    expect(await client.run('cat', 's/box/in/x')).toBe('1');
+  });
+
+  it('move an object to another key', async () => {
+    await client.run('cp', await client.file('other', '1'), 's/box/other');
+    await client.run('mv', 's/box/other', 'direct/box/other2');
+    expect(await client.keys('s/box/other')).toEqual(['other2']);
+  });
+});
+
+describe('mirror', { timeout: 60_000 }, () => {
+  it('replaces what changed within the second of its copy', async () => {
+    const folder = client.path('build');
+    await mkdir(folder);
+    await writeFile(`${folder}/out`, 'first.');
+    await client.run('mirror', '--overwrite', folder, 's/box/build');
+    await writeFile(`${folder}/out`, 'second');
+    await client.run('mirror', '--overwrite', folder, 's/box/build');
+    expect(await client.run('cat', 's/box/build/out')).toBe('second');
+  });
+
+  it('replaces an object whose ETag differs, although it is newer', async () => {
+    await client.run('mb', 's/one', 's/two');
+    await client.run('cp', await client.file('etag', '1st'), 's/one/x');
+    await client.run('cp', await client.file('etag', '2nd'), 's/two/x');
+    await client.run('mirror', '--overwrite', 's/one', 's/two');
+    expect(await client.run('cat', 's/two/x')).toBe('1st');
+  });
+
+  it('keeps what the source got after it was listed, and what was replaced in the target', async () => {
+    await client.run('mb', 's/three', 's/four');
+    await client.run('cp', await client.file('extraneous', '1'), 's/four/got');
+    await client.run('cp', client.path('extraneous'), 's/four/replaced');
+    front.before(
+      (method, path) => method === 'HEAD' && path.includes('three/got'),
+      async () => void (await client.run('cp', client.path('extraneous'), 'direct/three/got')),
+    );
+    front.before(
+      (method, path) => method === 'DELETE' && path.includes('four/replaced'),
+      async () => void (await client.run('cp', await client.file('newer', 'newer'), 'direct/four/replaced')),
+    );
+    const { code } = await client.attempt('mirror', '--remove', 's/three', 's/four');
+    expect([code, await client.keys('s/four')]).toEqual([1, ['got', 'replaced']]);
+  });
+
+  it('removes nothing below a folder that became a link', async () => {
+    const folder = client.path('linked');
+    await mkdir(`${folder}/k`, { recursive: true });
+    await writeFile(`${folder}/k/f`, '1');
+    await client.run('mirror', folder, 's/box/linked');
+    await rename(`${folder}/k`, client.path('elsewhere'));
+    await symlink(client.path('elsewhere'), `${folder}/k`);
+    await client.attempt('mirror', '--remove', folder, 's/box/linked');
+    expect(await client.keys('s/box/linked')).toEqual(['linked/k/f'.replace('linked/', '')]);
+  });
+
+  it('refuses a target that a link leads into the source', async () => {
+    await mkdir(client.path('outer/inner'), { recursive: true });
+    await symlink(client.path('outer/inner'), client.path('way-in'));
+    const { code, stderr } = await client.attempt('mirror', client.path('outer'), client.path('way-in'));
+    expect([code, stderr]).toEqual([1, expect.stringContaining('within the source')]);
+  });
+});
+
+describe('two sources of one name', { timeout: 60_000 }, () => {
+  it.each(['mv', 'cp'])('are not %s over each other', async (command) => {
+    for (const folder of ['x', 'y']) {
+      await mkdir(client.path(folder), { recursive: true });
+      await writeFile(client.path(`${folder}/f`), folder);
+    }
+    const target = `s/box/${command}-names/`;
+    const args = [client.path('x/f'), client.path('y/f'), target];
+    const { code, stderr } = await client.attempt(command, ...args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('become one name')]);
+    const stored = await client.run('cat', `${target}f`);
+    const left = await Promise.all(['x/f', 'y/f'].map((name) => readFile(client.path(name), 'utf8').catch(() => '')));
+    expect(new Set([stored, ...left])).toEqual(new Set(command === 'mv' ? ['x', 'y', ''] : ['x', 'y']));
+  });
+});
+
+describe('rm of a link to a folder', () => {
+  beforeEach(async () => {
+    await mkdir(client.path('behind'), { recursive: true });
+    await writeFile(client.path('behind/f'), 'kept');
+    await rm(client.path('link'), { force: true });
+    await symlink(client.path('behind'), client.path('link'));
+  });
+
+  it.each([[[]], [['--older-than', '0s']]])('removes the link alone (%j)', async (more) => {
+    await client.run('rm', '-r', '--force', ...more, client.path('link'));
+    await expect(stat(client.path('link'))).rejects.toThrow('ENOENT');
+    expect(await readFile(client.path('behind/f'), 'utf8')).toBe('kept');
+  });
+
+  it('is refused with a slash at its end', async () => {
+    const { code, stderr } = await client.attempt('rm', '-r', '--force', `${client.path('link')}/`);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is a link')]);
+    expect(await readFile(client.path('behind/f'), 'utf8')).toBe('kept');
+  });
+
+  it('removes a link that leads nowhere', async () => {
+    await symlink(client.path('nowhere'), client.path('dangling'));
+    await client.run('rm', client.path('dangling'));
+    await expect(readFile(client.path('dangling'))).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,60 @@
+import { createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+
+/** A second address of a server. Tests change things while a request is under way. */
+export interface WatchedFront {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** Acts before the next requests of this kind are passed on, once or as often as `times` says. */
+  before(isIt: (method: string, path: string) => boolean, act: () => Promise<void>, times?: number): void;
+  /** Forgets what has not happened. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+/** Starts a program in front of the server at `url` that passes each request and each answer on as it comes. */
+export async function startWatchedFront(url: string): Promise<WatchedFront> {
+  const { hostname, port } = new URL(url);
+  interface Waiting {
+    readonly isIt: (method: string, path: string) => boolean;
+    readonly act: () => Promise<void>;
+    times: number;
+  }
+  const waiting = new Set<Waiting>();
+
+  async function actBefore({ method = '', url: path = '' }: IncomingMessage): Promise<void> {
+    for (const one of waiting) {
+      if (!one.isIt(method, path)) continue;
+      one.times -= 1;
+      if (one.times === 0) waiting.delete(one);
+      await one.act();
+    }
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    const pass = async (): Promise<void> => {
+      await actBefore(incoming);
+      const { method, url: path, rawHeaders: headers } = incoming;
+      const passed = request({ hostname, port, method, path, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+        pipeline(answer, outgoing).catch(() => outgoing.destroy());
+      });
+      passed.on('error', () => outgoing.destroy());
+      // A client that breaks off its request must not leave a whole one at the server.
+      incoming.on('close', () => incoming.complete || passed.destroy());
+      incoming.pipe(passed);
+    };
+    pass().catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    before: (isIt, act, times = 1) => void waiting.add({ isIt, act, times }),
+    reset: () => waiting.clear(),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
