@@ -25,6 +25,7 @@ import type { CopyDestination } from './copy-destination.ts';
 import { keptAttributes } from './copy-one.ts';
 import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
+import { clockStepMs } from './source-state.ts';
 import { differsByDigest } from './differs-by-digest.ts';
 import type { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
@@ -164,8 +165,10 @@ async function changeOf(
 ): Promise<Change | undefined> {
   if (source.size !== target.size) return 'has another size';
   if (await differsByDigest(context, source, target, transfer.encryption)) return 'has other bytes';
-  // Some servers tell whole seconds: a source of the same second is copied once more.
-  if (source.modified.getTime() <= target.modified.getTime()) return undefined;
+  // A copy begins a step of the clock after the last change of its file. Some servers tell whole seconds: what changed in the second of its copy
+  // is copied once more.
+  const step = source.bucket === '' ? clockStepMs : 0;
+  if (source.modified.getTime() + step <= target.modified.getTime()) return undefined;
   const kept =
     options.preserve === true && target.bucket === '' ? await keptAttributes(context, found, transfer.encryption) : {};
   const isKept = kept.mtime !== undefined && Math.abs(kept.mtime * 1_000 - target.modified.getTime()) < 1_000;

@@ -20,11 +20,8 @@ export class SourceChangedError extends Error {
   readonly code = 'SourceChanged';
 }
 
-/** Nanoseconds. Kernels date changes in steps of up to 10 ms: a second change within one step leaves no trace. */
-const clockStepNs = 20_000_000n;
-
-/** Milliseconds. */
-const clockStepMs = 20;
+/** Milliseconds. Kernels date changes in steps of up to 10 ms: a second change within one step leaves no trace. */
+export const clockStepMs = 20;
 
 /**
  * Reads the state of a file, and follows links, as a copy does. It waits until the last change is older than a step of the clock, so that a
@@ -33,7 +30,7 @@ const clockStepMs = 20;
 export async function settledState(path: string): Promise<FileState> {
   const state = await readState(path);
   const age = BigInt(Date.now()) * 1_000_000n - state.changedNs;
-  if (age < 0n || age > clockStepNs) return state;
+  if (age < 0n || age > BigInt(clockStepMs) * 1_000_000n) return state;
   await sleep(clockStepMs);
   return readState(path);
 }
