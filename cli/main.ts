@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { failOnLostOutput } from '../platform/standard-output.ts';
 import { readVersion } from './version.ts';
 
 const interrupted = new AbortController();
@@ -26,8 +27,7 @@ if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) 
   process.channel?.unref();
 }
 
-// `coffer ls … | head` closes the pipe.
-process.stdout.on('error', () => process.exit(1));
+failOnLostOutput('coffer');
 
 /** The package of the client is CommonJS, which has no `await` outside of a function. */
 async function main(): Promise<void> {

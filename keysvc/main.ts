@@ -1,10 +1,13 @@
 import { errorText } from '../platform/system-error.ts';
+import { failOnLostOutput } from '../platform/standard-output.ts';
 import { ProgramError } from '../platform/program-error.ts';
 import { CommanderError } from 'commander';
 import { askSecret, interruption, readInput } from './commands/terminal.ts';
 import { makeProgram } from './commands/program.ts';
 
 const usageExit = 2;
+
+failOnLostOutput('keysvc');
 
 try {
   await makeProgram({

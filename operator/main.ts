@@ -2,14 +2,17 @@ import { errorText } from '../platform/system-error.ts';
 import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { createLogger } from '../platform/logger.ts';
+import { failOnLostOutput } from '../platform/standard-output.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { kubernetesCommand } from './runtime/kubernetes/kubernetes-command.ts';
 
 // Each command loads what it needs: a check of a provider starts in a pod of its own, and an operator is asked for its memory.
 
+failOnLostOutput('coffer-operator');
+
 const program = new Command('coffer-operator')
   .description('Runs Coffer as its custom resources describe it')
-  .version(manifest.version)
+  .version(`coffer-operator ${manifest.version}`, '-v, --version')
   .showHelpAfterError();
 
 program

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failOnLostOutput } from '../platform/standard-output.ts';
 import { endAtOnce, onShutdown } from '../platform/shutdown.ts';
 import { formatAddress, parseAddress } from '../platform/listen.ts';
 import { sharedBodyMemory } from '../platform/body-memory.ts';
@@ -29,6 +30,7 @@ const drainMs = 10_000;
 const auditMs = 5_000;
 
 async function main(): Promise<void> {
+  failOnLostOutput('coffer-server');
   sizeThreadPool(process.env, availableParallelism());
   const args = parseArguments(process.argv.slice(2));
   const settings = loadSettings({ env: overlay(process.env, args) });

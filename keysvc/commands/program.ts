@@ -30,7 +30,7 @@ Examples:
 export function makeProgram(terminal: Terminal): Command {
   const program = new Command('keysvc')
     .description('The key service: keeps named keys and makes data keys under them')
-    .version(packageJson.version)
+    .version(`keysvc ${packageJson.version}`, '-v, --version')
     .addHelpText('after', environmentHelp)
     .exitOverride();
   addServer(program);

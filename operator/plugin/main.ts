@@ -1,5 +1,6 @@
 import { KubeClient } from '../kube-client/kube-client.ts';
 import { fromKubeconfig } from '../kube-client/connection.ts';
+import { failOnLostOutput } from '../../platform/standard-output.ts';
 import { runPlugin, type Connected, type ConnectionFlags } from './program.ts';
 
 async function connect({ kubeconfig, context, namespace }: ConnectionFlags): Promise<Connected> {
@@ -11,8 +12,7 @@ async function connect({ kubeconfig, context, namespace }: ConnectionFlags): Pro
   return { cluster, namespace: namespace ?? connection.namespace ?? 'default' };
 }
 
-// `kubectl coffer status | head` closes the pipe: no reader is left.
-process.stdout.on('error', () => process.exit(1));
+failOnLostOutput('kubectl-coffer');
 
 process.exitCode = await runPlugin(process.argv.slice(2), {
   connect,

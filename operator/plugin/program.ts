@@ -86,7 +86,7 @@ export async function runPlugin(commandLine: readonly string[], io: PluginIo): P
 export function commands(io: PluginIo, exit: (code: number) => void): Command {
   const program = new Command('kubectl coffer')
     .description('Shows and steers the Tenants of a namespace and what they use')
-    .version(metadata.version)
+    .version(`kubectl-coffer ${metadata.version}`, '-v, --version')
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.error })
     .showHelpAfterError('(--help tells more)')

@@ -54,7 +54,7 @@ export function folderOf(words: readonly string[]): string | undefined {
 export function serverCommand(): Command {
   return new Command('coffer-server')
     .description('An S3-compatible object store.')
-    .version(packageJson.version)
+    .version(`coffer-server ${packageJson.version}`, '-v, --version')
     .argument('[DIR]', 'data folder (or SVC_VOLUMES)')
     .usage('[options] [DIR]')
     .allowExcessArguments()

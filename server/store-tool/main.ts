@@ -1,3 +1,4 @@
+import { failOnLostOutput } from '../../platform/standard-output.ts';
 import { run } from './program.ts';
 
 const interrupted = new AbortController();
@@ -9,8 +10,7 @@ if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) 
   process.on('disconnect', () => interrupted.abort(new Error('the launcher is gone')));
   process.channel?.unref();
 }
-// `coffer-store verify … | head` closes the pipe, so no reader is left.
-process.stdout.on('error', () => process.exit(1));
+failOnLostOutput('coffer-store');
 
 const { stdout, stderr, env } = process;
 process.exitCode = await run(process.argv.slice(2), { stdout, stderr, env, signal: interrupted.signal });
