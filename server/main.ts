@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { notifyServiceManager } from '../platform/service-manager.ts';
 import { failOnLostOutput } from '../platform/standard-output.ts';
 import { endAtOnce, onShutdown } from '../platform/shutdown.ts';
 import { formatAddress, parseAddress } from '../platform/listen.ts';
@@ -115,9 +116,13 @@ async function run({
   });
   const all = [background, ...http];
   for (const thread of all) thread.on('audit', ({ lines }) => audit?.take(lines));
+  const untold = (error: Error) => {
+    log.warn({ err: error }, 'systemd was not told the state of the service (systemd-notify)');
+  };
   const shutdownMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
   const hangup = settings.audit.file === undefined ? {} : { onHangup: () => audit?.reopen() };
   const askForStop = onShutdown({ log, timeoutMs: shutdownMs + drainMs + auditMs + 10_000, ...hangup }, async () => {
+    notifyServiceManager('STOPPING=1', untold);
     for (const thread of all) thread.send({ kind: 'unready' });
     // A server that was never ready has no clients that need the delay.
     if (served) await sleep(settings.shutdownDelayMs);
@@ -173,6 +178,7 @@ async function run({
   for (const thread of all) thread.send({ kind: 'announce' });
   served = true;
   log.info({ event: 'ready' }, 'ready');
+  notifyServiceManager('READY=1', untold);
 }
 
 function encryptionSentence({ keyService, secretKey }: ServerSettings): string {

@@ -17,6 +17,7 @@ import {
   tellClientSecret,
   type RunningDemo,
 } from './demo-identity-provider.ts';
+import { watchNpm } from './end-with-npm.ts';
 import { renderSummary } from './summary.ts';
 
 // `npm start -- [--state DIR] [--manifests DIR] [--no-demo-idp] [--programs DIR] [--verbose]`
@@ -129,12 +130,16 @@ async function main(): Promise<void> {
     issue: (message) => terminal.issue(message),
     childLine: (workload, line) => terminal.childLine(workload, line),
   });
-  onShutdown({ log: createLogger({ name: 'npm start', level: 'warn' }), timeoutMs: 60_000 }, async (reason) => {
-    terminal.say(`stopping (${reason})`);
-    await operator.stop();
-    await (await demo)?.stop();
-    terminal.say('stopped; data stay in the state folder');
-  });
+  const askForStop = onShutdown(
+    { log: createLogger({ name: 'npm start', level: 'warn' }), timeoutMs: 60_000 },
+    async (reason) => {
+      terminal.say(`stopping (${reason})`);
+      await operator.stop();
+      await (await demo)?.stop();
+      terminal.say('stopped; data stay in the state folder');
+    },
+  );
+  watchNpm(askForStop);
   const [tenant] = operator.resources().tenants.values();
   if (tenant === undefined) {
     terminal.issue(`there is no Tenant in ${options.manifests}: write one, and it is started`);
