@@ -31,7 +31,7 @@ export const identityProviderSpec = z.strictObject({
     .array(scope)
     .max(64)
     .optional()
-    .describe('Scopes asked for; all that discovery lists without it.')
+    .describe('Scopes asked for; without it `openid` and what the claims of this provider need.')
     .meta({ 'x-kubernetes-list-type': 'atomic' }),
   claimName: z.string().min(1).max(128).default('policy').describe('Claim whose values name policies.'),
   claimPrefix: z
