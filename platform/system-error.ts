@@ -1,7 +1,10 @@
 /** Messages of the system about a file, by code. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
+  EBUSY: 'the system or another program uses it',
+  EDQUOT: 'the quota of the user is used up',
   EEXIST: 'it exists already',
+  EIO: 'the disk reports an error',
   EISDIR: 'it is a folder',
   ELOOP: 'too many symbolic links',
   EMFILE: 'too many files are open',
@@ -15,7 +18,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Network errors have an address and no path. */
-function isOfFile(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
+export function isOfFile(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   if (!(error instanceof Error) || !('syscall' in error) || 'address' in error || 'hostname' in error) return false;
   return Object.hasOwn(reasons, (error as NodeJS.ErrnoException).code ?? '');
 }

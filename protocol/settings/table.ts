@@ -278,7 +278,11 @@ export const settings = [
     'Public client made at the provider for `coffer login`, whose tokens are accepted too; the client itself if it has no secret.',
   ),
   openid('DISPLAY_NAME', text, "Label of the console's sign-in button."),
-  openid('SCOPES', { kind: 'list' }, 'Scopes asked for, comma-separated; without it `openid` and what the claims of this provider need.'),
+  openid(
+    'SCOPES',
+    { kind: 'list' },
+    'Scopes asked for, comma-separated; without it `openid` and what the claims of this provider need.',
+  ),
   openid('CLAIM_NAME', text, 'Claim whose values name policies.', { default: 'policy' }),
   openid('CLAIM_PREFIX', text, 'Put before the name of the claim. Deprecated: give the whole name as claim_name.'),
   openid('CLAIM_USERINFO', onOff, 'Whether claims of the userinfo endpoint are added.', { default: 'off' }),

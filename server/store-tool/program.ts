@@ -1,4 +1,5 @@
 import { ProgramError } from '../../platform/program-error.ts';
+import { errorText, isOfFile } from '../../platform/system-error.ts';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { copyCommand, type CopyArguments } from './commands/copy.ts';
@@ -36,9 +37,12 @@ const invocation: ReadonlySet<string> = new Set(['usage', 'settings', 'store-add
 /** Errors whose message suffices for a user. Any other error is a defect and is shown with its stack. */
 const expected = [ProgramError, MaintenanceError];
 
-function explained(error: unknown, io: Io): string {
+/** Returns the message of an error for the user; a defect is shown with its stack. */
+export function explained(error: unknown, io: Pick<Io, 'signal'>): string {
   if (io.signal.aborted) return 'interrupted; run the same again, and it goes on where it can';
   if (!(error instanceof Error)) return String(error);
+  // The disk, or the path that was given, and no defect.
+  if (isOfFile(error)) return errorText(error);
   return isStoreUnavailable(error) || expected.some((kind) => error instanceof kind)
     ? error.message
     : (error.stack ?? error.message);
