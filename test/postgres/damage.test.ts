@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLogger } from '../../platform/logger.ts';
+import { key } from '../../server/store/keys.ts';
+import { folderMarker } from '../../server/store/blobs-marker.ts';
+import { writeCheckpoint } from '../../server/store/checkpoint.ts';
+import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
+import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
+import { makeDataFolder } from '../store-tool/data-folder.ts';
+import { storeToolHere } from '../store-tool/run-store-tool.ts';
+
+let postgres: TestPostgres;
+let base: Awaited<ReturnType<typeof temporaryFolder>>;
+let database: TestDatabase;
+let [settings, bodies] = ['', ''];
+
+beforeAll(async () => {
+  [postgres, base] = await Promise.all([startPostgres(), temporaryFolder()]);
+  database = await postgres.createDatabase();
+  bodies = join(base.path, 'bodies');
+  settings = join(base.path, 'store.env');
+  await mkdir(bodies);
+  const lines = [
+    `SVC_STORE_RECORDS=${database.url}`,
+    `SVC_STORE_RECORDS_PASSWORD=${database.password}`,
+    `SVC_STORE_BLOBS=files:${bodies}`,
+  ];
+  await writeFile(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
+  await makeDataFolder(join(base.path, 'data'), 10);
+  const copied = await storeToolHere(['copy', join(base.path, 'data'), settings]);
+  expect(copied.code, copied.stdout + copied.stderr).toBe(0);
+  await checkpoints(3);
+  expect((await storeToolHere(['read-only', 'on', settings])).code).toBe(0);
+}, 120_000);
+afterAll(async () => {
+  await postgres.remove();
+  await base.remove();
+});
+
+/** Without this row, no tool looks at a database. */
+const readOnly = `key = decode('${key('system', 'read-only').toString('hex')}', 'hex')`;
+
+const sql = (text: string) => postgres.asSuperuser(text, new URL(database.url).pathname.slice(1));
+
+async function checkpoints(count: number): Promise<void> {
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const records = await openPostgresRecordStore({ ...database, log });
+  for (let n = 0; n < count; n += 1) await writeCheckpoint({ records, marker: folderMarker(bodies) }, randomBytes);
+  await records.close();
+}
+
+async function verified() {
+  const { code, stdout, stderr } = await storeToolHere(['verify', settings, '--quick', '--grace', '0']);
+  return { code, said: stdout + stderr };
+}
+
+describe('the tables of a database', () => {
+  it('that are whole are not called complete, since nothing counts their rows', async () => {
+    const { code, said } = await verified();
+    expect(code, said).toBe(0);
+    expect(said).toContain('whether records are missing cannot be told');
+    expect(said).not.toContain('nothing is wrong');
+  });
+
+  it('that lost a row of an object with a body, its owner or its bucket are never called whole', async () => {
+    const rows = await sql(
+      `select encode(key, 'hex') as key from coffer_records where value is not null and not (${readOnly})`,
+    );
+    expect(rows.length).toBeGreaterThan(40);
+    let told = 0;
+    for (const { key: row } of rows) {
+      await sql(`create table gone as select * from coffer_records where key = decode('${String(row)}', 'hex')`);
+      await sql(`delete from coffer_records where key = decode('${String(row)}', 'hex')`);
+      const { code, said } = await verified();
+      const what = `${Buffer.from(String(row), 'hex').toString('latin1')}\n${said}`;
+      expect(said, what).not.toContain('nothing is wrong');
+      expect(said, what).not.toMatch(/\n\s+at /);
+      if (code !== 0) told += 1;
+      await sql(`insert into coffer_records select * from gone on conflict (key) do nothing`);
+      await sql('drop table gone');
+    }
+    expect(told).toBeGreaterThan(rows.length / 2);
+    expect((await verified()).code).toBe(0);
+  }, 600_000);
+
+  it('that are of yesterday, or empty, are told', async () => {
+    await sql('create table yesterday as select * from coffer_records');
+    await checkpoints(3);
+    await sql('create table today as select * from coffer_records');
+    for (const [table, words] of [
+      ['yesterday', 'of an earlier moment'],
+      [`yesterday where ${readOnly}`, 'the records are lost'],
+    ] as const) {
+      await sql('truncate coffer_records');
+      await sql(`insert into coffer_records select * from ${table}`);
+      const { code, said } = await verified();
+      expect(said).toContain(words);
+      expect(code).toBe(1);
+    }
+    await sql('truncate coffer_records');
+    await sql('insert into coffer_records select * from today');
+    expect((await verified()).code).toBe(0);
+  });
+});
