@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutBucketLifecycleConfigurationCommand,
+  PutBucketNotificationConfigurationCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventReceiver } from '../events/event-receiver.ts';
+import { replicate, sideOf, versionedBucket } from '../replication/replicated-buckets.ts';
+import { inFullForm } from '../support/full-form.ts';
+import { refusal, s3Client } from '../support/server/s3-client.ts';
+import { sharedServer } from '../support/server/shared-server.ts';
+import { type RunningServer, type ServerAccess, startServer, untilReady } from '../support/server/start-server.ts';
+import { temporaryFolder } from '../support/store/temporary-folder.ts';
+import { asRoot, classOf, tierOn } from '../tiering/tiered-servers.ts';
+import { storeToolHere } from './run-store-tool.ts';
+
+/** Seconds that both run beside each other. Bodies in a tier are removed some 90 seconds after their objects. */
+const together = Number(process.env['COFFER_TWINS_SECONDS'] ?? inFullForm(120, 4));
+const wait = { timeout: 60_000, interval: 100 };
+let base: Awaited<ReturnType<typeof temporaryFolder>>;
+let receiver: EventReceiver;
+let other: ServerAccess;
+let there: S3Client;
+let original: RunningServer;
+let client: S3Client;
+let env: Record<string, string>;
+const body = randomBytes(300_000);
+
+beforeAll(async () => {
+  [base, receiver, other] = await Promise.all([temporaryFolder(), EventReceiver.start(), sharedServer('right')]);
+  env = { SVC_NOTIFY_WEBHOOK_ENDPOINT_A: receiver.url, SVC_NOTIFY_WEBHOOK_ENABLE_A: 'on' };
+  original = await startServer({ folder: join(base.path, 'original'), env });
+  await untilReady(original);
+  client = s3Client(original);
+  there = s3Client(other);
+  await there.send(new CreateBucketCommand({ Bucket: 'twins-cold' }));
+  expect(await asRoot(original, 'PUT', 'tier?force=false', tierOn(other, 'twins-cold'))).toMatchObject({ status: 204 });
+  await client.send(new CreateBucketCommand({ Bucket: 'cool' }));
+  const Rules = [{ ID: 'all', Status: 'Enabled', Filter: {}, Transitions: [{ Days: 0, StorageClass: 'COLD' }] }];
+  await client.send(
+    // The SDK knows the classes of AWS alone.
+    new PutBucketLifecycleConfigurationCommand({ Bucket: 'cool', LifecycleConfiguration: { Rules } as never }),
+  );
+  await client.send(new CreateBucketCommand({ Bucket: 'told' }));
+  const NotificationConfiguration = {
+    QueueConfigurations: [
+      { Id: 'all', QueueArn: 'arn:minio:sqs:us-east-1:A:webhook', Events: ['s3:ObjectCreated:*' as const] },
+    ],
+  };
+  await client.send(new PutBucketNotificationConfigurationCommand({ Bucket: 'told', NotificationConfiguration }));
+  await versionedBucket(client, 'twins');
+  await versionedBucket(there, 'twins');
+  await replicate(sideOf(original), 'twins', sideOf(other));
+  for (const Key of ['one', 'two']) await client.send(new PutObjectCommand({ Bucket: 'cool', Key, Body: body }));
+}, 120_000);
+afterAll(async () => {
+  client?.destroy();
+  there?.destroy();
+  await original?.stop();
+  await receiver?.stop();
+  await base?.remove();
+});
+
+const keysIn = async (Bucket: string) =>
+  ((await there.send(new ListObjectsV2Command({ Bucket }))).Contents ?? []).map(({ Key }) => Key);
+const toldOf = (key: string) =>
+  receiver.events.filter(({ Records = [] }) => Records.some(({ s3 }) => s3.object.key === key)).length;
+
+async function read(from: S3Client, Key: string): Promise<Buffer> {
+  const { Body } = await from.send(new GetObjectCommand({ Bucket: 'cool', Key }));
+  return Buffer.from((await Body?.transformToByteArray()) ?? []);
+}
+
+describe('an original and a restored store beside each other', () => {
+  it('lose nothing of each other: the restored one acts for nobody until it is promoted', async () => {
+    for (const Key of ['one', 'two']) await expect.poll(() => classOf(client, 'cool', Key), wait).toBe('COLD');
+    const credentials = { COFFER_ACCESS_KEY: original.accessKey, COFFER_SECRET_KEY: original.secretKey };
+    const taken = await storeToolHere(['snapshot', 'monday', '--server', original.s3], credentials);
+    expect(taken.code, taken.stdout + taken.stderr).toBe(0);
+    const folder = join(base.path, 'restored');
+    const snapshot = join(original.folder, 'snapshots', 'monday');
+    const restored = await storeToolHere(['restore', snapshot, folder]);
+    expect(restored.code, restored.stdout + restored.stderr).toBe(0);
+    let twin = await startServer({ folder, env });
+    try {
+      await untilReady(twin);
+      const beside = s3Client(twin);
+      await twin.untilLogged('the store was restored from a snapshot');
+      expect(await refusal(read(beside, 'one'))).toMatchObject({ status: 503 });
+      await beside.send(new DeleteObjectCommand({ Bucket: 'cool', Key: 'one' }));
+      await beside.send(new PutObjectCommand({ Bucket: 'told', Key: 'by-the-twin', Body: 'x' }));
+      await beside.send(new PutObjectCommand({ Bucket: 'twins', Key: 'by-the-twin', Body: 'x' }));
+      await client.send(new PutObjectCommand({ Bucket: 'told', Key: 'by-the-original', Body: 'x' }));
+      await client.send(new PutObjectCommand({ Bucket: 'twins', Key: 'by-the-original', Body: 'x' }));
+      await expect
+        .poll(async () => JSON.stringify((await asRoot(twin, 'GET', 'info')).value), wait)
+        .toContain('the store was restored from a snapshot');
+      await expect.poll(() => toldOf('by-the-original'), wait).toBe(1);
+      await expect.poll(() => keysIn('twins'), wait).toContain('by-the-original');
+      await sleep(together * 1_000);
+      expect(toldOf('by-the-twin')).toBe(0);
+      expect(await keysIn('twins')).not.toContain('by-the-twin');
+      for (const Key of ['one', 'two']) expect((await read(client, Key)).equals(body)).toBe(true);
+      beside.destroy();
+      await twin.stop();
+
+      const promoted = await storeToolHere(['promote', folder]);
+      expect(promoted.code, promoted.stdout + promoted.stderr).toBe(0);
+      twin = await startServer({ folder, env });
+      await untilReady(twin);
+      const after = s3Client(twin);
+      expect((await read(after, 'two')).equals(body)).toBe(true);
+      await expect.poll(() => toldOf('by-the-twin'), wait).toBe(1);
+      await expect.poll(() => keysIn('twins'), wait).toContain('by-the-twin');
+      after.destroy();
+    } finally {
+      await twin.stop();
+    }
+  }, 7_200_000);
+});
