@@ -40,15 +40,6 @@ export class RecordTally {
     this.#change(key, revision, bytes, -1);
   }
 
-  /** Adds the counts of a group. */
-  plus({ group, records, bytes, sums: [one, other] }: RecordCount): void {
-    const sum = this.#group(group.toString('latin1'));
-    sum.records += records;
-    sum.bytes += bytes;
-    sum.one = (sum.one + one) >>> 0;
-    sum.other = (sum.other + other) >>> 0;
-  }
-
   counts(): readonly RecordCount[] {
     return [...this.#groups].map(([group, { records, bytes, one, other }]) => ({
       group: Buffer.from(group, 'latin1'),
@@ -108,6 +99,14 @@ export function decodeCount(value: Buffer): Omit<RecordCount, 'group'> {
     records: value.readDoubleBE(0),
     bytes: value.readDoubleBE(8),
     sums: [value.readUInt32BE(16), value.readUInt32BE(20)],
+  };
+}
+
+export function sumOf(one: Omit<RecordCount, 'group'>, other: Omit<RecordCount, 'group'>): Omit<RecordCount, 'group'> {
+  return {
+    records: one.records + other.records,
+    bytes: one.bytes + other.bytes,
+    sums: [(one.sums[0] + other.sums[0]) >>> 0, (one.sums[1] + other.sums[1]) >>> 0],
   };
 }
 

@@ -31,6 +31,23 @@ export async function readCopyState(records: Pick<RecordStore, 'get'>): Promise<
   return entry && (decodeRecord(entry.value, 'the copy') as CopyState);
 }
 
+/**
+ * Marks an empty target as that of a copy, before anything else is done: a server would take it for new otherwise, and one that started
+ * on it would make it a deployment of its own.
+ */
+export async function beginCopy(
+  records: RecordStore,
+  deploymentId: string,
+  random: (size: number) => Buffer,
+): Promise<void> {
+  if ((await readCopyState(records)) !== undefined) return;
+  await commitOnce(
+    records,
+    { expect: [{ kind: 'absent', key: copyKey }], put: [putCopyState(fresh(deploymentId))] },
+    random,
+  );
+}
+
 function putCopyState(state: CopyState): { readonly key: Buffer; readonly value: Buffer } {
   return { key: copyKey, value: encodeRecord(state) };
 }

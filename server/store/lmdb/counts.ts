@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import { decodeCount, encodeCount, type RecordCount, RecordTally } from '../record-counts.ts';
+import { decodeCount, encodeCount, type RecordCount, RecordTally, sumOf } from '../record-counts.ts';
 import { endOf } from '../keys.ts';
 import { type Environment, openEnvironment, RECORD_FILE } from './environment.ts';
 
@@ -46,11 +46,7 @@ export function addCounts(root: Root, changes: RecordTally): void {
       void root.put(key, encodeCount(change));
       continue;
     }
-    const sum = new RecordTally();
-    sum.plus({ group, ...decodeCount(stored) });
-    sum.plus({ group, ...change });
-    const [total] = sum.counts();
-    if (total === undefined) continue;
+    const total = sumOf(decodeCount(stored), change);
     void (total.records === 0 ? root.remove(key) : root.put(key, encodeCount(total)));
   }
 }
