@@ -43,6 +43,12 @@ export const maintenanceRoutes: readonly Route[] = [
       }),
   },
   {
+    method: 'POST',
+    path: cofferPath('promote'),
+    action: 'admin:PromoteStore',
+    serve: ({ services }) => withMaintenance(services, (maintenance) => maintenance.promote()),
+  },
+  {
     method: 'GET',
     path: cofferPath('read-only'),
     action: 'admin:SetReadOnly',

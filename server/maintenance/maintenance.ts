@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { quarantined, type QuarantinedObject } from '../objects/operations/quarantine.ts';
 import type { BlobStore } from '../store/blob-store.ts';
+import { blobsMarker } from '../store/blobs-marker.ts';
+import { promote } from '../store/checkpoint.ts';
+import { readUnpromoted, unpromotedText } from '../store/promotion.ts';
 import { isReadOnly, setReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
@@ -20,6 +24,8 @@ export interface Maintenance {
   quarantined(after: StoredPlace | undefined, limit: number): Promise<QuarantinePage>;
   setReadOnly(readOnly: boolean): Promise<void>;
   isReadOnly(): Promise<boolean>;
+  /** Lets a restored store go on for its deployment. `promoted` says why it had to be; absent where it went on already. */
+  promote(): Promise<{ readonly promoted?: string }>;
 }
 
 /** Quarantined objects, and the place after which the next page begins; it is absent after the last page. */
@@ -90,6 +96,12 @@ export function createMaintenance({
     },
     setReadOnly: (readOnly) => setReadOnly(records, readOnly),
     isReadOnly: () => isReadOnly(records),
+    async promote() {
+      const unpromoted = await readUnpromoted(records);
+      if (unpromoted === undefined) return {};
+      await promote({ records, marker: await blobsMarker(addresses.blobs) }, randomBytes);
+      return { promoted: unpromotedText(unpromoted) };
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { errorText, isOfFile } from '../../platform/system-error.ts';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { copyCommand, type CopyArguments } from './commands/copy.ts';
-import { promoteCommand } from './commands/promote.ts';
+import { promoteCommand, type PromoteArguments } from './commands/promote.ts';
 import { readOnlyCommand } from './commands/read-only.ts';
 import { restoreCommand, snapshotCommand, type SnapshotArguments } from './commands/snapshot.ts';
 import { verifyCommand, type VerifyArguments } from './commands/verify.ts';
@@ -96,9 +96,11 @@ Exit codes: 0 nothing is wrong; 1 something was found, or it failed; 2 the comma
     .action(async (snapshot: string, folder: string, options: { json?: boolean; damaged?: boolean }) =>
       done(await restoreCommand(snapshot, folder, options, io)),
     );
-  command('promote', 'let a restored store go on in place of the original')
-    .argument('<store>', 'data folder or file of settings; stop the server of a data folder before')
-    .action(async (store: string, options: { json?: boolean }) => done(await promoteCommand(store, options, io)));
+  withServer(command('promote', 'let a restored store go on in place of the original'))
+    .argument('[store]', 'data folder or file of settings; stop the server of a data folder before, or ask it')
+    .action(async (store: string | undefined, options: PromoteArguments) =>
+      done(await promoteCommand(store, options, io)),
+    );
   withServer(command('read-only', 'let servers refuse changes, or take them again'))
     .addArgument(new Argument('<mode>').choices(['on', 'off']))
     .argument('[store]', 'data folder or file of settings; the environment says it where absent')

@@ -59,4 +59,4 @@ export function unpromotedText({ reason, taken }: Unpromoted): string {
 
 /** What an unpromoted store does not do, and how that ends. */
 export const unpromotedAdvice =
-  'it removes nothing, and leaves tiers, replication, events and sites alone; if it goes on for its deployment, stop its server and run "coffer-store promote"';
+  'it removes nothing, and leaves tiers, replication, events and sites alone; if it goes on for its deployment, run "coffer-store promote"';

@@ -110,12 +110,13 @@ describe('an original and a restored store beside each other', () => {
       expect(await keysIn('twins')).not.toContain('by-the-twin');
       for (const Key of ['one', 'two']) expect((await read(client, Key)).equals(body)).toBe(true);
       beside.destroy();
+      // A restart changes nothing about it.
       await twin.stop();
-
-      const promoted = await storeToolHere(['promote', folder]);
-      expect(promoted.code, promoted.stdout + promoted.stderr).toBe(0);
       twin = await startServer({ folder, env });
       await untilReady(twin);
+      expect(toldOf('by-the-twin')).toBe(0);
+      const promoted = await storeToolHere(['promote', '--server', twin.s3], credentials);
+      expect(promoted.code, promoted.stdout + promoted.stderr).toBe(0);
       const after = s3Client(twin);
       expect((await read(after, 'two')).equals(body)).toBe(true);
       await expect.poll(() => toldOf('by-the-twin'), wait).toBe(1);
