@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   const folders: DataFolder[] = [];
   try {
     for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
-    prepareRecordFile(places);
+    await prepareRecordFile(places);
     await run({ settings, places, folders, log, live, tls });
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));

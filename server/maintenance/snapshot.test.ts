@@ -1,8 +1,13 @@
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { body, put, randomBody, testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
-import { removeQueuedBlobs } from '../objects/garbage-collection.ts';
+import { isReadOnly, setReadOnly } from '../store/commits.ts';
+import { within as recordsWithin } from '../store/keys.ts';
+import { readUnpromoted } from '../store/promotion.ts';
+import { snapshotDifferences } from './snapshot-files.ts';
+import { holdGarbageCollection, isGarbageCollectionHeld, removeQueuedBlobs } from '../objects/garbage-collection.ts';
 import { openDataFolder, type DataFolder } from '../store/data-folder.ts';
 import { openFilesBlobStore } from '../store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
@@ -197,6 +202,62 @@ describe('a restored snapshot', () => {
       expect((await allBlockSums(stores.records)).size).toBe(5);
     });
     expect(await verified(restored)).toEqual([]);
+  });
+
+  it('fills a folder that is there in place, as a mount point, also through a link', async () => {
+    const out = join(base.path, 'out');
+    await takeSnapshot({ records, folder, out });
+    const [mounted, link] = [join(base.path, 'mounted'), join(base.path, 'link')];
+    await mkdir(join(mounted, 'lost+found'), { recursive: true });
+    await symlink(mounted, link);
+    const { ino } = await stat(mounted);
+    await restoreSnapshot(out, link);
+    expect((await stat(mounted)).ino).toBe(ino);
+    expect(await verified(mounted)).toEqual([]);
+    expect(await readdir(base.path)).toEqual(['data', 'link', 'mounted', 'out']);
+  });
+
+  it('is no data folder before it is complete, and what a killed restore left behind is replaced', async () => {
+    const out = join(base.path, 'out');
+    await takeSnapshot({ records, folder, out });
+    const target = join(base.path, 'target');
+    await mkdir(join(target, 'blobs'), { recursive: true });
+    await writeFile(join(target, 'restore-unfinished'), '');
+    await writeFile(join(target, 'blobs', 'half'), 'x');
+    await expect(openDataFolder(target)).rejects.toThrow('no data of Coffer');
+    const stop = new AbortController();
+    stop.abort(new Error('stopped'));
+    await expect(restoreSnapshot(out, target, stop.signal)).rejects.toThrow('stopped');
+    expect(await readdir(target)).toEqual([]);
+    await restoreSnapshot(out, target);
+    expect((await readdir(target)).sort()).toEqual(['blobs', 'format.json', 'records']);
+    expect(await verified(target)).toEqual([]);
+  });
+
+  it('has nothing of the moment in which it was taken, and must be promoted', async () => {
+    await setReadOnly(records, true);
+    const hold = await holdGarbageCollection(records, { clock: Date.now, random: randomBytes });
+    const [out, restored] = [join(base.path, 'out'), join(base.path, 'restored')];
+    await takeSnapshot({ records, folder, out });
+    await hold.release();
+    await restoreSnapshot(out, restored);
+    for (const path of [out, restored]) {
+      await within(path, async (stores) => {
+        expect(await isReadOnly(stores.records)).toBe(false);
+        expect(await Array.fromAsync(stores.records.scan(recordsWithin('hold')))).toEqual([]);
+        expect(await readUnpromoted(stores.records)).toMatchObject({ reason: 'restored', taken: expect.any(String) });
+        expect(await isGarbageCollectionHeld(stores.records, Date.now())).toBe(true);
+      });
+    }
+    expect(await readUnpromoted(records)).toBeUndefined();
+  });
+
+  it('is compared with its checksums before a byte is written', async () => {
+    const out = join(base.path, 'out');
+    await takeSnapshot({ records, folder, out });
+    expect(await snapshotDifferences(out)).toEqual([]);
+    await writeFile(join(out, 'format.json'), `${await readFile(join(out, 'format.json'), 'utf8')} `);
+    expect(await snapshotDifferences(out)).toEqual([expect.stringContaining('format.json has')]);
   });
 
   it('does not replace anything', async () => {

@@ -4,17 +4,18 @@ import { ProgramError } from '../../platform/program-error.ts';
 import { markerName } from '../store/blobs-marker.ts';
 import { countRecords } from '../store/lmdb/counts.ts';
 import { RECORD_FILE } from '../store/lmdb/environment.ts';
-import { checkRecordFile } from '../store/lmdb/read-only.ts';
+import { compareCounts } from '../maintenance/verify/compare-counts.ts';
+import { checkRecordFile, openLmdbReadOnly } from '../store/lmdb/read-only.ts';
 import type { StorePlaces } from '../store/store-address.ts';
 
-/** A start looks at all pages of a record file up to this size, which takes half a second, and at the branches of a larger one. */
+/** A start looks at all pages and records of a file up to this size, which takes a second, and at the branches of a larger one. */
 const MAX_LOOKED_AT = 256 * 1024 * 1024;
 
 /**
  * Looks at the record file before a thread opens it, and counts the records of an older server. The caller holds the lock of the folder.
  * Throws `ProgramError` where records are lost: LMDB would end the process, or make a new file in the place of the old one.
  */
-export function prepareRecordFile({ records, blobs }: StorePlaces): void {
+export async function prepareRecordFile({ records, blobs }: StorePlaces): Promise<void> {
   if (records.kind !== 'lmdb') return;
   const path = join(records.folder, RECORD_FILE);
   if (!existsSync(path)) {
@@ -25,6 +26,24 @@ export function prepareRecordFile({ records, blobs }: StorePlaces): void {
         'a snapshot to another folder ("coffer-store restore"); the bodies stay as they are until then',
     );
   }
-  checkRecordFile(records.folder, { leaves: statSync(path).size <= MAX_LOOKED_AT });
-  countRecords(records.folder, { maxBytes: MAX_LOOKED_AT });
+  const isSmall = statSync(path).size <= MAX_LOOKED_AT;
+  checkRecordFile(records.folder, { leaves: isSmall });
+  if (!isSmall) return;
+  const opened = openLmdbReadOnly(records.folder);
+  let counted = false;
+  try {
+    counted = (await opened.counts?.()) !== undefined;
+    for await (const { message } of compareCounts(opened)) throw lostRecords(path, message);
+  } finally {
+    await opened.close();
+  }
+  if (!counted) countRecords(records.folder);
+}
+
+function lostRecords(path: string, message: string): ProgramError {
+  return new ProgramError(
+    'record-file',
+    `records in ${path} are lost: ${message}. Keep the folder as it is, since the bodies in it are still needed, and look at it with "coffer-store verify"; ` +
+      'restore a snapshot to another folder ("coffer-store restore")',
+  );
 }

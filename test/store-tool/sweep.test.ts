@@ -15,6 +15,8 @@ import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { storePlaces } from '../../server/store/store-address.ts';
 import { inFullForm } from '../support/full-form.ts';
 import { put, testLayer } from '../support/objects/test-layer.ts';
+import { programArguments, programEnvironment } from '../support/process/program.ts';
+import { runCommand } from '../support/process/run-command.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { addVersions, makeDataFolder } from './data-folder.ts';
 import { storeToolHere } from './run-store-tool.ts';
@@ -66,7 +68,7 @@ async function started<T>(
 ): Promise<T> {
   const data = await openDataFolder(folder);
   try {
-    prepareRecordFile(storePlaces(loadStoreSettings({ env: { SVC_CONFIG_ENV_FILE: '/dev/null' } }).stores, folder));
+    await start(folder);
     const records = openLmdbRecordStore({ folder: data.recordsFolder });
     try {
       const blobs = openFilesBlobStore(data.blobsFolder);
@@ -82,6 +84,13 @@ async function started<T>(
   } finally {
     await data.close();
   }
+}
+
+/** Looks at the records as a start does. */
+function start(folder: string): Promise<void> {
+  return prepareRecordFile(
+    storePlaces(loadStoreSettings({ env: { SVC_CONFIG_ENV_FILE: '/dev/null' } }).stores, folder),
+  );
 }
 
 /** All records, as LMDB reads them. */
@@ -144,6 +153,11 @@ describe('a page of the records', () => {
             told += 1;
             expect(said(result), what).not.toContain('nothing is wrong');
             expect(said(result), what).not.toMatch(/\n\s+at /);
+            // A head of yesterday leaves the records of one commit before, whole: the checkpoint beside the bodies shows that. A start does not
+            // read the values, which the other store has under the same keys and revisions.
+            if (!said(result).includes('mismatched-stores') && way !== 'of another store') {
+              await expect(start(today), what).rejects.toMatchObject({ code: 'record-file' });
+            }
           }
           if (result.code !== 0 && told % 7 === 1) {
             const target = join(base.path, 'target');
@@ -222,10 +236,10 @@ describe('a file of the store', () => {
         await rm(`${damaged}-target`, { recursive: true, force: true });
       }
       expect(await filesOf(damaged)).toEqual(files);
-      const start = await started(damaged, ({ unpromoted }) => Promise.resolve(unpromoted)).catch(
+      const outcome = await started(damaged, ({ unpromoted }) => Promise.resolve(unpromoted)).catch(
         (error: unknown) => error,
       );
-      expect(start, name).toBeDefined();
+      expect(outcome, name).toBeDefined();
       await cp(join(today, name), join(damaged, name));
       expect((await storeToolHere(['verify', damaged])).code).toBe(0);
     } finally {
@@ -245,6 +259,42 @@ async function queuedBlobs(): Promise<readonly string[]> {
   } finally {
     await records.close();
   }
+}
+
+describe('a server', () => {
+  it('ends with a sentence on a record file that is damaged or gone, and makes nothing anew', async () => {
+    const damaged = join(base.path, 'served');
+    await cp(today, damaged, { recursive: true });
+    const path = join(damaged, 'records', 'data.mdb');
+    const whole = await readFile(path);
+    for (const [way, damage] of [
+      [
+        'overwritten',
+        () => writeFile(path, Buffer.concat([whole.subarray(0, 8 * PAGE), randomBytes(whole.length - 8 * PAGE)])),
+      ],
+      ['empty', () => truncate(path, 0)],
+      ['gone', () => rm(path)],
+    ] as const) {
+      await damage();
+      const { code, said: words } = await runServer(damaged);
+      expect(code, `${way}\n${words}`).toBe(1);
+      expect(words).toMatch(/coffer-server: .*record file .*(damaged|missing)/);
+      expect(words).not.toMatch(/\n\s+at /);
+    }
+    expect(await filesOf(damaged)).not.toContain(join('records', 'data.mdb'));
+    await rm(damaged, { recursive: true });
+  });
+});
+
+/** Runs a server to its end. */
+async function runServer(folder: string): Promise<{ readonly code: number | null; readonly said: string }> {
+  const program = programArguments(new URL('../../server/main.ts', import.meta.url));
+  const ports = ['--address', '127.0.0.1:0', '--console-address', '127.0.0.1:0'];
+  const root = { SVC_ROOT_USER: 'root', SVC_ROOT_PASSWORD: 'root-password', SVC_CONFIG_ENV_FILE: '/dev/null' };
+  const { code, stdout, stderr } = await runCommand(process.execPath, [...program, folder, ...ports], {
+    env: { ...programEnvironment, ...root },
+  });
+  return { code, said: stdout + stderr };
 }
 
 describe('a store that is only looked at', () => {
