@@ -213,6 +213,7 @@ export const nightly = /** @type {const} */ ([
   ['linearizability 200000', 30],
   ['compaction 200000', 30],
   ['damage', 15],
+  ['stores 60', 90],
   ['digests', 15],
   ['versions', 20],
   ['events 20000', 30],
