@@ -8,8 +8,8 @@ import { compareCounts } from '../maintenance/verify/compare-counts.ts';
 import { checkRecordFile, openLmdbReadOnly } from '../store/lmdb/read-only.ts';
 import type { StorePlaces } from '../store/store-address.ts';
 
-/** A start looks at all pages and records of a file up to this size, which takes a second, and at the branches of a larger one. */
-const MAX_LOOKED_AT = 256 * 1024 * 1024;
+/** A start looks at all pages and records of a file up to this size, which takes less than half a second, and at the branches of a larger one. */
+const MAX_LOOKED_AT = 64 * 1024 * 1024;
 
 /**
  * Looks at the record file before a thread opens it, and counts the records of an older server. The caller holds the lock of the folder.
