@@ -1,3 +1,4 @@
+import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { randomUUID } from 'node:crypto';
 import type { ReplicationConfiguration, ReplicationRule } from '../../protocol/s3/bucket-replication.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -63,7 +64,7 @@ export class SiteRules {
     const { targets, objects } = this.#options;
     const stored = (await targets.all()).filter(({ target }) => target.site !== undefined);
     for (const bucket of new Set(stored.map(({ target }) => target.sourceBucket))) {
-      const configuration = await objects.getBucketReplication(bucket).catch(() => undefined);
+      const configuration = await objects.getBucketReplication(bucket).catch(ofMissingBucket);
       const after = configuration && withSiteRules(configuration, new Map());
       if (after !== undefined) {
         await objects.putBucketReplication(bucket, after.rules.length === 0 ? undefined : after);
@@ -80,6 +81,12 @@ export class SiteRules {
     const resync = { id: randomUUID(), before: this.#options.clock() };
     await this.#options.targets.replace(stored, { ...stored.target, resync });
   }
+}
+
+/** A removed bucket has no rules. Rules that cannot be read would stay without their targets. */
+function ofMissingBucket(error: unknown): undefined {
+  if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
+  throw error;
 }
 
 function placeOf(bucket: string, { endpoint, deploymentId, bandwidthLimit }: Site, { secretKey }: SiteState) {
