@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { VaultKeyStoreSettings } from '../../keysvc/keystores/keystore-settings.ts';
 import type { KeyStore } from '../../keysvc/keystores/keystore.ts';
+import { makeKey } from '../../keysvc/keys/key.ts';
+import { Keyring } from '../../keysvc/keys/keyring.ts';
 import { openVaultKeyStore } from '../../keysvc/keystores/vault/vault-keystore.ts';
 import { vaultConformance } from '../support/keysvc/vault.conformance.ts';
 import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
@@ -73,6 +75,51 @@ describe('a real Vault', () => {
     const store = await open(login, { ...mutual, tls: { caFile: vault.caFile, certFile, keyFile } });
     await store.create('my-key', record);
     expect(await store.get('my-key')).toEqual(record);
+  });
+
+  it('seals records by its transit engine', async () => {
+    await vault.call('POST', 'sys/mounts/transit', { type: 'transit' });
+    await vault.must('POST', 'transit/keys/master', {});
+    await vault.setRules({
+      'kv/data/*': ['create', 'read'],
+      'transit/encrypt/master': ['update'],
+      'transit/decrypt/master': ['update'],
+    });
+    const store = await open(login, { transit: { engine: 'transit', key: 'master' } });
+    await store.create('my-key', record);
+    const kept = await vault.must('GET', 'kv/data/coffer/my-key');
+    expect(JSON.stringify(kept)).toContain('"my-key":"vault:v1:');
+    expect(await store.get('my-key')).toEqual(record);
+    await expect((await open(login)).get('my-key')).rejects.toThrow(/keystore\.vault\.transit/);
+  });
+
+  it('serves a key with a policy for its one record', async () => {
+    await vault.setRules({ 'kv/data/coffer/a': ['create', 'read'] });
+    const keyring = new Keyring(await open(login), { any: 1, unused: 1, offline: 0 });
+    try {
+      await keyring.create('a', makeKey(new Date()));
+      await expect(keyring.get('a')).resolves.toBeDefined();
+      await expect(keyring.get('b')).rejects.toMatchObject({ code: 'refused' });
+    } finally {
+      await keyring.close();
+    }
+  });
+
+  it.each(['v1', 'v2'] as const)('whose engine is disabled is an outage, and never an absence: %s', async (version) => {
+    const emptied = await vault.emptied(version);
+    await emptied.http.close();
+    const store = await open(emptied.login, { version });
+    await store.create('my-key', record);
+    await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+    await vault.must('DELETE', 'sys/mounts/kv');
+    for (const call of [
+      () => store.get('my-key'),
+      () => store.create('other', record),
+      () => store.delete('my-key'),
+      () => Array.fromAsync(store.list()),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ code: expect.stringMatching(/unavailable|refused/) as string });
+    }
   });
 
   it('is asked again once it is unsealed', async () => {

@@ -79,6 +79,50 @@ describe('Vault', () => {
     await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
   });
 
+  it.each(['v1', 'v2'] as const)(
+    'holds records that its transit engine sealed, and opens them: %s',
+    async (version) => {
+      const store = await start(version, { transit: { engine: 'transit', key: 'master' } });
+      const record = Buffer.from('record of a key');
+      await store.create('my-key', record);
+      expect(double.http.requests.map(({ body }) => body).join('')).toContain('"my-key":"vault:v1:');
+      expect(await store.get('my-key')).toEqual(record);
+      // A record from before the setting is plain.
+      double.put('old', { old: 'plain record' });
+      expect((await store.get('old')).toString()).toBe('plain record');
+      const without = new VaultKeyStore(vaultSettings(double, version), { clock: double.clock, attemptMs: 60_000 });
+      await expect(without.get('my-key')).rejects.toMatchObject({
+        code: 'refused',
+        message: expect.stringContaining('keystore.vault.transit') as string,
+      });
+      const wrong = vaultSettings(double, version, { transit: { engine: 'transit', key: 'other' } });
+      const other = new VaultKeyStore(wrong, { clock: double.clock, attemptMs: 60_000 });
+      await expect(other.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
+    },
+  );
+
+  it('is followed once from a standby to the active one', async () => {
+    const store = await start('v2');
+    const standby = await VaultDouble.start(double.clock, 'v2');
+    try {
+      standby.http.faultOf = ({ url }) => ({
+        status: 307,
+        headers: { location: `${double.http.url}${url.pathname}${url.search}` },
+      });
+      const redirected = new VaultKeyStore(
+        { ...vaultSettings(double, 'v2'), endpoint: standby.http.url },
+        { clock: double.clock, attemptMs: 60_000 },
+      );
+      await redirected.create('my-key', Buffer.from('record'));
+      expect((await store.get('my-key')).toString()).toBe('record');
+      // A standby that leads to a standby is an outage.
+      double.http.faultOf = standby.http.faultOf;
+      await expect(redirected.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
+    } finally {
+      await standby.http.close();
+    }
+  });
+
   it('is not opened without the certificates that the settings name', async () => {
     const store = await start('v2');
     await store.close();

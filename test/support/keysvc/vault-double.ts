@@ -101,6 +101,7 @@ export class VaultDouble implements VaultUnderTest {
     const token = this.#tokens.get(String(request.headers['x-vault-token']));
     if (token === undefined || token.until <= this.clock.now())
       return errors(403, 'permission denied', 'invalid token');
+    if (path.startsWith('transit/')) return transit(path, JSON.parse(request.body) as Record<string, string>);
     if (!path.startsWith('kv/')) return errors(404, `no handler for route "${path}"`);
     return this.#version === 'v1' ? this.#v1(path.slice(3), request) : this.#v2(path.slice(3), request);
   }
@@ -230,6 +231,19 @@ function readV2(versions: readonly Version[], number: number): DoubleAnswer {
   const isGone = version.deletedAt !== undefined;
   const metadata = { version: number, deletion_time: version.deletedAt ?? '', destroyed: version.destroyed === true };
   return { status: isGone ? 404 : 200, body: { data: { data: isGone ? null : version.data, metadata } } };
+}
+
+/** @see https://developer.hashicorp.com/vault/api-docs/secret/transit */
+function transit(path: string, body: Record<string, string>): DoubleAnswer {
+  const prefix = 'vault:v1:';
+  if (path === 'transit/encrypt/master')
+    return {
+      status: 200,
+      body: { data: { ciphertext: `${prefix}${String(body['plaintext']).split('').reverse().join('')}` } },
+    };
+  if (path !== 'transit/decrypt/master') return errors(400, 'encryption key not found');
+  const plaintext = String(body['ciphertext']).slice(prefix.length).split('').reverse().join('');
+  return { status: 200, body: { data: { plaintext } } };
 }
 
 function errors(status: number, ...errors: readonly string[]): DoubleAnswer {
