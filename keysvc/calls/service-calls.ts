@@ -25,9 +25,13 @@ export async function status({ service }: Call): Promise<Answer> {
   });
 }
 
-/** Reports whether the key store answers, for load balancers and probes. */
-export async function ready({ service }: Call): Promise<Answer> {
+/**
+ * Reports whether the key store answers, for load balancers and probes. With `store=ignore` it reports only the state of this server: an
+ * outage of the store makes every replica unready at once, and then none could serve the keys that it has in memory.
+ */
+export async function ready({ service, request }: Call): Promise<Answer> {
   if (service.leaving()) throw callError('stopping');
+  if (/[?&]store=ignore(?:&|$)/.test(request.url ?? '')) return empty;
   try {
     await service.keyring.latency();
     return empty;
@@ -51,6 +55,7 @@ async function keyStoreState(service: Call['service']): Promise<object> {
 }
 
 export async function metrics({ service }: Call): Promise<Answer> {
+  await service.keyring.probe();
   return { kind: 'text', ...(await service.metrics.text()) };
 }
 

@@ -35,6 +35,12 @@ export class ServiceMetrics {
     this.#gauge('kes_system_mem_stack_used', 'Bytes of stack in use: not known, always 0', () => 0);
   }
 
+  /** Adds the state of the key store. */
+  addKeyStore(isDown: () => boolean): void {
+    const help = 'Whether the key store answered when it was last asked: 1, or 0';
+    this.#gauge('keysvc_keystore_up', help, () => (isDown() ? 0 : 1));
+  }
+
   /** Adds the end of the validity of the certificate in use, milliseconds since 1970. */
   addCertificate(expires: () => number): void {
     const help = 'End of the validity of the certificate, seconds since 1970';

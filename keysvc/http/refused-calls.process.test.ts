@@ -106,6 +106,17 @@ describe('without a certificate anyone may ask', () => {
     expect(JSON.parse((await server.ask('GET', '/v1/status')).text)).toMatchObject({ keystore_unavailable: true });
     server.store.failure = undefined;
   });
+
+  it('for the readiness of the server alone, whose key store is a metric', async () => {
+    const up = async () => /^keysvc_keystore_up (\d)$/m.exec((await server.ask('GET', '/v1/metrics')).text)?.[1];
+    expect(await up()).toBe('1');
+    server.store.failure = new KeyError('unreachable', 'no answer');
+    expect((await server.ask('GET', '/v1/ready?store=ignore', undefined, null)).status).toBe(200);
+    expect((await server.ask('GET', '/v1/ready?store=other', undefined, null)).status).toBe(504);
+    expect(await up()).toBe('0');
+    server.store.failure = undefined;
+    expect(await up()).toBe('1');
+  });
 });
 
 describe('a key store that fails', () => {

@@ -111,6 +111,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
   const errors = new ErrorLog();
   const startedAt = now();
   const metrics = new ServiceMetrics(startedAt, now);
+  metrics.addKeyStore(() => keyring.isDown);
   metrics.addCertificate(() => expiresAt(tls.current.cert));
   audit.on('event', () => metrics.audited());
   errors.on('event', () => metrics.failed());

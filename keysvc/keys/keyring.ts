@@ -115,6 +115,11 @@ export class Keyring {
     return Math.max(1, Math.round(performance.now() - start));
   }
 
+  /** Reports whether the store did not answer when it was last asked. */
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
   /** Probes the store. */
   async probe(): Promise<void> {
     try {

@@ -86,8 +86,9 @@ export function renderKeyService(
       ...(files === undefined ? [] : [keysMount(kms, users, files)]),
       ...filesMount('keystore', keystore.files),
     ],
-    // The configuration opens this path to all: it only reports whether the keystore answers.
-    readiness: { kind: 'http', port: 'api', path: '/v1/ready', tls: true },
+    // The configuration opens this path to all. The state of the keystore is not the pod's own: with it an outage would take every pod out of
+    // the service, and the keys in their memory with them. A pod begins to listen when the keystore has given it the listed keys.
+    readiness: { kind: 'http', port: 'api', path: '/v1/ready?store=ignore', tls: true },
     liveness: { kind: 'connect', port: 'api' },
     dependsOn: [],
     ...(movers.length === 0 ? {} : { clientCertificates: [keyProofCertificate(name)] }),
