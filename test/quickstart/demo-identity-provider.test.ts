@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDemoProvider } from '../../examples/demo-identity-provider/provider.ts';
 import { listen } from '../../platform/listen.ts';
 import { discover } from '../../platform/openid/discovery.ts';
-import { probeClient } from '../../platform/openid/probe.ts';
+import { probeClient, probeRedirect } from '../../platform/openid/probe.ts';
+import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
 import { freePort } from '../support/process/free-port.ts';
 
 const users = [{ name: 'bob', password: 'bobs-password', policy: ['readonly', 'diagnostics'] }];
@@ -155,5 +156,20 @@ describe('the authorization code flow', () => {
   ])('does not send a code to %s', async (uri) => {
     const answer = await new Browser().open(authorization({ redirect_uri: uri }));
     expect(answer.headers.get('location')).toBeNull();
+  });
+});
+
+describe('a scope that the client does not have', () => {
+  const asked = { clientId: 'coffer', redirectUri: 'http://127.0.0.1:9090/oauth_callback' };
+
+  it('ends a sign-in as at Keycloak, before a login', async () => {
+    const metadata = await discover(`${issuer}/.well-known/openid-configuration`);
+    const probe = (...scopes: string[]) => probeRedirect(metadata, { ...asked, scopes }, createProviderFetch());
+    expect(await probe('openid', 'email', 'profile')).toEqual({ kind: 'accepted' });
+    await expect(probe('openid', 'preferred_username')).rejects.toMatchObject({ code: 'ScopeRefused' });
+  });
+
+  it('gives no token', async () => {
+    expect(await password({ scope: 'openid preferred_username' })).toMatchObject({ error: 'invalid_scope' });
   });
 });
