@@ -20,6 +20,7 @@ export type ResourceErrorCode =
   | 'CertificateMissing'
   // A managed resource does not fit what its tenant has.
   | 'AccessKeyTaken'
+  | 'CredentialsDiffer'
   | 'BucketNotEmpty'
   | 'Expired'
   | 'IdentityProviderNotFound'

@@ -168,4 +168,5 @@ export const credentialsStatus = z.strictObject({
   ...common(basic),
   accessKey: z.string().max(128).optional().describe('The access key.'),
   credentialsSecret: z.string().max(253).optional().describe('Name of the Secret with its keys.'),
+  credentials: credentials.optional(),
 });

@@ -42,6 +42,8 @@ export interface ResourceStatus {
   readonly policyName?: string;
   readonly accessKey?: string;
   readonly credentialsSecret?: string;
+  /** The fingerprint of the secret key that the server had last. */
+  readonly credentials?: string;
   /** The policies that a PolicyBinding attached, so that a later change can detach them. */
   readonly attached?: readonly Attached[];
   /** The remote targets that a Bucket added. */

@@ -51,6 +51,8 @@ export interface ReconcilerOptions {
   readonly counters?: RolloutCounters;
   /** Answers the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
   readonly credentials: (resource: User | AccessKey, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
+  /** Deletes the Secret that was made for a User or an AccessKey, with the resource. Undefined where it goes by itself. */
+  readonly removeCredentials?: (resource: User | AccessKey) => Promise<void>;
   /** Undefined when managed resources are not reconciled. */
   readonly controllers?: ManagedControllers;
   /** Undefined when the tiers of tenants are not reconciled. */

@@ -51,7 +51,11 @@ describe('an access key', () => {
     const first = await tenant.pass(controller(), key('backup', whole), { secretKey: 'backup-secret' });
     expect([first.ready, first.message]).toEqual(['True Ready', expect.stringContaining('"backup"')]);
     expect(first.changed).toEqual(['there is no such access key']);
-    expect(first.status).toEqual({ accessKey: 'backup', credentialsSecret: 'backup-credentials' });
+    expect(first.status).toEqual({
+      accessKey: 'backup',
+      credentialsSecret: 'backup-credentials',
+      credentials: expect.any(String),
+    });
     expect(await info('backup')).toMatchObject({
       parentUser: 'owner',
       accountStatus: 'on',
@@ -88,6 +92,13 @@ describe('an access key', () => {
     expect(await works('resting', 'newer-secret')).toBe(true);
     await tenant.pass(controller(), key('resting', { disabled: true }), { secretKey: 'newer-secret' });
     expect(await works('resting', 'newer-secret')).toBe(false);
+  });
+
+  it('that a backup gave back without its status keeps the secret key that the tenant knows', async () => {
+    await tenant.pass(controller(), key('restored'), { secretKey: 'key-of-applications' });
+    const { ready, changed } = await tenant.pass(controller(), key('restored'), { secretKey: 'older-key', status: {} });
+    expect([ready, changed]).toEqual(['False CredentialsDiffer', []]);
+    expect(await works('restored', 'key-of-applications')).toBe(true);
   });
 
   it('waits for its owner', async () => {

@@ -4,7 +4,15 @@ import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import { policyJson } from '../../../protocol/policy/document.ts';
 import type { AccessKey } from '../../api/object.ts';
 import { sameDocument, createController, type ControllerOptions } from './create-controller.ts';
-import { accessKeyOf, credentialsSecretName, secretKeyOf, keysWork } from './credentials.ts';
+import {
+  accessKeyOf,
+  credentialsSecretName,
+  keysWork,
+  mustBeTakeable,
+  rememberCredentials,
+  secretKeyOf,
+  settledCredentials,
+} from './credentials.ts';
 import { callAdmin, type AdminCall, unless } from './admin-request.ts';
 import { endpointOf } from './signed-request.ts';
 import type { ManagedContext, ManagedController } from './controller.ts';
@@ -53,7 +61,11 @@ interface AccessKeyChange {
  * Answers the changes that make the found key the wanted one. A key is restricted before it is
  * enabled, and disabled before all else.
  */
-function diffAccessKey(key: AccessKey, found: FoundAccessKey, secretKey: string): readonly AccessKeyChange[] {
+function diffAccessKey(
+  key: AccessKey,
+  found: FoundAccessKey,
+  secretKey: string | undefined,
+): readonly AccessKeyChange[] {
   const { policy, description, disabled } = key.spec;
   const changes: AccessKeyChange[] = [];
   if (disabled && found.accountStatus === 'on') {
@@ -119,19 +131,30 @@ export function createAccessKeyController(options: ControllerOptions = {}): Mana
           const body = newAccount(key, secretKey);
           const made = {
             difference: 'there is no such access key',
-            make: () => call({ method: 'PUT', path: 'v3/add-service-account', body, sealed: 'both' }),
+            async make() {
+              await call({ method: 'PUT', path: 'v3/add-service-account', body, sealed: 'both' });
+              await rememberCredentials(secretKey, context);
+            },
           };
           return key.spec.disabled ? [made, update('the key is on and should be off', { newStatus: 'off' })] : [made];
         }
         await checkOwner(key, known, context, call);
-        const changes = diffAccessKey(key, known, secretKey).map(({ difference, body }) => update(difference, body));
+        const isKnown = context.status.credentials !== undefined;
+        const changes = diffAccessKey(key, known, isKnown ? secretKey : undefined).map(({ difference, body }) =>
+          update(difference, body),
+        );
         const keys = { accessKey: accessKeyOf(key), secretKey };
         // Keys that rest cannot be tried: their secret is set with the change that lets them work.
         if (key.spec.disabled || known.accountStatus === 'off' || (await keysWork(endpoint, keys, now))) return changes;
+        mustBeTakeable(key, secretKey, context);
         return [...changes, update('the secret key is not that of the Secret', { newSecretKey: secretKey })];
       },
 
-      status: (key) => ({ accessKey: accessKeyOf(key), credentialsSecret: credentialsSecretName(key) }),
+      status: async (key, context) => ({
+        accessKey: accessKeyOf(key),
+        credentialsSecret: credentialsSecretName(key),
+        ...(await settledCredentials(key, context)),
+      }),
 
       async remove(key, context, now) {
         const call = (request: AdminCall) => callAdmin(endpointOf(context.access), request, now);

@@ -33,7 +33,7 @@ export interface ManagedContext {
 /** The fields of a managed resource's status, apart from its conditions. */
 export type ManagedStatus = Pick<
   ResourceStatus,
-  'bucketName' | 'policyName' | 'accessKey' | 'credentialsSecret' | 'attached' | 'replicationTargets'
+  'bucketName' | 'policyName' | 'accessKey' | 'credentialsSecret' | 'credentials' | 'attached' | 'replicationTargets'
 >;
 
 /** The conditions after a reconcile, and the time until the next one, which repairs drift. */
@@ -42,6 +42,8 @@ export interface ManagedResult {
   readonly afterMs: number;
   /** Undefined leaves the status as it was. */
   readonly status?: ManagedStatus;
+  /** True when something was changed in the tenant. */
+  readonly changed?: boolean;
 }
 
 /** Makes a tenant's server match the resources of one kind. */

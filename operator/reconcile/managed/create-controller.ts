@@ -132,7 +132,7 @@ interface ManagedKindOptions<Resource extends ManagedResource> {
   /** Answers the changes that apply the resource, in order. Errors as `make`, and with `ResourceError`. */
   readonly changes: (resource: Resource, context: ManagedContext, now: () => Date) => Promise<readonly ManagedChange[]>;
   /** Answers the status after the changes. */
-  readonly status: (resource: Resource, context: ManagedContext) => ManagedStatus;
+  readonly status: (resource: Resource, context: ManagedContext) => ManagedStatus | Promise<ManagedStatus>;
   /** Resolves also when the external resource does not exist; with an error when it has to stay for now. */
   readonly remove: (resource: Resource, context: ManagedContext, now: () => Date) => Promise<ResourceError | undefined>;
 }
@@ -171,11 +171,14 @@ export function createController<Resource extends ManagedResource>(
       } finally {
         if (made.length > 0) options.onChanged?.(resource, made);
       }
-      if (failure !== undefined) return explainFailure(failure.error, tenant, failure.doing);
+      if (failure !== undefined) {
+        return { ...explainFailure(failure.error, tenant, failure.doing), changed: made.length > 0 };
+      }
       return {
         conditions: [ready(`${what} of tenant "${tenant}" is as it should be`)],
         afterMs: settled(),
-        status: kind.status(resource, context),
+        changed: made.length > 0,
+        status: await kind.status(resource, context),
       };
     },
 

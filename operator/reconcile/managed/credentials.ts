@@ -2,6 +2,7 @@ import { ResourceError } from '../../api/resource-error.ts';
 import { randomBytes } from 'node:crypto';
 import type { AccessKey, Secret, User } from '../../api/object.ts';
 import { exchange, type TenantEndpoint } from './signed-request.ts';
+import type { ManagedContext, ManagedStatus } from './controller.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 
 /** Name of the Secret with the keys of a User or an AccessKey. */
@@ -42,6 +43,33 @@ export function secretKeyOf(resource: User | AccessKey, { name, data }: Secret):
   return secretKey;
 }
 
+/** On a User or an AccessKey: the fingerprint of the secret key that the server takes from the Secret once, whatever it had. */
+const takeAnnotation = 'coffer.dev/take-credentials';
+const shownDigits = 16;
+
+/**
+ * Allows to give the server the secret key of the Secret in place of another one where the Secret was changed since the server
+ * had its key, or the key of the server since it was set. Nothing is known of a Secret and a resource that a backup gave back: then
+ * applications may use the key of the server, and neither is changed.
+ *
+ * @throws ResourceError `CredentialsDiffer` where nothing is known
+ */
+export function mustBeTakeable(
+  resource: User | AccessKey,
+  secretKey: string,
+  { status, fingerprint }: Pick<ManagedContext, 'status' | 'fingerprint'>,
+): void {
+  const digest = fingerprint(secretKey).slice(0, shownDigits);
+  if (status.credentials !== undefined || resource.metadata.annotations?.[takeAnnotation] === digest) return;
+  const { kind, metadata } = resource;
+  throw new ResourceError(
+    'CredentialsDiffer',
+    `the tenant knows the access key "${accessKeyOf(resource)}" with another secret key than Secret ${credentialsSecretName(resource)} has, and ` +
+      'applications may use either, so that nothing is changed: write the secret key that they use into the Secret, or let the tenant take that ' +
+      `of the Secret: kubectl annotate ${kind.toLowerCase()} ${metadata.name} ${takeAnnotation}=${digest}`,
+  );
+}
+
 const wrong = new Set(['SignatureDoesNotMatch', 'InvalidClientTokenId']);
 
 /**
@@ -74,4 +102,21 @@ export async function keysWork(
   throw new ResponseError(code === 'AccessDenied' ? 'KeysNotAnswered' : code, 'it does not say whose the keys are', {
     status,
   });
+}
+
+/** Records that the server has the secret key of the Secret, since it was just given. */
+export function rememberCredentials(
+  secretKey: string,
+  { remember, status, fingerprint }: Pick<ManagedContext, 'remember' | 'status' | 'fingerprint'>,
+): Promise<void> {
+  return remember({ ...status, credentials: fingerprint(secretKey) });
+}
+
+/** Answers the part of the status that says which secret key the server has. One that rests cannot be tried: what was known of it stays. */
+export async function settledCredentials(
+  resource: User | AccessKey,
+  { credentials, fingerprint }: Pick<ManagedContext, 'credentials' | 'fingerprint'>,
+): Promise<ManagedStatus> {
+  if (resource.spec.disabled) return {};
+  return { credentials: fingerprint(secretKeyOf(resource, await credentials())) };
 }

@@ -64,7 +64,8 @@ export async function reconcileManaged(
   if (controller === undefined) {
     return shared.status.put(ref, failed('Unsupported', `a ${ref.kind} is nothing that is looked after here`), {});
   }
-  await applyResource(resource, tenant, context, controller, shared);
+  const changed = await applyResource(resource, tenant, context, controller, shared);
+  if (changed && resource.kind === 'User') enqueueFollowers(resource, resources, shared);
   if (isReady(ref, shared)) enqueueWaiting(resource, resources, shared);
 }
 
@@ -85,6 +86,14 @@ export async function releaseInvalid(
   return true;
 }
 
+/** Enqueues what a user has by other resources: one that was made again has lost its policies and its access keys. */
+function enqueueFollowers({ spec }: ManagedResource, { managed }: Resources, { options }: SharedState): void {
+  for (const other of managed.values()) {
+    if (other.kind !== 'PolicyBinding' && other.kind !== 'AccessKey') continue;
+    if (other.spec.tenantRef.name === spec.tenantRef.name) options.enqueue(referenceTo(other));
+  }
+}
+
 /** Enqueues the resources that wait for this one to appear or to go. */
 function enqueueWaiting(resource: ManagedResource, resources: Resources, { options }: SharedState): void {
   const own = objectKey(referenceTo(resource));
@@ -93,30 +102,34 @@ function enqueueWaiting(resource: ManagedResource, resources: Resources, { optio
   }
 }
 
+/** Answers whether anything was changed in the tenant. */
 async function applyResource(
   resource: ManagedResource,
   tenant: Tenant | undefined,
   context: ManagedContext | undefined,
   controller: ManagedController,
   shared: SharedState,
-): Promise<void> {
+): Promise<boolean> {
   const { options, status } = shared;
   const ref = referenceTo(resource);
   const known = statusOf(ref, shared);
   const { name } = resource.spec.tenantRef;
   if (tenant === undefined) {
-    return status.put(ref, failed('TenantNotFound', `Tenant ${name} does not exist`), known);
+    await status.put(ref, failed('TenantNotFound', `Tenant ${name} does not exist`), known);
+    return false;
   }
   if (resource.spec.deletionPolicy === 'Delete') await options.finalizer?.hold(ref);
   else await options.finalizer?.release(ref);
   if (context === undefined) {
     options.enqueue(ref, tenantDownMs);
     const [reason, message] = ['TenantNotReady', `waits for Tenant ${name} to be ready`];
-    return status.put(ref, [notReady(reason, message), reconciling(reason, message)], known);
+    await status.put(ref, [notReady(reason, message), reconciling(reason, message)], known);
+    return false;
   }
   const outcome = await controller.reconcile(resource, context);
   options.enqueue(ref, outcome.afterMs);
-  return status.put(ref, outcome.conditions, { ...statusOf(ref, shared), ...outcome.status });
+  await status.put(ref, outcome.conditions, { ...statusOf(ref, shared), ...outcome.status });
+  return outcome.changed === true;
 }
 
 async function removeResource(
@@ -133,6 +146,9 @@ async function removeResource(
   if (tenantExists && context === undefined && !keeps) return enqueue(ref, tenantDownMs);
   const outcome = await controllerOf(resource, shared)?.remove(resource, context);
   if (outcome === undefined || outcome.done) {
+    if (!keeps && (resource.kind === 'User' || resource.kind === 'AccessKey')) {
+      await shared.options.removeCredentials?.(resource);
+    }
     await finalizer?.release(ref);
     return enqueueWaiting(resource, resources, shared);
   }
@@ -181,13 +197,14 @@ function contextOf(
 
 /** Answers the part of a status that stays when its conditions change. */
 function statusOf(ref: ManagedRef, { options }: SharedState): ManagedStatus {
-  const { bucketName, policyName, accessKey, credentialsSecret, attached, replicationTargets } =
+  const { bucketName, policyName, accessKey, credentialsSecret, credentials, attached, replicationTargets } =
     options.status.get(ref) ?? {};
   return {
     ...(bucketName === undefined ? {} : { bucketName }),
     ...(policyName === undefined ? {} : { policyName }),
     ...(accessKey === undefined ? {} : { accessKey }),
     ...(credentialsSecret === undefined ? {} : { credentialsSecret }),
+    ...(credentials === undefined ? {} : { credentials }),
     ...(attached === undefined ? {} : { attached }),
     ...(replicationTargets === undefined ? {} : { replicationTargets }),
   };

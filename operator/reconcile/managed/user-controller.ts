@@ -3,7 +3,15 @@ import type { User } from '../../api/object.ts';
 import { callAdmin, type AdminCall, unless } from './admin-request.ts';
 import { createController, type ControllerOptions, type ManagedChange } from './create-controller.ts';
 import { endpointOf, type TenantEndpoint } from './signed-request.ts';
-import { accessKeyOf, credentialsSecretName, secretKeyOf, keysWork } from './credentials.ts';
+import {
+  accessKeyOf,
+  credentialsSecretName,
+  keysWork,
+  mustBeTakeable,
+  rememberCredentials,
+  secretKeyOf,
+  settledCredentials,
+} from './credentials.ts';
 import type { ManagedController } from './controller.ts';
 
 const found = z.object({ status: z.enum(['enabled', 'disabled']), memberOf: z.array(z.string()).optional() });
@@ -23,12 +31,27 @@ export function createUserController(options: ControllerOptions = {}): ManagedCo
         const keys = { accessKey: accessKeyOf(user), secretKey };
         const works = () => keysWork(endpoint, keys, now);
         return [
-          ...(await accountChanges(user, secretKey, known, works, call)),
+          ...(await accountChanges(
+            user,
+            secretKey,
+            known,
+            {
+              works,
+              isKnown: context.status.credentials !== undefined,
+              mustBeTakeable: () => mustBeTakeable(user, secretKey, context),
+              given: () => rememberCredentials(secretKey, context),
+            },
+            call,
+          )),
           ...groupChanges(user, known?.memberOf ?? [], call),
         ];
       },
 
-      status: (user) => ({ accessKey: accessKeyOf(user), credentialsSecret: credentialsSecretName(user) }),
+      status: async (user, context) => ({
+        accessKey: accessKeyOf(user),
+        credentialsSecret: credentialsSecretName(user),
+        ...(await settledCredentials(user, context)),
+      }),
 
       async remove(user, { access }, now) {
         const call = { method: 'DELETE', path: 'v3/remove-user', query: { accessKey: accessKeyOf(user) } } as const;
@@ -42,6 +65,18 @@ export function createUserController(options: ControllerOptions = {}): ManagedCo
 
 type Call = (request: AdminCall) => Promise<unknown>;
 
+/** What is known of the secret key that the server has. */
+interface KeyState {
+  /** Reports whether the server accepts that of the Secret. */
+  readonly works: () => Promise<boolean>;
+  /** True if a status says what it had. */
+  readonly isKnown: boolean;
+  /** Throws where the server must not be given another one. */
+  readonly mustBeTakeable: () => void;
+  /** Called when it was given that of the Secret. */
+  readonly given: () => Promise<void>;
+}
+
 async function find(endpoint: TenantEndpoint, accessKey: string, now: () => Date): Promise<FoundUser | undefined> {
   const call = { method: 'GET', path: 'v3/user-info', query: { accessKey } } as const;
   const answer = await unless(['XMinioAdminNoSuchUser'], callAdmin(endpoint, call, now));
@@ -53,7 +88,7 @@ async function accountChanges(
   user: User,
   secretKey: string,
   known: FoundUser | undefined,
-  works: () => Promise<boolean>,
+  keys: KeyState,
   call: Call,
 ): Promise<readonly ManagedChange[]> {
   const status = user.spec.disabled ? 'disabled' : 'enabled';
@@ -68,12 +103,17 @@ async function accountChanges(
         sealed: 'body',
       }),
   });
-  if (known === undefined) return [put('there is no such user', { secretKey, status })];
+  if (known === undefined) {
+    const made = put('there is no such user', { secretKey, status });
+    return [{ ...made, make: () => made.make().then(keys.given) }];
+  }
   if (known.status !== status) {
     const difference = `the user is ${known.status} and should be ${status}`;
-    return [put(difference, status === 'enabled' ? { secretKey, status } : { status })];
+    // A key of which nothing is known is tried first, once it works.
+    return [put(difference, status === 'enabled' && keys.isKnown ? { secretKey, status } : { status })];
   }
-  if (status === 'disabled' || (await works())) return [];
+  if (status === 'disabled' || (await keys.works())) return [];
+  keys.mustBeTakeable();
   return [put('the secret key is not that of the Secret', { secretKey, status })];
 }
 

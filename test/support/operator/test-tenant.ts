@@ -7,6 +7,7 @@ import type {
 } from '../../../operator/reconcile/managed/controller.ts';
 import { accessKeyOf } from '../../../operator/reconcile/managed/credentials.ts';
 import { expect } from 'vitest';
+import { createHash } from 'node:crypto';
 import { statusMisfits } from './reconciler-harness.ts';
 import { startServer, untilReady, type RunningServer } from '../server/start-server.ts';
 import { callAdmin, type AdminCall } from '../../../operator/reconcile/managed/admin-request.ts';
@@ -30,7 +31,7 @@ export function contextOf(
     others: more.others ?? [],
     status: more.status ?? {},
     secrets: new Map((more.secrets ?? []).map((secret) => [secret.name, secret])),
-    fingerprint: (value) => `fingerprint of ${value.length}`,
+    fingerprint: (value) => createHash('sha256').update(value).digest('hex'),
     remember: (status) => Promise.resolve(void remembered.push(status)),
     credentials: () => Promise.reject(new Error('no keys in this test')),
   };
@@ -51,6 +52,8 @@ export class TestTenant {
   readonly access: TenantAccess;
   /** What the last pass changed. */
   readonly changed: string[] = [];
+  /** The last status of each resource, which the next pass gets. A resource that a backup gave back has none. */
+  readonly statuses = new Map<string, ManagedStatus>();
   readonly options = {
     onChanged: (_: ManagedResource, differences: readonly string[]) => void this.changed.push(...differences),
     random: () => 0,
@@ -89,12 +92,15 @@ export class TestTenant {
     } = {},
   ) {
     this.changed.length = 0;
-    const context = contextOf(this.access, more);
+    const name = `${resource.kind}/${resource.metadata.name}`;
+    const before = more.status ?? this.statuses.get(name) ?? {};
+    const context = contextOf(this.access, { ...more, status: before });
     const { conditions, status } = await controller.reconcile(resource, context.keysOf(resource));
     const ready = conditions.find(({ type }) => type === 'Ready');
     for (const written of [...context.remembered, status ?? {}]) {
       expect(statusMisfits(resource.kind, written)).toEqual([]);
     }
+    this.statuses.set(name, Object.assign({}, before, ...context.remembered, status) as ManagedStatus);
     return {
       ready: `${ready?.status ?? ''} ${ready?.reason ?? ''}`,
       message: ready?.message ?? '',

@@ -8,7 +8,7 @@ import {
   type User,
   type Tenant,
 } from '../../../api/object.ts';
-import type { Cache, KubeApi, OwnerReference } from '../../../kube-client/kube-api.ts';
+import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { ResourceRef } from '../../contract/workload.ts';
 import { encodeData, secretData, madeSecret } from './made-secret.ts';
 import { ownedLabels } from '../objects/labels.ts';
@@ -68,20 +68,46 @@ async function madeCredentialsSecret(
 }
 
 /**
- * Answers the Secret with the keys of a User or an AccessKey: the existing one, or a new one. It is deleted with the resource when the
- * external resource is. Errors with a `KubeError`.
+ * Answers the Secret with the keys of a User or an AccessKey: the existing one, or a new one. Errors with a `KubeError`.
+ *
+ * It has no owner reference: a backup restores it before its resource, which has another UID then, and the garbage collector of
+ * Kubernetes would delete it, so that applications got other keys. `removeCredentials` deletes it with its resource.
  */
-export function madeCredentials(resource: User | AccessKey, options: MadeCredentialsOptions): Promise<Secret> {
+export async function madeCredentials(resource: User | AccessKey, options: MadeCredentialsOptions): Promise<Secret> {
+  const name = credentialsSecretName(resource);
+  const ref = { kind: resource.kind, name: resource.metadata.name } as const;
+  await disown(name, ref, options);
   return madeCredentialsSecret(
-    {
-      name: credentialsSecretName(resource),
-      ref: { kind: resource.kind, name: resource.metadata.name },
-      use: 'access-key',
-      goesWithIt: resource.spec.deletionPolicy === 'Delete',
-      make: () => newCredentials(resource),
-    },
+    { name, ref, use: 'access-key', goesWithIt: false, make: () => newCredentials(resource) },
     options,
   );
+}
+
+/** Takes away the owner reference that an earlier release gave the Secret of this resource. */
+async function disown(name: string, ref: ResourceRef, options: MadeCredentialsOptions): Promise<void> {
+  const { api, secrets, namespace } = options;
+  const kept = secrets.get(namespace, name);
+  const references = kept?.metadata.ownerReferences ?? [];
+  const others = references.filter((one) => one.kind !== ref.kind || one.name !== ref.name);
+  if (kept === undefined || others.length === references.length || !isMadeFor(kept, ref)) return;
+  const { resourceVersion } = kept.metadata;
+  const metadata = { ownerReferences: others.map((one) => ({ ...one })), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  secrets.wrote(await api.patch(secrets.type, namespace, name, { metadata }));
+}
+
+/** Deletes the Secret that the operator made for a resource, with the resource. A Secret of the user stays. */
+export async function removeCredentials(
+  resource: User | AccessKey,
+  { api, secrets, namespace }: Omit<MadeCredentialsOptions, 'owner'>,
+): Promise<void> {
+  const name = credentialsSecretName(resource);
+  const kept = await api.get(secrets.type, namespace, name);
+  if (kept === undefined || !isMadeFor(kept, { kind: resource.kind, name: resource.metadata.name })) return;
+  await api.delete(secrets.type, namespace, name, { uid: kept.metadata.uid });
+}
+
+function isMadeFor({ metadata }: KubeObject, ref: ResourceRef): boolean {
+  return Object.entries(ownedLabels(ref)).every(([label, value]) => metadata.labels?.[label] === value);
 }
 
 /** Names the Secret that the operator makes for a Tenant that names none. */

@@ -21,7 +21,7 @@ import { KubernetesFinalizer } from './finalizer.ts';
 import { fingerprintKey, fingerprintWith } from './fingerprint-key.ts';
 import { KubernetesRuntime } from '../workload/kubernetes-runtime.ts';
 import { type RuntimeLog } from '../workload/pod-files.ts';
-import { madeCredentials, rootCredentials } from './credentials.ts';
+import { madeCredentials, removeCredentials, rootCredentials } from './credentials.ts';
 import { NamespaceResources, checkPodOptions } from './namespace-resources.ts';
 import { rejectedPod, type PodBounds } from '../pod-bounds.ts';
 import { connectKeyService, proveKeys, type ConnectKeyService } from '../../../reconcile/key-service/prove-keys.ts';
@@ -289,6 +289,7 @@ export class NamespaceScope {
       sealedKeys: this.#options.sealedKeys,
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
+      removeCredentials: (resource) => removeCredentials(resource, { api, secrets, namespace }),
       proveKeys: (move) => {
         const connect = this.#options.connectKeyService ?? connectKeyService;
         return proveKeys(move, openKeyServices({ namespace, secrets, connect }));
