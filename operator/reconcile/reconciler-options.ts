@@ -2,7 +2,7 @@ import type { ResourceRef, RestartReason } from '../runtime/contract/workload.ts
 import type { AccessKey, KMSConfig, Secret, Tenant, User } from '../api/object.ts';
 import type { Runtime } from '../runtime/contract/runtime.ts';
 import type { AcceptedProviders } from './identity-provider/accepted-providers.ts';
-import type { ManagedControllers, ResourceFinalizer } from './managed/controller.ts';
+import type { ManagedControllers, ResourceFinalizer, TenantAccess } from './managed/controller.ts';
 import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import type { ResourceStatus } from './conditions.ts';
 import type { KnownProvider } from './identity-provider/provider-checks.ts';
@@ -59,6 +59,8 @@ export interface ReconcilerOptions {
   readonly tiers?: TierController;
   /** Asks the server of a tenant for the keys that sealed its data; undefined when that is not done. */
   readonly sealedKeys?: ReadSealedKeys;
+  /** Asks the server of a tenant for the ID of the deployment whose store it has; undefined when that is not done. */
+  readonly deploymentOf?: (access: TenantAccess) => Promise<string>;
   readonly finalizer?: ResourceFinalizer;
   /**
    * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven, or

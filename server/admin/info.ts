@@ -5,7 +5,7 @@ import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import { type KeyServiceState, keyServerStates, keyServiceState } from '../administration/keys.ts';
 import { notificationInfo } from './notifications.ts';
-import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
+import { adminPath, cofferPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 
 /** `online` if the directory answers searches. */
 type DirectoryState = 'online' | 'offline' | 'disabled';
@@ -163,6 +163,12 @@ function drive(server: AdminServices['server'], space: InfoSources['space']) {
 
 export const infoRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('info'), action: 'admin:ServerInfo', serve: serverInfo },
+  {
+    method: 'GET',
+    path: cofferPath('deployment'),
+    action: 'admin:ServerInfo',
+    serve: async ({ services }) => json({ deploymentID: services.server.deploymentId }),
+  },
 ];
 
 async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {

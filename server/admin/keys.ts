@@ -91,7 +91,7 @@ async function provenKeys(call: AdminCall) {
     const error = await whyNotProven(source, key);
     return { key, canaries: sealed.get(key) ?? [], ...(error === undefined ? {} : { error }) };
   });
-  return { deployment: call.services.server.deploymentId, defaultKey: source.defaultKey, keys };
+  return { defaultKey: source.defaultKey, keys };
 }
 
 /** Keys that one call proves at the same time. */

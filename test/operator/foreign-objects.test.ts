@@ -28,7 +28,9 @@ async function rejected(resource: Resource, reason = 'Conflict'): Promise<string
 describe('a Secret of another owner that has the name which ours needs', () => {
   it('is said where a certificate would be', async () => {
     stage.put(secret('demo-server-tls-certificate', foreign), tenant('demo', { tls: { operatorMade: true } }));
-    expect(await rejected(demo)).toMatch(/^Secret demo-server-tls-certificate was not made by the operator.*delete it/);
+    expect(await rejected(demo)).toMatch(
+      /^Secret demo-server-tls-certificate was not made by the operator, and is not taken over: give one of the two another name$/,
+    );
     expect(condition(stage.double, demo, 'Stalled')?.reason).toBe('Conflict');
   });
 

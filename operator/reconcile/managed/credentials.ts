@@ -29,7 +29,7 @@ export function secretKeyOf(resource: User | AccessKey, { name, data }: Secret):
   if (secretKey === undefined || secretKey === '') {
     throw new ResourceError(
       'Conflict',
-      `Secret ${name} has no key secretKey, which ${kind} ${metadata.name} needs: add it, or delete the Secret and one is made`,
+      `Secret ${name} has no key secretKey, which ${kind} ${metadata.name} needs: add it, or name another Secret in spec.credentialsSecret`,
     );
   }
   const wanted = accessKeyOf(resource);
@@ -37,7 +37,7 @@ export function secretKeyOf(resource: User | AccessKey, { name, data }: Secret):
     throw new ResourceError(
       'Conflict',
       `Secret ${name} has the access key ${accessKey}, and ${kind} ${metadata.name} has ${wanted}: ` +
-        'name another Secret in spec.credentialsSecret, or delete this one if nothing needs it',
+        'name another Secret in spec.credentialsSecret',
     );
   }
   return secretKey;

@@ -6,6 +6,7 @@ import type { SharedState } from '../shared-state.ts';
 import type { ManagedKind } from '../../runtime/contract/workload.ts';
 import { notReady, reconciling, stalled, type ConditionUpdate } from '../conditions.ts';
 import { claimants, externalResourceOf } from './claimants.ts';
+import { hasExpectedStore } from '../tenant/observe-store.ts';
 import { tenantAccess } from './tenant-access.ts';
 
 /** Reasons that end when another resource of the tenant appears or goes. */
@@ -55,7 +56,9 @@ export async function reconcileManaged(
     return shared.status.put(ref, taken(resource, claimant), {});
   }
   if (isDeleted && !exists(tenant, resources)) return removeResource(resource, false, undefined, resources, shared);
-  const access = tenant === undefined ? undefined : await tenantAccess(tenant, resources, shared);
+  const reached = tenant === undefined ? undefined : await tenantAccess(tenant, resources, shared);
+  // Nothing is made in, or removed from, a store that is not that of the tenant.
+  const access = reached !== undefined && (await hasExpectedStore(reached, shared)) ? reached : undefined;
   const context = access && contextOf(resource, access, resources, shared);
   if (isDeleted) return removeResource(resource, true, context, resources, shared);
   const invalid = resources.invalid.get(objectKey(ref));

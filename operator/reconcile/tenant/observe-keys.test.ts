@@ -7,7 +7,6 @@ import type { SealedKeys } from './read-sealed-keys.ts';
 
 const canary = { version: 'one', ciphertext: 'YQ==', digest: '0'.repeat(64) };
 const sealed: SealedKeys = {
-  deployment: 'deployment-1',
   defaultKey: 'default-key',
   keys: [
     { key: 'default-key', canaries: [canary] },

@@ -12,7 +12,7 @@ export interface KeyObservation {
   /** Set where the server cannot use a key that sealed data: it replaces what the key service says of itself. */
   readonly condition: ConditionUpdate | undefined;
   /** The part of the status that the answer changes. */
-  readonly status: Pick<ResourceStatus, 'keys' | 'deployment'>;
+  readonly status: Pick<ResourceStatus, 'keys'>;
 }
 
 const nothing: KeyObservation = { condition: undefined, status: {} };
@@ -43,7 +43,7 @@ export async function observeKeys(tenant: Tenant, resources: Resources, shared: 
     if (error instanceof ResponseError) return { ...nothing, condition: notProvenYet(ref, shared) };
     throw error;
   }
-  const { keys, deployment } = found;
+  const { keys } = found;
   const known = options.status.get(ref);
   const kept = keysOfStatus(found);
   if (JSON.stringify(known?.keys) !== JSON.stringify(kept)) {
@@ -51,7 +51,7 @@ export async function observeKeys(tenant: Tenant, resources: Resources, shared: 
     options.enqueue({ kind: 'KMSConfig', name: kmsConfigRef.name });
   }
   const failed = keys.flatMap(({ key, error }) => (error === undefined ? [] : [{ key, ...error }]));
-  return { condition: conditionOf(failed), status: { keys: kept, deployment } };
+  return { condition: conditionOf(failed), status: { keys: kept } };
 }
 
 /** After a start of the operator whose status has no keys, nothing is trusted before the server has told them. */

@@ -5,8 +5,6 @@ import type { TenantAccess } from '../managed/controller.ts';
 import { endpointOf } from '../managed/signed-request.ts';
 
 const answer = z.object({
-  /** The ID of the deployment. */
-  deployment: z.string(),
   defaultKey: z.string(),
   keys: z.array(
     keyCanaries.extend({
@@ -20,6 +18,14 @@ const answer = z.object({
 export type SealedKeys = z.output<typeof answer>;
 
 export type ReadSealedKeys = (access: TenantAccess) => Promise<SealedKeys>;
+
+const deployment = z.object({ deploymentID: z.string() });
+
+/** Asks the server of a tenant for the ID of the deployment whose store it has. Errors with `ResponseError`. */
+export async function readDeployment(access: TenantAccess): Promise<string> {
+  const call = { method: 'GET', path: 'coffer/v1/deployment' } as const;
+  return deployment.parse(await callAdmin(endpointOf(access), call, () => new Date())).deploymentID;
+}
 
 /** Asks the server of a tenant. Its own records are the authority; what the operator keeps is a copy. Errors with `ResponseError`. */
 export function createSealedKeysReader(now: () => Date = () => new Date()): ReadSealedKeys {

@@ -23,7 +23,8 @@ import { isSettled } from '../rollout.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { RolloutProgress } from '../rollouts.ts';
 import { observeKeys, type KeyObservation } from './observe-keys.ts';
-import { reconcileTiers, type TierStatus } from './reconcile-tiers.ts';
+import { observeStore, type StoreObservation } from './observe-store.ts';
+import { keptTiers, reconcileTiers, type TierStatus } from './reconcile-tiers.ts';
 import { tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
 import { withVolumes } from '../volume-conditions.ts';
@@ -58,8 +59,11 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
       : await advance(rendered.desired, tenant, resources, gathered, secrets, shared);
   await shared.providers.forgetUnused(resources);
   await settleRoot(tenant, secrets, rendered?.desired, progress.running, shared);
-  const tiers = await reconcileTiers(tenant, resources, shared);
-  const keys = await observeKeys(tenant, resources, shared);
+  const store = await observeStore(tenant, resources, shared);
+  // Another store knows nothing of this tenant: neither is it changed, nor does it tell which keys sealed the tenant's data.
+  const isForeign = store.condition !== undefined;
+  const tiers = isForeign ? keptTiers(tenant, shared) : await reconcileTiers(tenant, resources, shared);
+  const keys = isForeign ? undefined : await observeKeys(tenant, resources, shared);
   const again = recheckMs(gathered.certificates, now());
   if (again !== undefined) enqueue(ref, again);
   if (rendered?.issue?.reason === 'CertificateMissing') enqueue(ref, missingCertificateMs);
@@ -70,7 +74,7 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
     tenant,
     resources,
     gathered,
-    { rendered: reported, progress, waitingFor, rejected, tiers, keys },
+    { rendered: reported, progress, waitingFor, rejected, tiers, keys, store },
     shared,
   );
   noteKeyService(tenant, remembered, shared);
@@ -237,7 +241,8 @@ async function publish(
     /** The reason why the key service of the spec does not count. */
     readonly rejected: Issue | undefined;
     readonly tiers: TierStatus;
-    readonly keys: KeyObservation;
+    readonly keys: KeyObservation | undefined;
+    readonly store: StoreObservation;
   },
   { options, keyServices, status }: SharedState,
 ): Promise<void> {
@@ -259,7 +264,8 @@ async function publish(
       isAccepted: (name) => options.accepted.get(name) !== undefined,
       waitingFor: outcome.waitingFor,
       keyService: kmsRef && keyServiceConditions(kmsRef.name, resources, { options, keyServices }),
-      keys: outcome.keys.condition,
+      keys: outcome.keys?.condition,
+      store: outcome.store.condition,
       tls: tlsCondition(needs, certificates, options.now()),
       tiers: outcome.tiers,
     },
@@ -272,7 +278,8 @@ async function publish(
     ...workloadStatus(running, wanted, step, ref),
     // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
     ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
-    ...outcome.keys.status,
+    ...outcome.keys?.status,
+    ...outcome.store.status,
     ...certificateStatus(certificates),
     ...(outcome.tiers.added.length > 0 || before?.tiers !== undefined ? { tiers: outcome.tiers.added } : {}),
   });

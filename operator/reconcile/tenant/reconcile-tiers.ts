@@ -14,6 +14,12 @@ export interface TierStatus {
   readonly added: readonly AddedTier[];
 }
 
+/** Answers the tiers as they were, for a Tenant whose server must not be changed. */
+export function keptTiers({ metadata }: Tenant, { options }: SharedState): TierStatus {
+  const added = options.status.get({ kind: 'Tenant', name: metadata.name })?.tiers ?? [];
+  return { condition: undefined, passes: true, added };
+}
+
 /** Reconciles the tiers of a Tenant whose server serves. Without tiers, now or before, the server is not asked. */
 export async function reconcileTiers(tenant: Tenant, resources: Resources, shared: SharedState): Promise<TierStatus> {
   const { options } = shared;

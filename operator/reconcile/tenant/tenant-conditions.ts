@@ -17,6 +17,8 @@ export interface TenantContext {
   readonly keyService: readonly ConditionUpdate[] | undefined;
   /** What the server says of its keys, where they cannot be used or are not proven. */
   readonly keys?: ConditionUpdate | undefined;
+  /** Set where the server has another store than that of the tenant. */
+  readonly store?: ConditionUpdate | undefined;
   readonly tls: ConditionUpdate | undefined;
   /** Undefined where tiers are not reconciled. */
   readonly tiers?: Pick<TierStatus, 'condition' | 'passes'>;
@@ -33,12 +35,10 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   const extra = [identity, encryption, around.tls, around.tiers?.condition, rejected].filter(
     (condition) => condition !== undefined,
   );
-  if (first.status === 'True' && identity?.status === 'False') {
+  const problem = [around.store, identity, around.tls].find((condition) => condition?.status === 'False');
+  if (first.status === 'True' && problem !== undefined) {
     // The server serves, but not as the spec says. GitOps tools read that from Ready.
-    return [notReady(identity.reason, identity.message), stalled(identity.reason, identity.message), ...extra];
-  }
-  if (around.tls?.status === 'False' && first.status === 'True') {
-    return [notReady(around.tls.reason, around.tls.message), stalled(around.tls.reason, around.tls.message), ...extra];
+    return [notReady(problem.reason, problem.message), stalled(problem.reason, problem.message), ...extra];
   }
   const tiers = first.status === 'True' ? tierConditions(around) : [];
   if (tiers.length > 0) return [...tiers, ...extra];

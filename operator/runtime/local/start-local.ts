@@ -7,7 +7,7 @@ import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import type { Tenant } from '../../api/object.ts';
 import { createControllers } from '../../reconcile/managed/controllers.ts';
 import { createTierController } from '../../reconcile/tenant/tier-controller.ts';
-import { createSealedKeysReader } from '../../reconcile/tenant/read-sealed-keys.ts';
+import { createSealedKeysReader, readDeployment } from '../../reconcile/tenant/read-sealed-keys.ts';
 import { connectKeyService, proveKeys } from '../../reconcile/key-service/prove-keys.ts';
 import { AcceptedProviders } from '../../reconcile/identity-provider/accepted-providers.ts';
 import { checkProvider } from '../../reconcile/identity-provider/check-provider.ts';
@@ -125,6 +125,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       controllers,
       tiers: createTierController(),
       sealedKeys: createSealedKeysReader(),
+      deploymentOf: readDeployment,
       finalizer: {
         // The reader of the folder keeps removed resources.
         hold: () => Promise.resolve(),

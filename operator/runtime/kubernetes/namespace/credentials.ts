@@ -91,7 +91,10 @@ async function disown(name: string, ref: ResourceRef, options: MadeCredentialsOp
   const others = references.filter((one) => one.kind !== ref.kind || one.name !== ref.name);
   if (kept === undefined || others.length === references.length || !isMadeFor(kept, ref)) return;
   const { resourceVersion } = kept.metadata;
-  const metadata = { ownerReferences: others.map((one) => ({ ...one })), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const metadata = {
+    ownerReferences: others.map((one) => ({ ...one })),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
   secrets.wrote(await api.patch(secrets.type, namespace, name, { metadata }));
 }
 

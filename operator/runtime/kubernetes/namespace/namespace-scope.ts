@@ -4,6 +4,7 @@ import type { KMSConfig, Tenant } from '../../../api/object.ts';
 import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted-providers.ts';
 import { affectedBy } from '../../../reconcile/affected-by.ts';
 import type { TierController } from '../../../reconcile/tenant/tier-controller.ts';
+import type { TenantAccess } from '../../../reconcile/managed/controller.ts';
 import type { ReadSealedKeys } from '../../../reconcile/tenant/read-sealed-keys.ts';
 import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
@@ -41,6 +42,7 @@ export interface NamespaceScopeOptions {
   readonly controllers: ManagedControllers;
   readonly tiers: TierController;
   readonly sealedKeys: ReadSealedKeys;
+  readonly deploymentOf: (access: TenantAccess) => Promise<string>;
   readonly certificateTimes: CertificateTimes;
   /** Replaces requests to servers over the network, for tests. */
   readonly askHealth: AskHealth | undefined;
@@ -287,6 +289,7 @@ export class NamespaceScope {
       controllers: this.#options.controllers,
       tiers: this.#options.tiers,
       sealedKeys: this.#options.sealedKeys,
+      deploymentOf: this.#options.deploymentOf,
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
       removeCredentials: (resource) => removeCredentials(resource, { api, secrets, namespace }),

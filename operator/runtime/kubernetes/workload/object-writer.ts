@@ -81,10 +81,13 @@ function controllerOf({ metadata }: KubeObject) {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
+const holdsData: ReadonlySet<string> = new Set(['PersistentVolumeClaim', 'Secret']);
+
 function foreign(live: KubeObject, why: string): Ownership {
   const message =
-    `${live.kind} ${live.metadata.name} ${why}, and is not taken over: ` +
-    'give one of the two another name, or delete it if nothing needs it';
+    `${live.kind} ${live.metadata.name} ${why}, and is not taken over: give one of the two another name` +
+    // What holds data, keys or credentials is not to be deleted for the sake of a name.
+    (holdsData.has(live.kind) ? '' : ', or delete it if nothing needs it');
   return { kind: 'foreign', message };
 }
 
