@@ -227,6 +227,9 @@ function openSecretKey({ name, secretKey }: SecretKeySettings, proof: KeyProof):
 /** Milliseconds that a request waits for the key service. A request that needs a key gets its 503 within 5 s. */
 const keyServiceTimeoutMs = 4500;
 
+/** Milliseconds that an endpoint has to answer: less than a scrape of the metrics waits, which would leave a silent endpoint out. */
+const endpointTimeoutMs = 2_500;
+
 async function openKeyService(settings: KeyServiceSettings, proof: KeyProof, log: Logger): Promise<Keys> {
   const { client: credentials, defaultKey } = settings;
   const client = await openKeyServiceClient({
@@ -250,7 +253,7 @@ async function openKeyService(settings: KeyServiceSettings, proof: KeyProof, log
     name: 'KES',
     endpoints: settings.endpoints,
     source: keys,
-    answers: (endpoint) => client.answers(endpoint, keyServiceTimeoutMs),
+    answers: (endpoint) => client.answers(endpoint, endpointTimeoutMs),
     createKey: (name) => client.createKey(name),
     importKey: (name, bytes) => client.importKey(name, bytes),
     rotateKey: (name) => client.rotateKey(name),
