@@ -3,7 +3,7 @@ import { bucketFieldRules, lifecycle, replication } from './bucket-fields.ts';
 import { deletionPolicy, keyName, policyDocument, stringMap, tenantRef } from './fields.ts';
 import type { Rules } from './rule.ts';
 
-/** A bucket of a tenant. The operator makes it, and repairs what is changed in it by hand. */
+/** A bucket of a tenant. The operator makes it, repairs the fields that it names, and removes those that were taken out of it. */
 export const bucketSpec = z.strictObject({
   tenantRef: tenantRef.describe('Where the bucket is.'),
   bucketName: z
@@ -19,12 +19,18 @@ export const bucketSpec = z.strictObject({
       keyName: keyName.optional().describe("Key of SSE-KMS; the tenant's default key without it."),
     })
     .optional()
-    .describe('Encryption of what is written without a choice of its own.'),
+    .describe(
+      'Encryption of what is written without a choice of its own. Without this field it is left alone, and what the bucket blocks always is.',
+    ),
   versioning: z
     .enum(['Enabled', 'Suspended'])
     .optional()
     .describe('Whether versions are kept. Without this field it is left alone.'),
-  policy: policyDocument.optional().describe('Bucket policy: a policy document, {"Version": …, "Statement": […]}.'),
+  policy: policyDocument
+    .optional()
+    .describe(
+      'Bucket policy: a policy document, {"Version": …, "Statement": […]}. Without this field it is left alone.',
+    ),
   notifications: z
     .array(
       z.strictObject({
@@ -51,7 +57,7 @@ export const bucketSpec = z.strictObject({
     ),
   lifecycle,
   replication,
-  tags: stringMap(50, z.string().max(256)).optional().describe('Tags of the bucket.'),
+  tags: stringMap(50, z.string().max(256)).optional().describe('Tags of the bucket. Others are left alone.'),
   deletionPolicy: deletionPolicy('Retain').describe(
     'What becomes of the bucket when this resource is deleted. One that holds objects is never deleted.',
   ),

@@ -129,6 +129,14 @@ export const identityProviderStatus = z.strictObject({
 export const bucketStatus = z.strictObject({
   ...common(basic),
   bucketName: z.string().max(63).optional().describe('Name of the bucket.'),
+  settings: z
+    .array(z.string().max(132))
+    .max(128)
+    .optional()
+    .describe(
+      'Settings that were written by this resource: encryption, policy, tag KEY. Those that it no longer names are removed.',
+    )
+    .meta({ 'x-kubernetes-list-type': 'set' }),
   replicationTargets: z
     .array(
       z.strictObject({

@@ -46,6 +46,8 @@ export interface ResourceStatus {
   readonly credentials?: string;
   /** The policies that a PolicyBinding attached, so that a later change can detach them. */
   readonly attached?: readonly Attached[];
+  /** The settings of the bucket that a Bucket wrote, so that it removes those that it no longer names. */
+  readonly settings?: readonly string[];
   /** The remote targets that a Bucket added. */
   readonly replicationTargets?: readonly AddedTarget[];
   /** The tiers that a Tenant added. */

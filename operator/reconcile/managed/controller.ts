@@ -33,7 +33,14 @@ export interface ManagedContext {
 /** The fields of a managed resource's status, apart from its conditions. */
 export type ManagedStatus = Pick<
   ResourceStatus,
-  'bucketName' | 'policyName' | 'accessKey' | 'credentialsSecret' | 'credentials' | 'attached' | 'replicationTargets'
+  | 'bucketName'
+  | 'policyName'
+  | 'accessKey'
+  | 'credentialsSecret'
+  | 'credentials'
+  | 'attached'
+  | 'settings'
+  | 'replicationTargets'
 >;
 
 /** The conditions after a reconcile, and the time until the next one, which repairs drift. */

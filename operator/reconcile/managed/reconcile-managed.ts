@@ -200,7 +200,7 @@ function contextOf(
 
 /** Answers the part of a status that stays when its conditions change. */
 function statusOf(ref: ManagedRef, { options }: SharedState): ManagedStatus {
-  const { bucketName, policyName, accessKey, credentialsSecret, credentials, attached, replicationTargets } =
+  const { bucketName, policyName, accessKey, credentialsSecret, credentials, attached, settings, replicationTargets } =
     options.status.get(ref) ?? {};
   return {
     ...(bucketName === undefined ? {} : { bucketName }),
@@ -209,6 +209,7 @@ function statusOf(ref: ManagedRef, { options }: SharedState): ManagedStatus {
     ...(credentialsSecret === undefined ? {} : { credentialsSecret }),
     ...(credentials === undefined ? {} : { credentials }),
     ...(attached === undefined ? {} : { attached }),
+    ...(settings === undefined ? {} : { settings }),
     ...(replicationTargets === undefined ? {} : { replicationTargets }),
   };
 }

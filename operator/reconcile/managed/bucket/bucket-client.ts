@@ -9,6 +9,7 @@ import {
 } from '../../../../protocol/s3/bucket-replication.ts';
 import { parseLifecycle, writeLifecycle } from '../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { parseTagging, writeTagging } from '../../../../protocol/s3/tagging.ts';
+import { readEditable, withAll, withText, writeEdited } from '../../../../protocol/s3/xml-edit.ts';
 import type { Json } from '../../../runtime/contract/workload.ts';
 import {
   type BucketChange,
@@ -140,11 +141,7 @@ export function createBucketClient(
           await send('PUT', 'notification', writeRules(change.to));
           return;
         case 'versioning':
-          await send(
-            'PUT',
-            'versioning',
-            `<VersioningConfiguration><Status>${change.to}</Status></VersioningConfiguration>`,
-          );
+          await send('PUT', 'versioning', withStatus(await send('GET', 'versioning'), change.to));
           return;
         case 'lifecycle':
           await put('lifecycle', change.to.length === 0 ? undefined : change.to, (rules) =>
@@ -174,6 +171,12 @@ export function createBucketClient(
   async function put<T>(subresource: string, to: T | undefined, write: (value: T) => string): Promise<void> {
     await (to === undefined ? send('DELETE', subresource) : send('PUT', subresource, write(to)));
   }
+}
+
+/** Prefixes and folders that others excluded stay; a suspended versioning excludes no prefixes. */
+function withStatus(document: string, status: BucketVersioning): string {
+  const root = withText(readEditable(document), ['Status'], status);
+  return writeEdited(status === 'Suspended' ? withAll(root, 'ExcludedPrefixes', []) : root);
 }
 
 function readVersioning(text: string): BucketVersioning | undefined {

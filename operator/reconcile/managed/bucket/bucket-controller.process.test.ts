@@ -16,7 +16,8 @@ import { startServer, untilReady, type RunningServer } from '../../../../test/su
 import type { BucketSpec } from '../../../api/bucket.ts';
 import type { Bucket, Tenant } from '../../../api/object.ts';
 import { contextOf } from '../../../../test/support/operator/test-tenant.ts';
-import type { TenantAccess } from '../controller.ts';
+import type { ManagedStatus, TenantAccess } from '../controller.ts';
+import { endpointOf, exchange } from '../signed-request.ts';
 import { createBucketController } from './bucket-controller.ts';
 
 let server: RunningServer;
@@ -51,9 +52,14 @@ const policy = (name: string) => ({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${name}/*` }],
 });
+/** The status of each resource, as the last pass left it. */
+const statuses = new Map<string, ManagedStatus>();
 const pass = async (resource: Bucket, to = access) => {
   changed.length = 0;
-  const { conditions, afterMs } = await controller.reconcile(resource, contextOf(to));
+  const { name } = resource.metadata;
+  const context = contextOf(to, { status: statuses.get(name) ?? {} });
+  const { conditions, afterMs, status } = await controller.reconcile(resource, context);
+  statuses.set(name, Object.assign({}, statuses.get(name), ...context.remembered, status));
   return { ready: conditions.find(({ type }) => type === 'Ready'), types: conditions.map(({ type }) => type), afterMs };
 };
 
@@ -61,6 +67,17 @@ async function rules() {
   const found = await s3().send(new GetBucketNotificationConfigurationCommand({ Bucket: 'observed' }));
   return (found.QueueConfigurations ?? []).map(({ QueueArn, Events }) => ({ QueueArn, Events }));
 }
+
+/** The SDK of AWS has no fields for the prefixes that versions exclude. */
+const versioningCall = async (name: string, method: 'GET' | 'PUT', body = '') => {
+  const call = { method, path: `/${name}`, query: 'versioning=', body, service: 's3', region: 'eu-test-1' } as const;
+  const answer = await exchange(endpointOf(access), call, new Date());
+  expect(answer.status).toBe(200);
+  return answer.body.toString();
+};
+const putVersioning = (name: string, inside: string) =>
+  versioningCall(name, 'PUT', `<VersioningConfiguration>${inside}</VersioningConfiguration>`);
+const versioningOf = (name: string) => versioningCall(name, 'GET');
 
 describe('a bucket', () => {
   it('is made, set as the resource says, and left alone afterwards', async () => {
@@ -86,15 +103,43 @@ describe('a bucket', () => {
     const resource = bucket('drifting', { tags: { team: 'a' } });
     await pass(resource);
     await s3().send(new DeleteBucketTaggingCommand({ Bucket: 'drifting' }));
-    await s3().send(new PutBucketPolicyCommand({ Bucket: 'drifting', Policy: JSON.stringify(policy('drifting')) }));
     expect((await pass(resource)).ready).toMatchObject({ status: 'True' });
+    expect(changed).toEqual(['tags differ: team']);
+  });
+
+  it('keeps what others set, and loses what is taken out of the resource', async () => {
+    const named = bucket('shared', { tags: { team: 'a' }, policy: policy('shared') });
+    await pass(named);
+    const TagSet = [
+      { Key: 'by', Value: 'hand' },
+      { Key: 'team', Value: 'b' },
+    ];
+    await s3().send(new PutBucketTaggingCommand({ Bucket: 'shared', Tagging: { TagSet } }));
+    await pass(named);
+    expect(changed).toEqual(['tags differ: team']);
+    await pass(bucket('shared'));
     expect(changed).toEqual(['tags differ: team', 'there is a policy and should be none']);
-    const { code } = await refusal(s3().send(new GetBucketPolicyCommand({ Bucket: 'drifting' })));
+    const { code } = await refusal(s3().send(new GetBucketPolicyCommand({ Bucket: 'shared' })));
     expect(code).toBe('NoSuchBucketPolicy');
-    const Tagging = { TagSet: [{ Key: 'by', Value: 'hand' }] };
-    await s3().send(new PutBucketTaggingCommand({ Bucket: 'drifting', Tagging }));
-    await pass(bucket('drifting'));
-    expect(changed).toEqual(['tags differ: by']);
+    await s3().send(new PutBucketPolicyCommand({ Bucket: 'shared', Policy: JSON.stringify(policy('shared')) }));
+    await pass(bucket('shared'));
+    expect(changed).toEqual([]);
+    expect((await s3().send(new GetBucketTaggingCommand({ Bucket: 'shared' }))).TagSet).toEqual(TagSet.slice(0, 1));
+  });
+
+  it('keeps the prefixes without versions that others excluded', async () => {
+    const resource = bucket('excluding', { versioning: 'Enabled' });
+    await pass(resource);
+    await putVersioning(
+      'excluding',
+      '<Status>Enabled</Status><ExcludedPrefixes><Prefix>tmp/</Prefix></ExcludedPrefixes>',
+    );
+    await pass(resource);
+    expect(changed).toEqual([]);
+    await putVersioning('excluding', '<Status>Suspended</Status><ExcludeFolders>true</ExcludeFolders>');
+    await pass(resource);
+    expect(changed).toEqual(['versioning is Suspended and should be Enabled']);
+    expect(await versioningOf('excluding')).toContain('<ExcludeFolders>true</ExcludeFolders>');
   });
 
   it('whose policy the store refuses says what differs and why', async () => {

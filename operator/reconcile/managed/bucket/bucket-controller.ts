@@ -5,7 +5,7 @@ import { endpointOf } from '../signed-request.ts';
 import type { ManagedContext, ManagedController } from '../controller.ts';
 import { createBucketClient } from './bucket-client.ts';
 import { replicationChanges } from './replication-changes.ts';
-import { wantedState, diffBucket } from './bucket-state.ts';
+import { wantedState, diffBucket, namedSettings } from './bucket-state.ts';
 import { ResponseError } from '../../../../protocol/response-error.ts';
 
 /** Makes buckets of tenants what their Bucket resources say, by the tenant's S3 API. */
@@ -16,14 +16,19 @@ export function createBucketController(options: ControllerOptions = {}): Managed
 
       async changes(bucket, context, now) {
         const client = clientOf(bucket, context, now);
-        const wanted = wantedState(bucket.spec);
+        const written = context.status.settings ?? [];
+        const wanted = wantedState(bucket.spec, written);
         const found = await client.find({
           notifications: wanted.notifications !== undefined,
           versioning: wanted.versioning !== undefined,
           lifecycle: wanted.lifecycle !== undefined,
         });
+        const all = [...new Set([...written, ...namedSettings(bucket.spec)])];
+        const changes = diffBucket(wanted, found);
+        // A setting that is written must not be forgotten: its removal from the resource removes it.
+        if (changes.length > 0 && all.length > written.length) await context.remember({ settings: all });
         return [
-          ...diffBucket(wanted, found).map((change) => ({
+          ...changes.map((change) => ({
             difference: change.difference,
             make: () => client.make(change),
           })),
@@ -36,7 +41,7 @@ export function createBucketController(options: ControllerOptions = {}): Managed
         ];
       },
 
-      status: (bucket) => ({ bucketName: bucketNameOf(bucket) }),
+      status: (bucket) => ({ bucketName: bucketNameOf(bucket), settings: namedSettings(bucket.spec) }),
 
       async remove(bucket, context, now) {
         try {

@@ -7,12 +7,12 @@ import type { Json } from '../../../runtime/contract/workload.ts';
 import { sameDocument } from '../create-controller.ts';
 import { type ComparableLifecycleRule, wantedLifecycle } from './lifecycle-rules.ts';
 
-/** The part of a bucket that a Bucket resource decides, wanted or found. An undefined field is absent. */
+/** The part of a bucket that a Bucket resource may decide, as it is found. An undefined field is absent. */
 export interface BucketState {
   readonly encryption: BucketEncryptionRule | undefined;
   readonly policy: Json | undefined;
   readonly tags: Tags;
-  /** Undefined where the resource leaves the rules alone. */
+  /** Undefined where it was not asked for. */
   readonly notifications?: readonly BucketNotification[] | undefined;
   readonly versioning?: BucketVersioning | undefined;
   readonly lifecycle?: readonly ComparableLifecycleRule[] | undefined;
@@ -23,13 +23,39 @@ export type BucketVersioning = NonNullable<BucketSpec['versioning']>;
 /** A rule without its id, which is no part of what it does. */
 export type BucketNotification = Pick<NotificationRule, 'target' | 'events' | 'prefix' | 'suffix'>;
 
-/** The bucket loses settings that the resource leaves out: a policy that was taken out of the resource must not live on. */
-export function wantedState(spec: BucketSpec): BucketState {
-  const { encryption, policy, tags, notifications, versioning, lifecycle } = spec;
+/** What a Bucket resource decides. What is undefined is left as it is found: others may have set it. */
+export interface WantedBucket extends Pick<BucketState, 'notifications' | 'versioning' | 'lifecycle'> {
+  readonly encryption?: BucketEncryptionRule | 'off' | undefined;
+  /** `to` is undefined for no policy. */
+  readonly policy?: { readonly to: Json | undefined } | undefined;
+  readonly tags: Tags;
+  /** The keys of tags that the resource no longer names. */
+  readonly removedTags?: readonly string[];
+}
+
+/** The settings that a resource names, as its status keeps them: `encryption`, `policy`, `tag KEY`. */
+export function namedSettings({ encryption, policy, tags = {} }: BucketSpec): readonly string[] {
+  return [
+    ...(encryption === undefined ? [] : ['encryption']),
+    ...(policy === undefined ? [] : ['policy']),
+    ...Object.keys(tags).map((key) => `tag ${key}`),
+  ];
+}
+
+/**
+ * Answers what a resource wants. `written` are the settings that it named before: the bucket loses those that were taken out of the resource,
+ * so that such a policy does not live on, and keeps those that others set.
+ */
+export function wantedState(spec: BucketSpec, written: readonly string[] = []): WantedBucket {
+  const { encryption, policy, tags = {}, notifications, versioning, lifecycle } = spec;
+  const named = namedSettings(spec);
+  const gone = written.filter((setting) => !named.includes(setting));
   return {
-    encryption: encryption === undefined ? undefined : encryptionRule(encryption),
-    policy,
-    tags: tags ?? {},
+    encryption:
+      encryption === undefined ? (gone.includes('encryption') ? 'off' : undefined) : encryptionRule(encryption),
+    policy: policy !== undefined || gone.includes('policy') ? { to: policy } : undefined,
+    tags,
+    removedTags: gone.filter((setting) => setting.startsWith('tag ')).map((setting) => setting.slice('tag '.length)),
     ...(notifications !== undefined && { notifications: comparableRules(notifications) }),
     ...(versioning !== undefined && { versioning }),
     ...(lifecycle !== undefined && { lifecycle: wantedLifecycle(lifecycle) }),
@@ -65,26 +91,50 @@ export type BucketChange = { readonly difference: string } & (
   | { readonly kind: 'lifecycle'; readonly to: readonly ComparableLifecycleRule[] }
 );
 
+/** Answers the encryption with what a resource cannot name as it was found: what the bucket blocks, and its bucket keys. */
+function wantedEncryption(
+  wanted: WantedBucket['encryption'],
+  found: BucketEncryptionRule | undefined,
+): BucketEncryptionRule | undefined {
+  const { blocked, bucketKey } = found ?? {};
+  const kept = { ...(blocked && { blocked }), ...(bucketKey !== undefined && { bucketKey }) };
+  if (wanted === undefined) return found;
+  if (wanted !== 'off') return { ...wanted, ...kept };
+  return blocked === undefined ? undefined : { ...kept, scheme: 'none', blocked };
+}
+
+function wantedTags({ tags, removedTags = [] }: WantedBucket, found: Tags): Tags {
+  const kept = Object.entries(found).filter(([key]) => !removedTags.includes(key));
+  return { ...Object.fromEntries(kept), ...tags };
+}
+
+function wantedPolicy(wanted: WantedBucket['policy'], found: Json | undefined): Json | undefined {
+  return wanted === undefined ? found : wanted.to;
+}
+
 /** Answers the changes that make the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
-export function diffBucket(wanted: BucketState, found: BucketState | undefined): readonly BucketChange[] {
+export function diffBucket(wanted: WantedBucket, found: BucketState | undefined): readonly BucketChange[] {
   const now: BucketState = found ?? { encryption: undefined, policy: undefined, tags: {} };
   const changes: BucketChange[] = [];
   if (found === undefined) changes.push({ kind: 'create', difference: 'there is no such bucket' });
   const { versioning, lifecycle } = wanted;
+  const encryption = wantedEncryption(wanted.encryption, now.encryption);
+  const tags = wantedTags(wanted, now.tags);
+  const policy = wantedPolicy(wanted.policy, now.policy);
   if (versioning !== undefined && versioning !== now.versioning) {
     const difference = `versioning is ${now.versioning ?? 'off'} and should be ${versioning}`;
     changes.push({ kind: 'versioning', to: versioning, difference });
   }
   // The encryption comes before the policy, so that no user whom the policy lets in writes plain bodies.
-  if (!sameDocument(wanted.encryption, now.encryption)) {
-    const difference = `encryption is ${describeEncryption(now.encryption)} and should be ${describeEncryption(wanted.encryption)}`;
-    changes.push({ kind: 'encryption', to: wanted.encryption, difference });
+  if (!sameDocument(encryption, now.encryption)) {
+    const difference = `encryption is ${describeEncryption(now.encryption)} and should be ${describeEncryption(encryption)}`;
+    changes.push({ kind: 'encryption', to: encryption, difference });
   }
-  if (!sameDocument(wanted.tags, now.tags)) {
-    changes.push({ kind: 'tags', to: wanted.tags, difference: describeTags(wanted.tags, now.tags) });
+  if (!sameDocument(tags, now.tags)) {
+    changes.push({ kind: 'tags', to: tags, difference: describeTags(tags, now.tags) });
   }
-  if (!sameDocument(wanted.policy, now.policy)) {
-    changes.push({ kind: 'policy', to: wanted.policy, difference: describePolicy(wanted.policy, now.policy) });
+  if (!sameDocument(policy, now.policy)) {
+    changes.push({ kind: 'policy', to: policy, difference: describePolicy(policy, now.policy) });
   }
   const { notifications } = wanted;
   if (notifications !== undefined && !sameDocument(notifications, now.notifications ?? [])) {
