@@ -11,6 +11,22 @@ interface BucketQuota {
   readonly quota?: number;
   readonly size?: number;
   readonly quotatype?: string;
+  readonly rate?: number;
+  readonly requests?: number;
+}
+
+/** The limits of MinIO that this client does not set: a change of the size keeps them. */
+async function limitsOf(admin: AdminClient, bucket: string) {
+  try {
+    const request = { method: 'GET', call: 'get-bucket-quota', query: { bucket } } as const;
+    const { rate = 0, requests = 0 } = await admin.json<BucketQuota>(request);
+    return { rate, requests };
+  } catch (error) {
+    // Some servers have an error for a bucket without a quota.
+    if (error instanceof ResponseError && error.code === 'XMinioAdminNoSuchQuotaConfiguration')
+      return { rate: 0, requests: 0 };
+    throw error;
+  }
 }
 
 /** Refuses writes to a bucket that holds this size. */
@@ -22,7 +38,7 @@ export async function setQuota(
   if (size === undefined) throw new ProgramError('BadArgument', 'Name the size by --size, such as 64GiB');
   const { admin, bucket } = await bucketOf(context, argument);
   const quota = parseSize('--size', size);
-  const body = { quota, size: 0, rate: 0, requests: 0, quotatype: 'hard' };
+  const body = { ...(await limitsOf(admin, bucket)), quota, size: 0, quotatype: 'hard' };
   await admin.send({ method: 'PUT', call: 'set-bucket-quota', query: { bucket }, body });
   const human = `Successfully set bucket quota of ${formatSize(quota)} on \`${bucket}\``;
   context.output.message(human, { bucket, ...(quota > 0 && { quota }), type: 'hard' });
@@ -63,7 +79,7 @@ async function usageOf(admin: AdminClient, bucket: string): Promise<QuotaUsage |
 
 export async function clearQuota(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { admin, bucket } = await bucketOf(context, argument);
-  const body = { quota: 0, size: 0, rate: 0, requests: 0 };
+  const body = { ...(await limitsOf(admin, bucket)), quota: 0, size: 0 };
   await admin.send({ method: 'PUT', call: 'set-bucket-quota', query: { bucket }, body });
   context.output.message(`Successfully cleared bucket quota configured on \`${bucket}\``, { bucket });
 }
