@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
 import type { TenantAccess } from './controller.ts';
@@ -34,8 +34,16 @@ export interface SignedCall {
   readonly query: string;
   readonly body: string | Buffer;
   readonly contentType?: string;
+  /** Further headers, with names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly service: 's3' | 'sts';
   readonly region: string;
+}
+
+interface SignedAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
 }
 
 /** Milliseconds for the whole answer. */
@@ -46,10 +54,11 @@ const maxResponseBytes = 8 * 1024 * 1024;
 /** Sends one request and answers the response of any status. Errors with `ResponseError`, code `Unreachable`, when no answer comes. */
 export async function exchange(
   { address, tls, ca, accessKey, secretKey }: TenantEndpoint,
-  { method, path, query, body, contentType, service, region }: SignedCall,
+  { method, path, query, body, contentType, service, region, ...call }: SignedCall,
   now: Date,
-): Promise<{ readonly status: number; readonly body: Buffer }> {
+): Promise<SignedAnswer> {
   const headers: Record<string, string> = {
+    ...call.headers,
     host: address,
     'content-length': String(Buffer.byteLength(body)),
     ...(contentType === undefined ? {} : { 'content-type': contentType }),
@@ -74,7 +83,7 @@ export async function exchange(
     request.on('error', reject);
     request.end(body);
     const answer = await promise;
-    return { status: answer.statusCode ?? 0, body: await readBody(answer) };
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body: await readBody(answer) };
   } catch (error) {
     const { name, message } = error as Error;
     const reason = name === 'TimeoutError' || name === 'AbortError' ? `no answer within ${timeoutMs} ms` : message;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { readErrorDocument } from '../../../../protocol/s3/responses.ts';
 import { exchange, type TenantEndpoint } from '../signed-request.ts';
 import { parseBucketEncryption, writeBucketEncryption } from '../../../../protocol/s3/bucket-encryption.ts';
@@ -8,6 +9,7 @@ import {
   writeReplication,
 } from '../../../../protocol/s3/bucket-replication.ts';
 import { parseLifecycle, writeLifecycle } from '../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
+import { transitionMinimumHeader } from '../../../../protocol/s3/lifecycle/transition-minimum.ts';
 import { parseTagging, writeTagging } from '../../../../protocol/s3/tagging.ts';
 import { readEditable, withAll, withText, writeEdited } from '../../../../protocol/s3/xml-edit.ts';
 import type { Json } from '../../../runtime/contract/workload.ts';
@@ -27,13 +29,19 @@ interface S3Request {
   /** `policy`, `tagging`; undefined for the bucket itself. */
   readonly subresource?: string;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface S3Answer {
+  readonly text: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** A store without a region accepts any. A store with a region answers with its own. */
 const defaultRegion = 'us-east-1';
 
-/** Sends one request and answers the text of the answer. Errors with `ResponseError`. */
-async function sendS3(endpoint: TenantEndpoint, request: S3Request, now: () => Date): Promise<string> {
+/** Sends one request and answers the text and the headers of the answer. Errors with `ResponseError`. */
+async function sendS3(endpoint: TenantEndpoint, request: S3Request, now: () => Date): Promise<S3Answer> {
   try {
     return await attempt(endpoint, request, now(), defaultRegion);
   } catch (error) {
@@ -43,14 +51,14 @@ async function sendS3(endpoint: TenantEndpoint, request: S3Request, now: () => D
   }
 }
 
-async function attempt(endpoint: TenantEndpoint, request: S3Request, now: Date, region: string): Promise<string> {
-  const { method, bucket, subresource, body = '' } = request;
+async function attempt(endpoint: TenantEndpoint, request: S3Request, now: Date, region: string): Promise<S3Answer> {
+  const { method, bucket, subresource, body = '', headers } = request;
   const query = subresource === undefined ? '' : `${subresource}=`;
-  const call = { method, path: `/${bucket}`, query, body, service: 's3', region } as const;
+  const call = { method, path: `/${bucket}`, query, body, headers, service: 's3', region } as const;
   const answer = await exchange(endpoint, call, now);
   const { status } = answer;
   const text = answer.body.toString();
-  if (status >= 200 && status < 300) return text;
+  if (status >= 200 && status < 300) return { text, headers: answer.headers };
   const document = readErrorDocument(text);
   const wanted = document?.fields['Region'];
   if (wanted !== undefined && wanted !== '' && wanted !== region)
@@ -84,17 +92,14 @@ export function createBucketClient(
   bucket: string,
   now: () => Date = () => new Date(),
 ): BucketClient {
-  const send = (method: S3Request['method'], subresource?: string, body?: string) =>
-    sendS3(
-      endpoint,
-      {
-        method,
-        bucket,
-        subresource,
-        body,
-      },
-      now,
-    );
+  const send = async (method: S3Request['method'], subresource?: string, body?: string, headers = {}) =>
+    (await sendS3(endpoint, { method, bucket, subresource, body, headers }, now)).text;
+  /** The header of the rules that says whether small objects move to tiers. No field names it, so that it stays as others set it. */
+  const transitionMinimum = async (): Promise<Readonly<Record<string, string>>> => {
+    const found = sendS3(endpoint, { method: 'GET', bucket, subresource: 'lifecycle' }, now);
+    const value = (await unless('NoSuchLifecycleConfiguration', found))?.headers[transitionMinimumHeader];
+    return typeof value === 'string' ? { [transitionMinimumHeader]: value } : {};
+  };
   /** Reads a configuration of the bucket; the server reports a missing one by an error. */
   const read = async <T>(subresource: string, none: string, parse: (text: string) => T): Promise<T | undefined> => {
     const text = await unless(none, send('GET', subresource));
@@ -144,10 +149,12 @@ export function createBucketClient(
           await send('PUT', 'versioning', withStatus(await send('GET', 'versioning'), change.to));
           return;
         case 'lifecycle':
-          await put('lifecycle', change.to.length === 0 ? undefined : change.to, (rules) =>
+          if (change.to.length === 0) await send('DELETE', 'lifecycle');
+          else {
             // The ids say which rules the operator made.
-            writeLifecycle(rules.map((rule, at) => ({ ...rule, id: `operator-${at + 1}` }))),
-          );
+            const rules = change.to.map((rule, at) => ({ ...rule, id: `operator-${at + 1}` }));
+            await send('PUT', 'lifecycle', writeLifecycle(rules), await transitionMinimum());
+          }
           return;
         default:
           change satisfies never;
@@ -195,7 +202,7 @@ function writeRules(rules: readonly BucketNotification[]): string {
   );
 }
 
-async function unless(code: string, answer: Promise<string>): Promise<string | undefined> {
+async function unless<T>(code: string, answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

@@ -10,6 +10,7 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transitionMinimumHeader } from '../../../../protocol/s3/lifecycle/transition-minimum.ts';
 import { freePort } from '../../../../test/support/process/free-port.ts';
 import { refusal, s3Client } from '../../../../test/support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../../../test/support/server/start-server.ts';
@@ -74,6 +75,18 @@ const versioningCall = async (name: string, method: 'GET' | 'PUT', body = '') =>
   const answer = await exchange(endpointOf(access), call, new Date());
   expect(answer.status).toBe(200);
   return answer.body.toString();
+};
+const lifecycleCall = (method: 'GET' | 'PUT', body = '', headers = {}) => {
+  const call = {
+    method,
+    path: '/tidied',
+    query: 'lifecycle=',
+    body,
+    headers,
+    service: 's3',
+    region: 'eu-test-1',
+  } as const;
+  return exchange(endpointOf(access), call, new Date());
 };
 const putVersioning = (name: string, inside: string) =>
   versioningCall(name, 'PUT', `<VersioningConfiguration>${inside}</VersioningConfiguration>`);
@@ -140,6 +153,18 @@ describe('a bucket', () => {
     await pass(resource);
     expect(changed).toEqual(['versioning is Suspended and should be Enabled']);
     expect(await versioningOf('excluding')).toContain('<ExcludeFolders>true</ExcludeFolders>');
+  });
+
+  it('keeps whether small objects move to tiers, which others set', async () => {
+    await pass(bucket('tidied', { lifecycle: [{ expiration: { days: 1 } }] }));
+    const rules = await lifecycleCall('GET');
+    const minimum = 'all_storage_classes_128K';
+    await lifecycleCall('PUT', rules.body.toString(), { [transitionMinimumHeader]: minimum });
+    await pass(bucket('tidied', { lifecycle: [{ expiration: { days: 2 } }] }));
+    expect(changed).toEqual(['lifecycle differs: there should be 1 rule, and there is 1']);
+    const found = await lifecycleCall('GET');
+    expect(found.body.toString()).toContain('<Days>2</Days>');
+    expect(found.headers[transitionMinimumHeader]).toBe(minimum);
   });
 
   it('whose policy the store refuses says what differs and why', async () => {
