@@ -1,12 +1,38 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { errorText, fileErrorReason } from './system-error.ts';
+import { errorText, fileErrorReason, systemErrorCode } from './system-error.ts';
 
 const failure = (path: string) =>
   readFile(path).then(
     () => undefined,
     (error: unknown) => error,
   );
+
+describe('the code of an error of the system', () => {
+  it('is its name', async () => {
+    expect(systemErrorCode(await failure('/none'))).toBe('ENOENT');
+    expect(systemErrorCode(await failure('/proc/version/x'))).toBe('ENOTDIR');
+  });
+
+  it.each([
+    ['EDQUOT', 'Unknown system error -122', -122],
+    ['ESTALE', 'Unknown system error -116', -116],
+    ['EFBIG', 'EFBIG', -27],
+    ['EAGAIN', undefined, -11],
+  ])('is %s where Node says %j', (name, code, errno) => {
+    expect(systemErrorCode(Object.assign(new Error('failed'), { code, errno, syscall: 'write' }))).toBe(name);
+  });
+
+  it('is that of the number that LMDB gives', () => {
+    expect(systemErrorCode(Object.assign(new Error('No space left on device'), { code: 28 }))).toBe('ENOSPC');
+    expect(systemErrorCode(Object.assign(new Error('MDB_MAP_FULL'), { code: -30_792 }))).toBeUndefined();
+  });
+
+  it('is none for other errors', () => {
+    expect(systemErrorCode(new Error('x'))).toBeUndefined();
+    expect(systemErrorCode('ENOENT')).toBeUndefined();
+  });
+});
 
 describe('an error of the system', () => {
   it('is told by its path and in words', async () => {

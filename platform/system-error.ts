@@ -1,26 +1,51 @@
+import { constants } from 'node:os';
+
+const namesByNumber: ReadonlyMap<number, string> = new Map(
+  // Two names may have one number. The first one is the name that Node uses: EAGAIN, not EWOULDBLOCK.
+  Object.entries(constants.errno)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
+
+/**
+ * Returns the name of a failed system call's error ("ENOSPC"), or undefined. libuv has no name for some errors, among them those of quotas and
+ * of NFS: Node reports EDQUOT as `code: 'Unknown system error -122', errno: -122`. LMDB has the number as `code`.
+ */
+export function systemErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, errno } = error as { readonly code?: unknown; readonly errno?: unknown };
+  if (typeof code === 'string' && !code.startsWith('Unknown system error')) return code;
+  const number = typeof errno === 'number' ? errno : code;
+  return typeof number === 'number' ? namesByNumber.get(Math.abs(number)) : undefined;
+}
+
 /** Messages of the system about a file, by code. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EBUSY: 'the system or another program uses it',
   EDQUOT: 'the quota of the user is used up',
   EEXIST: 'it exists already',
+  EFBIG: 'the file is larger than this process or the file system allows',
   EIO: 'the disk reports an error',
   EISDIR: 'it is a folder',
   ELOOP: 'too many symbolic links',
   EMFILE: 'too many files are open',
   ENAMETOOLONG: 'the name is too long',
+  ENFILE: 'too many files are open on this machine',
   ENOENT: 'no such file or folder',
+  ENOLCK: 'the file system has no locks: its lock service does not answer',
   ENOSPC: 'no space is left on the device',
   ENOTDIR: 'a part of the path is no folder',
   ENOTEMPTY: 'the folder is not empty',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
+  ESTALE: 'the file server no longer knows the file or folder',
 };
 
 /** Network errors have an address and no path. */
 export function isOfFile(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   if (!(error instanceof Error) || !('syscall' in error) || 'address' in error || 'hostname' in error) return false;
-  return Object.hasOwn(reasons, (error as NodeJS.ErrnoException).code ?? '');
+  return Object.hasOwn(reasons, systemErrorCode(error) ?? '');
 }
 
 /**
@@ -30,7 +55,7 @@ export function isOfFile(error: unknown): error is NodeJS.ErrnoException & { rea
  * throw new ProgramError('usage', `cannot read ${path}: ${fileErrorReason(error)}`, { cause: error });
  */
 export function fileErrorReason(error: unknown): string {
-  if (isOfFile(error)) return reasons[error.code] ?? error.message;
+  if (isOfFile(error)) return reasons[systemErrorCode(error) ?? ''] ?? error.message;
   return error instanceof Error ? messageOf(error) : String(error);
 }
 

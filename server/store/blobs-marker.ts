@@ -4,6 +4,7 @@ import { copyFile, link, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type CheckpointPlace, checkpointText, readCheckpointText } from './checkpoint.ts';
+import { fileErrorReason, systemErrorCode } from '../../platform/system-error.ts';
 import { syncFolder, writeNewFile } from './durable-file.ts';
 import type { BlobsAddress } from './store-address.ts';
 import { StoreError, isStoreUnavailable } from './store-error.ts';
@@ -49,7 +50,7 @@ export function folderMarker(folder: string): BlobsMarker {
       try {
         return readMarkerText(await readFile(file, 'utf8'), file);
       } catch (error) {
-        if (codeOf(error) === 'ENOENT') return undefined;
+        if (systemErrorCode(error) === 'ENOENT') return undefined;
         throw unavailable(folder, error);
       }
     },
@@ -61,7 +62,7 @@ export function folderMarker(folder: string): BlobsMarker {
         try {
           await becomes(beside, file);
         } catch (error) {
-          if (codeOf(error) !== 'EEXIST') throw error;
+          if (systemErrorCode(error) !== 'EEXIST') throw error;
         } finally {
           await unlink(beside);
         }
@@ -74,7 +75,7 @@ export function folderMarker(folder: string): BlobsMarker {
       try {
         return readCheckpointText(await readFile(join(folder, checkpointName), 'utf8'));
       } catch (error) {
-        if (codeOf(error) === 'ENOENT') return undefined;
+        if (systemErrorCode(error) === 'ENOENT') return undefined;
         throw unavailable(folder, error);
       }
     },
@@ -98,18 +99,14 @@ async function becomes(beside: string, file: string): Promise<void> {
     await link(beside, file);
   } catch (error) {
     // Some shared file systems do not support links.
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(String(codeOf(error)))) throw error;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(systemErrorCode(error) ?? '')) throw error;
     await copyFile(beside, file, constants.COPYFILE_EXCL);
   }
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
 function unavailable(folder: string, error: unknown): unknown {
   if (isStoreUnavailable(error) || !(error instanceof Error)) return error;
-  return new StoreError('unreachable', `the folder ${folder} cannot be used for blobs: ${error.message}`, {
+  return new StoreError('unreachable', `the folder ${folder} cannot be used for blobs: ${fileErrorReason(error)}`, {
     cause: error,
   });
 }

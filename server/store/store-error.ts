@@ -1,4 +1,5 @@
 import { timeoutText } from '../../platform/message-text.ts';
+import { systemErrorCode } from '../../platform/system-error.ts';
 
 /** The errors of sealed records. An administrator must act. */
 export const sealedRecordsErrors = [
@@ -126,4 +127,12 @@ export function isStoreError(error: unknown, ...codes: readonly StoreErrorCode[]
 /** Reports if a store cannot serve now (disk full, connection lost, closed, made read-only). Nothing was changed. */
 export function isStoreUnavailable(error: unknown): error is StoreError & { readonly code: UnavailableCode } {
   return isStoreError(error, ...unavailableCodes);
+}
+
+/** The errors of a call that found no room: on the disk, in a quota, or below the size that a file may have here. */
+const noRoomCodes: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Reports if a call of the system found no room. For every store on a file system. */
+export function isNoRoom(error: unknown): boolean {
+  return noRoomCodes.has(systemErrorCode(error));
 }

@@ -138,6 +138,8 @@ const EIO = /EIO|input\/output error/i;
 /** A thread may end the process before the one that met the error has said so: LMDB gives the file up for all of them. */
 const EIO_OR_PANIC = /EIO|input\/output error|MDB_PANIC/i;
 const ENOSPC = /ENOSPC|no space left|no space is left/i;
+const EDQUOT = /quota/i;
+const EFBIG = /EFBIG|file is larger/i;
 
 describe(`a server whose disk fails, seed ${seed}`, { timeout: 300_000 }, () => {
   it.each<[string, Fault, RegExp]>([
@@ -146,11 +148,16 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 300_000 }, () => 
     ['the flush of a blob or of its folder', { ops: ['flush'], in: 'blobs', error: 'EIO', every: 3 }, EIO],
     ['the renaming of a blob', { ops: ['rename'], in: 'blobs', error: 'EIO', every: 2 }, EIO],
     ['the creation of a blob', { ops: ['create'], in: 'blobs', error: 'ENOSPC', every: 2 }, ENOSPC],
+    ['a write of a blob for want of a quota', { ops: ['write'], in: 'blobs', error: 'EDQUOT', every: 2 }, EDQUOT],
+    ['the creation of a blob for want of a quota', { ops: ['create'], in: 'blobs', error: 'EDQUOT', every: 2 }, EDQUOT],
+    ['a write of a blob beyond a limit', { ops: ['write'], in: 'blobs', error: 'EFBIG', every: 2 }, EFBIG],
   ])('refuses what %s would have stored, says why, and goes on', async (_what, fault, why) => {
     const outcome = await writeWith(fault);
     expect(outcome.complaints).toEqual([]);
     expect(outcome.hits).toBeGreaterThan(0);
     expect(reasons(outcome.log)).toMatch(why);
+    // The writers do not report 507.
+    if (fault.error !== 'EIO') expect(outcome.trouble).toEqual([]);
     expect(outcome.ended).toBeUndefined();
     expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
   });

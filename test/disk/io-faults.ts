@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 export const ops = { write: 1, 'flushed write': 2, flush: 4, rename: 8, read: 16, create: 32 } as const;
 export const places = { records: 1, blobs: 2, both: 3 } as const;
 /** `part` lets a write take a part of its bytes. */
-const errors = { EIO: 5, ENOSPC: 28, part: 0 } as const;
+const errors = { EIO: 5, EFBIG: 27, ENOSPC: 28, ESTALE: 116, EDQUOT: 122, part: 0 } as const;
 
 export interface Fault {
   readonly ops: readonly (keyof typeof ops)[];

@@ -12,6 +12,7 @@ import {
   read,
   someBlobId,
 } from '../../../test/support/store/blob-store.conformance.ts';
+import { systemFailure } from '../../../test/support/store/system-failure.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import type { BlobFileSystem } from './file-system.ts';
 import { openFilesBlobStore } from './blob-store.ts';
@@ -28,15 +29,14 @@ describeBlobStore('files', {
 });
 
 /** A disk on which nothing more can be written. */
-const noSpace = () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
 const fullFileSystem: BlobFileSystem = {
   ...nodeFileSystem,
   async create(path, how) {
     const file = await nodeFileSystem.create(path, how);
     return {
       isDirect: file.isDirect,
-      write: noSpace,
-      writeAt: noSpace,
+      write: () => Promise.reject(systemFailure('ENOSPC')),
+      writeAt: () => Promise.reject(systemFailure('EDQUOT')),
       truncate: (length) => file.truncate(length),
       syncData: () => file.syncData(),
       close: () => file.close(),
@@ -162,6 +162,27 @@ describe('the files blob store', () => {
   it('tells the free space', async () => {
     const space = await openFilesBlobStore(folder.path).space();
     expect(space !== undefined && space.free > 0 && space.total >= space.free).toBe(true);
+  });
+});
+
+describe('a process that may write files of 1 MiB only', () => {
+  it.each(['large', 'packed'])('has no room for a %s body, and says why', async (kind) => {
+    const own = await temporaryFolder();
+    const script = `
+      const { openFilesBlobStore } = await import(${JSON.stringify(new URL('blob-store.ts', import.meta.url).href)});
+      const store = openFilesBlobStore(process.env.FOLDER);
+      const body = (async function* () { yield Buffer.alloc(3_000_000); })();
+      const written = process.env.KIND === 'packed'
+        ? store.segments.write(body, { length: 3_000_000 })
+        : store.write('0'.repeat(32), body);
+      await written.catch(({ code, message }) => console.log(code + ': ' + message));
+    `;
+    // Blocks of 512 bytes, or of 1,024 in some shells.
+    const limited = ['-c', 'ulimit -f 1024; exec "$0" --input-type=module -e "$1"', process.execPath, script];
+    const env = { ...process.env, FOLDER: own.path, KIND: kind };
+    const { stdout } = await promisify(execFile)('sh', limited, { env });
+    await own.remove();
+    expect(stdout).toMatch(/^full: no space is left for blobs: the file is larger than this process/);
   });
 });
 

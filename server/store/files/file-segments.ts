@@ -1,8 +1,9 @@
+import { systemErrorCode } from '../../../platform/system-error.ts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { BlobId, ListedSegment, OpenSegmentSize, SegmentId, Segments, WriteOptions } from '../blob-store.ts';
 import { isSegmentId, packedId, type Place } from '../packed-id.ts';
-import { type BlobFileSystem, codeOf, type FileStat, isNoSuchFile, type OpenFile } from './file-system.ts';
+import { type BlobFileSystem, type FileStat, isNoSuchFile, type OpenFile } from './file-system.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { defaultBytes, segmentLimits, type SegmentLimits } from './open-segment.ts';
@@ -164,6 +165,6 @@ async function sealSegment(fs: Pick<BlobFileSystem, 'create' | 'stat'>, path: st
       await mark.close();
     }
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST' && !isNoSuchFile(error)) throw error;
+    if (systemErrorCode(error) !== 'EEXIST' && !isNoSuchFile(error)) throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { systemErrorCode } from '../../../platform/system-error.ts';
+
 /**
  * The calls that the files engine makes to a file system. A test replaces it to check the order of writes and flushes, and to cut the
  * power between any two of them. Errors have the system's `code` (`ENOENT`, `EEXIST`, `ENOSPC`, …).
@@ -55,9 +57,5 @@ export interface OpenFile {
 }
 
 export function isNoSuchFile(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT';
-}
-
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+  return systemErrorCode(error) === 'ENOENT';
 }

@@ -1,6 +1,7 @@
+import { systemErrorCode } from '../../../platform/system-error.ts';
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink, mkdir, opendir, rename, stat, statfs } from 'node:fs/promises';
-import { codeOf, isNoSuchFile, type NewFile, type BlobFileSystem } from './file-system.ts';
+import { isNoSuchFile, type NewFile, type BlobFileSystem } from './file-system.ts';
 import { NodeOpenFile } from './node-open-file.ts';
 import { PAGE } from './write-pages.ts';
 
@@ -109,7 +110,7 @@ function isWholePages(bytes: Buffer, position: number): boolean {
 }
 
 function refusesDirect(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = systemErrorCode(error);
   return code === 'EINVAL' || code === 'ENOTSUP' || code === 'EOPNOTSUPP';
 }
 
@@ -133,7 +134,7 @@ export const nodeFileSystem: BlobFileSystem = {
     try {
       await mkdir(path, { mode: 0o700 });
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (systemErrorCode(error) !== 'EEXIST') throw error;
     }
   },
 

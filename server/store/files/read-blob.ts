@@ -1,7 +1,8 @@
+import { systemErrorCode } from '../../../platform/system-error.ts';
 import { bodyBuffers, type BufferPool } from '../../../platform/body-memory.ts';
 import type { Chunks } from '../../../platform/chunks.ts';
 import { type BlobId, type Cuts, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
-import { codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
+import { isNoSuchFile, type OpenFile } from './file-system.ts';
 
 /** A range of the file of a blob: the bytes from `start` to `end` (exclusive). */
 interface FileRange {
@@ -94,9 +95,9 @@ async function openedFile({ open, id }: FileRange): Promise<OpenFile> {
     return await open();
   } catch (error) {
     if (isNoSuchFile(error)) throw blobMissing(id);
-    if (codeOf(error) === 'ELOOP') throw blobAltered(id, 'is a symbolic link instead of a file');
+    if (systemErrorCode(error) === 'ELOOP') throw blobAltered(id, 'is a symbolic link instead of a file');
     // The file is a socket.
-    if (codeOf(error) === 'ENXIO') throw blobAltered(id, 'is no regular file');
+    if (systemErrorCode(error) === 'ENXIO') throw blobAltered(id, 'is no regular file');
     throw error;
   }
 }

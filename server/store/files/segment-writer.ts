@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { OpenSegmentSize } from '../blob-store.ts';
 import { newSegmentId, type Place } from '../packed-id.ts';
-import { type BlobFileSystem, codeOf } from './file-system.ts';
+import { isNoRoom } from '../store-error.ts';
+import type { BlobFileSystem } from './file-system.ts';
 import { OpenSegment, type Region, type SegmentLimits } from './open-segment.ts';
 
 /** Milliseconds between two looks for segments that are idle. */
@@ -47,7 +48,7 @@ export class SegmentWriter {
     } catch (error) {
       segment.lose(length);
       // Without room, only segments that are sealed can give some back.
-      if (codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT') await this.#giveUp(segment);
+      if (isNoRoom(error)) await this.#giveUp(segment);
       throw error;
     } finally {
       await segment.leave();

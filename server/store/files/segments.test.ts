@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { from, inPieces, read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
+import { systemFailure } from '../../../test/support/store/system-failure.ts';
 import { PowerCut, SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
 import type { BlobId, Segments, SegmentId } from '../blob-store.ts';
 import { packedId, placeOf } from '../packed-id.ts';
@@ -59,13 +60,13 @@ const flushes = (disk: SimulatedDisk) => disk.steps.filter((step) => step.starts
 /** A disk that takes half of each write while it is `full`. */
 function fillingDisk() {
   const disk = new SimulatedDisk(root);
-  const state = { full: false };
+  const state = { full: false, error: 'ENOSPC' };
   const create = async (path: string) => {
     const file = await disk.create(path);
     const write: typeof file.write = async (chunks, position) => {
       if (!state.full) return file.write(chunks, position);
       await file.write([Buffer.concat(chunks).subarray(0, 2_000)], position);
-      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      throw systemFailure(state.error);
     };
     return { ...file, write };
   };
@@ -215,10 +216,12 @@ describe('a segment', () => {
       expect(found.map(({ sealed }) => sealed).toSorted(byText)).toEqual([false, true]);
     });
 
-    it('is removed where it has no body: each refused request would leave a file and its space', async () => {
+    it.each(['ENOSPC', 'EDQUOT', 'EFBIG'])('is removed where it has no body and the error is %s', async (error) => {
       const { state, segments } = fillingDisk();
+      state.error = error;
       state.full = true;
       for (let attempt = 0; attempt < 3; attempt += 1) {
+        // Each refused request would leave a file and its space.
         await expect(pack(segments, Buffer.alloc(5_000))).rejects.toMatchObject({ code: 'full' });
       }
       expect(await Array.fromAsync(segments.list())).toEqual([]);
@@ -270,7 +273,7 @@ describe('a segment', () => {
     it('later where the disk had no room for the mark', async () => {
       let full = true;
       const disk = new SimulatedDisk(root);
-      const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      const noRoom = systemFailure('ENOSPC');
       const create = (path: string) => (full && path.endsWith('.sealed') ? Promise.reject(noRoom) : disk.create(path));
       const { segments, states, pass } = timed(withCreate(disk, create));
       await pack(segments, large);

@@ -9,6 +9,7 @@ import {
 } from '../../../test/support/store/blob-store.conformance.ts';
 import { type BlobId, type BlobStore, type SegmentId } from '../blob-store.ts';
 import { packedId } from '../packed-id.ts';
+import { systemFailure } from '../../../test/support/store/system-failure.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import type { BlobFileSystem } from './file-system.ts';
 import { openFilesBlobStore } from './blob-store.ts';
@@ -37,7 +38,7 @@ function failing<A extends unknown[], T>(
   let left = times;
   return (...args) => {
     left -= 1;
-    return left >= 0 ? Promise.reject(Object.assign(new Error(code), { code })) : act(...args);
+    return left >= 0 ? Promise.reject(systemFailure(code, 'open')) : act(...args);
   };
 }
 
@@ -176,6 +177,8 @@ describe('a shared file system', () => {
   });
 
   it('must be mounted', async () => {
-    await expect(fileSystemOf(`${folder.path}/blobs`)).rejects.toThrow(/blobs cannot be used \(ENOENT\): mount/);
+    await expect(fileSystemOf(`${folder.path}/blobs`)).rejects.toThrow(
+      /blobs cannot be used \(no such file or folder\): mount/,
+    );
   });
 });

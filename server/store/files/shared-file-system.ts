@@ -1,7 +1,8 @@
+import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BlobFileSystem, codeOf, isNoSuchFile, type OpenFile } from './file-system.ts';
+import { type BlobFileSystem, isNoSuchFile, type OpenFile } from './file-system.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { StoreError } from '../store-error.ts';
 
@@ -27,7 +28,7 @@ const sharedKinds: ReadonlySet<number> = new Set([
  */
 export async function fileSystemOf(folder: string): Promise<BlobFileSystem> {
   const { type } = await statfs(folder).catch((error: unknown) => {
-    const message = `the folder for blobs ${folder} cannot be used (${String(codeOf(error))}): mount its volume, or make it`;
+    const message = `the folder for blobs ${folder} cannot be used (${fileErrorReason(error)}): mount its volume, or make it`;
     throw new StoreError('unreachable', message, { cause: error });
   });
   return sharedKinds.has(type) ? sharedFileSystem(nodeFileSystem) : nodeFileSystem;
@@ -85,16 +86,16 @@ export function sharedFileSystem(
       try {
         await fs.syncFolder(path);
       } catch (error) {
-        if (!unsupported.has(codeOf(error))) throw error;
+        if (!unsupported.has(systemErrorCode(error))) throw error;
       }
     },
   };
 }
 
-const unsupported: ReadonlySet<unknown> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP']);
+const unsupported: ReadonlySet<unknown> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 function isStale(error: unknown): boolean {
-  return codeOf(error) === 'ESTALE';
+  return systemErrorCode(error) === 'ESTALE';
 }
 
 async function afresh<T>(

@@ -1,6 +1,7 @@
+import { fileErrorReason } from '../../../platform/system-error.ts';
 import type { WriteOptions } from '../blob-store.ts';
-import { codeOf, type NewFile } from './file-system.ts';
-import { StoreError } from '../store-error.ts';
+import type { NewFile } from './file-system.ts';
+import { isNoRoom, StoreError } from '../store-error.ts';
 import { type PageBuffers, writePages } from './write-pages.ts';
 
 /** Chunks are gathered into writes of this many bytes. One write runs while the next is gathered. */
@@ -105,9 +106,6 @@ export function filler(
 
 /** Returns an error of the file system as one of the store. */
 export function unavailable(error: unknown): unknown {
-  const code = codeOf(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new StoreError('full', 'no space is left for blobs', { cause: error });
-  }
-  return error;
+  if (!isNoRoom(error)) return error;
+  return new StoreError('full', `no space is left for blobs: ${fileErrorReason(error)}`, { cause: error });
 }

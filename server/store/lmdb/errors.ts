@@ -1,13 +1,12 @@
-import { StoreError } from '../store-error.ts';
+import { systemErrorCode } from '../../../platform/system-error.ts';
+import { isNoRoom, StoreError } from '../store-error.ts';
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 
 const MDB_MAP_FULL = -30_792;
 const MDB_TXN_FULL = -30_788;
-const { EDQUOT, EFBIG, EIO, ENOSPC } = constants.errno;
-const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL, ENOSPC, EDQUOT, EFBIG];
+const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL];
 
 /** A failed write means a full disk if there is less space than this, which is what the pages of one group may take. */
 export const GROUP_SPACE = 32 * 1024 * 1024;
@@ -19,8 +18,8 @@ export const GROUP_SPACE = 32 * 1024 * 1024;
  */
 export function unavailable(error: unknown, wasThereRoom: () => boolean): StoreError {
   const message = error instanceof Error ? error.message : String(error);
-  const code = codeOf(error);
-  if (full.includes(code) || (code === EIO && !wasThereRoom())) {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (isNoRoom(error) || full.includes(code) || (systemErrorCode(error) === 'EIO' && !wasThereRoom())) {
     return new StoreError('full', `no space is left for records: ${message}`, { cause: error });
   }
   return new StoreError('unreachable', `the record store failed: ${message}`, { cause: error });
@@ -61,7 +60,7 @@ export function isThereRoomIn(folder: string): boolean {
     for (let at = 0; at < GROUP_SPACE; at += chunk.length) writeAll(file, chunk, at);
     return true;
   } catch (error) {
-    return !['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(codeOf(error)));
+    return !isNoRoom(error);
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -69,8 +68,4 @@ export function isThereRoomIn(folder: string): boolean {
 
 function writeAll(file: number, bytes: Buffer, at: number): void {
   for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done, bytes.length - done, at + done);
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
