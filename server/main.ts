@@ -138,6 +138,9 @@ async function run({
   background.on('waiting', ({ waitsFor, reason }) => {
     for (const thread of http) thread.send({ kind: 'waiting', waitsFor, reason });
   });
+  background.on('store-fault', (message) => {
+    for (const thread of http) thread.send(message);
+  });
   background.on('replicas', ({ view }) => {
     for (const thread of http) thread.send({ kind: 'replicas', view });
   });

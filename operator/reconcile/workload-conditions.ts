@@ -99,6 +99,10 @@ const missing: Readonly<Record<Missing, Issue>> = {
     reason: 'DatabaseUnreachable',
     message: 'waits for its database, which cannot be reached or refuses it: start it, or correct storage.records',
   },
+  records: {
+    reason: 'RecordsUnreachable',
+    message: 'waits for the folder of its records, which cannot be written: see the log of the pod and its volume',
+  },
   bodies: {
     reason: 'BodiesUnreachable',
     message:

@@ -21,14 +21,15 @@ export function isNotServing(error: unknown): boolean {
 /**
  * The state of this server; `reason` explains what it waits for. A `serving` thread answers requests while another thread may not do so
  * yet, so probes still fail. A `stopping` server answers requests and wants no new clients. A `refusing` server only finishes the requests
- * that have begun.
+ * that have begun. An `impaired` server answers requests, of which some fail: writes need what it waits for.
  */
 export type Readiness =
   | { readonly kind: 'serving' }
   | { readonly kind: 'ready' }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'refusing' }
-  | { readonly kind: 'waiting'; readonly waitsFor: WaitsFor; readonly reason: string };
+  | { readonly kind: 'waiting'; readonly waitsFor: WaitsFor; readonly reason: string }
+  | { readonly kind: 'impaired'; readonly waitsFor: WaitsFor; readonly reason: string };
 
 const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
   live: 'live',
@@ -65,6 +66,7 @@ function answerHealth(
 function waitsForOf(readiness: Exclude<Readiness, { readonly kind: 'ready' }>): WaitsFor | undefined {
   switch (readiness.kind) {
     case 'waiting':
+    case 'impaired':
       return readiness.waitsFor;
     case 'serving':
       return 'start';

@@ -19,6 +19,7 @@ import { ProfileRequests } from './thread-profiles.ts';
 import { deploymentOf, joinReplicas } from './thread-stores.ts';
 import { watchClock } from './clock-watch.ts';
 import { watchKeys } from './watch-keys.ts';
+import { watchStores } from './store-watch.ts';
 import { ProcessorShare } from '../outbox/processor-share.ts';
 import { pace } from '../maintenance/pace.ts';
 import { TaskReport } from '../maintenance/background-tasks.ts';
@@ -40,6 +41,7 @@ const headersTimeout = 60_000;
 const consoleReasons: Readonly<Record<WaitsFor, string>> = {
   start: 'it is starting',
   database: 'it waits for its database',
+  records: 'it waits for the folder of its records',
   bodies: 'it waits for the store of its bodies',
   'key-service': 'it waits for the key service',
   'default-key': 'it waits for its key at the key service',
@@ -63,6 +65,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let checkpoints: ReturnType<typeof runCheckpoints> | undefined;
   let clockWatch: ReturnType<typeof watchClock> | undefined;
   let keyWatch: ReturnType<typeof watchKeys> | undefined;
+  let storeWatch: ReturnType<typeof watchStores> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
   const events = new RequestEvents();
@@ -120,6 +123,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const attempt = async () => {
     await services.stores.openRemote();
     joined = await deploymentOf(options, services);
+    services.stores.belongTo(joined.id);
     if (hasKeys(settings)) await services.keys.check();
     await replicas.join({
       id: options.replica,
@@ -179,6 +183,11 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           });
           replication = runReplication(services, replicas.lease, log, { reads, share });
           sites = runSites(services, replicas.lease, log, { region: settings.region, self: deployment });
+          storeWatch = watchStores({
+            checks: services.stores.checks,
+            log,
+            onChange: (fault) => send({ kind: 'store-fault', fault }),
+          });
           clockWatch = watchClock({ records: services.records, log });
           if (services.keyAdministration !== undefined) {
             const { keyAdministration: keys, records } = services;
@@ -221,6 +230,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           return undefined;
         case 'waiting':
         case 'replicas':
+        case 'store-fault':
         case 'announce':
         case 'freeze':
         case 'refuse':
@@ -241,6 +251,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             checkpoints?.stop(),
             clockWatch?.stop(),
             keyWatch?.stop(),
+            storeWatch?.stop(),
             eventDelivery?.stop(),
             replication?.stop(),
             sites?.stop(),

@@ -64,6 +64,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
   const stopped = new AbortController();
   let readiness: Readiness = { kind: 'waiting', ...starting };
   let replicas: ReplicasView = { leads: false, live: [] };
+  let storeFault: Waiting | undefined;
   let handlers: Handlers | undefined;
   const crossOrigin = new CrossOrigin(services.objects, options.settings.corsOrigins);
   let endpoint = '';
@@ -96,9 +97,10 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
   const readinessNow = (): Readiness => {
     // Records in a folder are never away.
     const outage = readiness.kind === 'ready' && services.stores.shared ? services.stores.outage() : undefined;
-    return outage === undefined || outage.forMs < maxOutageMs
-      ? readiness
-      : { kind: 'waiting', waitsFor: 'database', reason: outage.reason };
+    if (outage !== undefined && outage.forMs >= maxOutageMs)
+      return { kind: 'waiting', waitsFor: 'database', reason: outage.reason };
+    // What needs no write is still served.
+    return readiness.kind === 'ready' && storeFault !== undefined ? { kind: 'impaired', ...storeFault } : readiness;
   };
   const setWaiting = ({ waitsFor, reason }: Waiting) => {
     if (readiness.kind === 'waiting') readiness = { kind: 'waiting', waitsFor, reason };
@@ -191,11 +193,15 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           return undefined;
         case 'endpoint':
           return undefined;
+        case 'store-fault':
+          storeFault = message.fault;
+          return undefined;
         case 'replicas':
           replicas = message.view;
           return undefined;
         case 'prepare':
           deploymentId = message.deploymentId;
+          services.stores.belongTo(deploymentId);
           setWaiting(starting);
           if (
             !(await openStores(services, { log: first ? log : quiet, signal: stopped.signal, onWaiting: setWaiting }))

@@ -27,6 +27,10 @@ export interface ThreadStores {
    * @throws StoreError
    */
   openRemote(): Promise<void>;
+  /** From now on, the folder of the blobs must have the marker of this deployment. */
+  belongTo(deploymentId: string): void;
+  /** Each rejects while a write would fail because the folder of the store is away or unusable. */
+  readonly checks: Readonly<Record<'records' | 'bodies', () => Promise<void>>>;
   /** Returns why the records are unavailable, and for how many milliseconds; undefined if they are available. */
   outage(): { readonly reason: string; readonly forMs: number } | undefined;
   close(): Promise<void>;
@@ -54,20 +58,30 @@ export async function openThreadStores(options: ThreadStoresOptions): Promise<Th
             else log.warn({ event: 'records-away' }, `the record store is away: ${outage}; requests answer 503`);
           },
         });
-  const remoteBlobs = ownBlobs ? undefined : new SharedBlobStore(() => openBlobStore(blobsAddress, { log }));
+  let deployment: string | undefined;
+  const openBlobs = () => openBlobStore(blobsAddress, { log, deployment: () => deployment });
+  const remoteBlobs = ownBlobs ? undefined : new SharedBlobStore(openBlobs);
   const onFailed = (error: Error) => {
     log.fatal({ err: error }, `stopping at once: ${error.message}`);
     // The process ends before any thread answers another request.
     endAtOnce();
   };
   const records = heedReadOnly(shared ?? (await openRecordStore(recordsAddress, { log, onFailed })));
+  const blobs: BlobStore = remoteBlobs ?? (await openBlobs());
   return {
     records,
-    blobs: remoteBlobs ?? (await openBlobStore(blobsAddress, { log })),
+    blobs,
     shared: shared !== undefined,
     async openRemote() {
       await shared?.open();
       await remoteBlobs?.open();
+    },
+    belongTo(deploymentId) {
+      deployment = deploymentId;
+    },
+    checks: {
+      records: async () => records.check?.(),
+      bodies: async () => blobs.check?.(),
     },
     outage: () => shared?.outage(),
     close: () => records.close(),

@@ -78,6 +78,8 @@ export type ToThread =
   | { readonly kind: 'endpoint'; readonly endpoint: string }
   | { readonly kind: 'replicas'; readonly view: ReplicasView }
   | ({ readonly kind: 'waiting' } & Waiting)
+  /** Why a write would fail now; absent when none would. */
+  | { readonly kind: 'store-fault'; readonly fault: Waiting | undefined }
   | { readonly kind: 'prepare'; readonly deploymentId: string }
   | { readonly kind: 'serve' }
   | { readonly kind: 'announce' }
@@ -111,6 +113,7 @@ type FromThread =
   | { readonly kind: 'started' }
   | { readonly kind: 'listening'; readonly host: string; readonly port: number }
   | ({ readonly kind: 'waiting' } & Waiting)
+  | { readonly kind: 'store-fault'; readonly fault: Waiting | undefined }
   | { readonly kind: 'dependencies-ready'; readonly deploymentId: string }
   | { readonly kind: 'replicas'; readonly view: ReplicasView }
   | { readonly kind: 'prepared' }

@@ -51,6 +51,7 @@ export async function waitForDependencies<T>(attempt: () => Promise<T>, options:
 /** The component that the operator has to check. */
 const components: Readonly<Record<Missing, string>> = {
   database: 'stores',
+  records: 'stores',
   bodies: 'stores',
   'key-service': 'key service',
   'default-key': 'key service',

@@ -41,6 +41,10 @@ export class SharedBlobStore implements BlobStore {
     return this.#opened().space();
   }
 
+  async check(): Promise<void> {
+    await this.#opened().check?.();
+  }
+
   #opened(): BlobStore {
     if (this.#store !== undefined) return this.#store;
     throw new StoreError('unreachable', 'the blob store is not open yet');

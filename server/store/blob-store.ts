@@ -42,6 +42,12 @@ export interface BlobStore {
   /** Returns the free and total bytes of the disk that holds the blobs, if the engine knows them. */
   space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
 
+  /**
+   * Rejects with `StoreError` while a write would fail: the volume is away or read-only, or a right is missing. Undefined where the engine
+   * cannot tell without a request.
+   */
+  check?(): Promise<void>;
+
   /** The files that many bodies share. Undefined where each body is a blob of its own. */
   readonly segments?: Segments | undefined;
 }

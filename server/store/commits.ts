@@ -130,6 +130,7 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
     ...(records.space && { space: records.space.bind(records) }),
     ...(records.backup && { backup: records.backup.bind(records) }),
     ...(records.counts && { counts: records.counts.bind(records) }),
+    ...(records.check && { check: records.check.bind(records) }),
     close: () => records.close(),
     commit(batch) {
       const now = clock();

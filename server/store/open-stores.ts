@@ -15,6 +15,8 @@ export interface StoreOptions {
   readonly readOnly?: boolean;
   /** Called when the record file has failed and its state is unknown. By default the thread ends with the error. */
   readonly onFailed?: (error: Error) => void;
+  /** Returns the deployment that the folder of the blobs must belong to, once it is known. */
+  readonly deployment?: () => string | undefined;
 }
 
 /** Opens the records. Engines other than LMDB are loaded only when they are used, because that delays the start. */
@@ -31,7 +33,10 @@ export async function openRecordStore(address: RecordsAddress, options: StoreOpt
 
 export async function openBlobStore(address: BlobsAddress, options: StoreOptions): Promise<BlobStore> {
   if (address.kind === 'files') {
-    return openFilesBlobStore(address.folder, { fs: await fileSystemOf(address.folder) });
+    return openFilesBlobStore(address.folder, {
+      fs: await fileSystemOf(address.folder),
+      deployment: options.deployment,
+    });
   }
   const { openS3BlobStore } = await import('./s3/blob-store.ts');
   return openS3BlobStore({ ...address, log: options.log });

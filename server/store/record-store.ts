@@ -52,6 +52,9 @@ export interface RecordStore {
   /** Returns the free and total bytes of the disk that holds the records, if the engine knows them. */
   space?(): Promise<{ readonly free: number; readonly total: number } | undefined>;
 
+  /** Rejects with `StoreError` while a commit would fail because the folder of the records is away or unusable. Only engines on a local disk have this. */
+  check?(): Promise<void>;
+
   /**
    * Copies all records as of one moment into a new folder. The copy is durable when the promise resolves. Only engines on a local disk
    * have this; the copy is opened by the same engine.

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import type { Chunks } from '../../../platform/chunks.ts';
 import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOptions } from '../blob-store.ts';
+import { probeFolder } from '../folder-probe.ts';
+import type { BlobsMarker } from '../blobs-marker.ts';
 import { type Place, placeOf } from '../packed-id.ts';
 import { BlobChunks } from './read-blob.ts';
 import { type BlobFileSystem, type FileStat, isNoSuchFile, type NewFile, type OpenFile } from './file-system.ts';
+import { DeploymentFolder } from './deployment-folder.ts';
 import { FileSegments, type SegmentOptions, SEGMENTS } from './file-segments.ts';
 import { filler, unavailable } from './write-blob.ts';
 import { nodeFileSystem } from './node-file-system.ts';
@@ -14,14 +17,24 @@ const HALF_WRITTEN = '.part';
  * Keeps blobs as files below an existing folder, in 256 folders by the last byte of their id. A blob is written under a temporary name,
  * flushed and renamed, and the folder is flushed. Only then `write` resolves.
  */
-export function openFilesBlobStore(folder: string, options: Partial<SegmentOptions> = {}): BlobStore {
-  return new FilesBlobStore(folder, { fs: nodeFileSystem, now: Date.now, ...options });
+export function openFilesBlobStore(folder: string, options: FilesBlobStoreOptions = {}): BlobStore {
+  const { fs = nodeFileSystem, now = Date.now, deployment, marker, ...more } = options;
+  const home = new DeploymentFolder({ path: folder, fs, deployment, ...(marker && { marker }) });
+  return new FilesBlobStore(folder, { ...more, fs, now, home });
+}
+
+interface FilesBlobStoreOptions extends Partial<Omit<SegmentOptions, 'home'>> {
+  /** Returns the ID of the deployment that the marker in the folder must name; undefined where nothing is checked. */
+  readonly deployment?: (() => string | undefined) | undefined;
+  /** That of the folder by default. */
+  readonly marker?: BlobsMarker;
 }
 
 class FilesBlobStore implements BlobStore {
   readonly #root: string;
   readonly #fs: BlobFileSystem;
   readonly #now: () => number;
+  readonly #home: DeploymentFolder;
   readonly segments: FileSegments;
   /** The folders that this store has made and flushed. */
   readonly #folders = new Map<string, Promise<void>>();
@@ -30,6 +43,8 @@ class FilesBlobStore implements BlobStore {
     this.#root = root;
     this.#fs = options.fs;
     this.#now = options.now;
+    this.#home = options.home;
+    options.home.onChange(() => this.#folders.clear());
     this.segments = new FileSegments(join(root, SEGMENTS), options);
   }
 
@@ -40,6 +55,7 @@ class FilesBlobStore implements BlobStore {
     // The file to remove if a step fails. Set only after this call has made it.
     let made: string | undefined;
     try {
+      const volume = await this.#home.check();
       await this.#ensure(folder);
       await this.#refuseSecond(path, id);
       const file = await this.#fs.create(path + HALF_WRITTEN, { direct: options.pages === true });
@@ -49,32 +65,44 @@ class FilesBlobStore implements BlobStore {
       made = path;
       // A power cut would undo the rename without this flush.
       await this.#fs.syncFolder(folder);
+      await this.#home.check(volume);
       return { size };
     } catch (error) {
       if (made !== undefined) await this.#forget(made);
-      throw unavailable(error);
+      throw unavailable(await this.#home.explain(error));
     }
   }
 
   read(id: BlobId, range: BlobRange): Chunks {
     const path = join(this.#folderOf(id), id);
     const place = placeOf(id);
-    const open = () => (place === undefined ? this.#fs.open(path) : this.#openPacked(place, path));
+    const open = async () => {
+      try {
+        return await (place === undefined ? this.#fs.open(path) : this.#openPacked(place, path));
+      } catch (error) {
+        throw await this.#home.explain(error);
+      }
+    };
     return new BlobChunks({ ...range, open, id });
   }
 
   async remove(id: BlobId): Promise<void> {
     const path = join(this.#folderOf(id), id);
+    let removed = false;
     for (const name of [path, path + HALF_WRITTEN]) {
       try {
         await this.#fs.unlink(name);
+        removed = true;
       } catch (error) {
-        if (!isNoSuchFile(error)) throw error;
+        if (!isNoSuchFile(error)) throw await this.#home.explain(error);
       }
     }
+    // Without its volume, the folder has no blob at all.
+    if (!removed) await this.#home.check();
   }
 
   async *list(): AsyncIterable<{ readonly id: BlobId; readonly size: number; readonly ageMs: number }> {
+    await this.#home.check();
     for (let byte = 0; byte < 256; byte += 1) {
       const folder = join(this.#root, byte.toString(16).padStart(2, '0'));
       for await (const name of this.#fs.names(folder)) {
@@ -83,6 +111,19 @@ class FilesBlobStore implements BlobStore {
         const found = await this.#statOf(join(folder, name));
         if (found !== undefined) yield { id, size: found.size, ageMs: this.#now() - found.modifiedMs };
       }
+    }
+    // A volume that went meanwhile shows no names, and no error.
+    await this.#home.check();
+  }
+
+  async check(): Promise<void> {
+    await this.#home.check();
+    try {
+      await probeFolder(this.#root, 'blobs');
+    } catch (error) {
+      // A folder that is away is the reason for all its errors.
+      await this.#home.check();
+      throw error;
     }
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { BlobId, ListedSegment, OpenSegmentSize, SegmentId, Segments, WriteOptions } from '../blob-store.ts';
 import { isSegmentId, packedId, type Place } from '../packed-id.ts';
 import { type BlobFileSystem, type FileStat, isNoSuchFile, type OpenFile } from './file-system.ts';
+import type { DeploymentFolder } from './deployment-folder.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { nodeFileSystem } from './node-file-system.ts';
 import { defaultBytes, segmentLimits, type SegmentLimits } from './open-segment.ts';
@@ -22,6 +23,8 @@ const SEALED = '.sealed';
 export interface SegmentOptions {
   readonly fs: BlobFileSystem;
   readonly now: () => number;
+  /** The folder of the deployment, which has that of the segments. */
+  readonly home: DeploymentFolder;
   /** The bytes at which a segment is sealed. By default the size of the volume decides. */
   readonly segmentBytes?: number;
 }
@@ -31,6 +34,7 @@ export class FileSegments implements Segments {
   readonly #folder: string;
   readonly #fs: BlobFileSystem;
   readonly #now: () => number;
+  readonly #home: DeploymentFolder;
   readonly #limits: () => Promise<SegmentLimits>;
   readonly #reader: SegmentReader;
   /** Sealed segments, which do not change. */
@@ -39,8 +43,9 @@ export class FileSegments implements Segments {
   readonly #buffers = new PageBuffers();
 
   constructor(folder: string, options: SegmentOptions) {
-    const { fs, now } = options;
+    const { fs, now, home } = options;
     this.#folder = folder;
+    this.#home = home;
     this.#fs = fs;
     this.#now = now;
     this.#limits = async () => segmentLimits(options.segmentBytes ?? defaultBytes((await fs.space(folder)).total));
@@ -52,6 +57,12 @@ export class FileSegments implements Segments {
       random: randomBytes,
       limits: this.#limits,
       seal: (path, failed) => sealSegment(fs, path, failed),
+      check: (volume) => home.check(volume),
+    });
+    home.onChange(() => {
+      this.#sealed.clear();
+      this.#reader.forget();
+      this.#writer.forget();
     });
   }
 
@@ -62,7 +73,7 @@ export class FileSegments implements Segments {
     try {
       return { id: packedId(await this.#writer.write(length, filler(body, options, this.#buffers))) };
     } catch (error) {
-      throw unavailable(error);
+      throw unavailable(await this.#home.explain(error));
     }
   }
 
@@ -75,11 +86,15 @@ export class FileSegments implements Segments {
   }
 
   async has(segment: SegmentId): Promise<boolean> {
-    return (await this.#statOf(segment)) !== undefined;
+    if ((await this.#statOf(segment)) !== undefined) return true;
+    await this.#home.check();
+    return false;
   }
 
   async *list(): AsyncIterable<ListedSegment> {
     const names = new Set(await Array.fromAsync(this.#fs.names(this.#folder)));
+    // A folder whose volume is away looks like one without segments.
+    await this.#home.check();
     if (names.size === 0) return;
     const { small } = await this.#limits();
     for (const segment of this.#sealed.keys()) if (!names.has(segment)) this.#sealed.delete(segment);
@@ -127,6 +142,7 @@ export class FileSegments implements Segments {
   }
 
   async remove(segment: SegmentId): Promise<void> {
+    await this.#home.check();
     const path = join(this.#folder, segment);
     // The mark goes first, so that a crash in between leaves no mark without a segment.
     for (const name of [path + SEALED, path]) {

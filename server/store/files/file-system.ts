@@ -21,6 +21,8 @@ export interface BlobFileSystem {
   /** Lists the names in a folder. A missing folder has none. */
   names(path: string): AsyncIterable<string>;
   stat(path: string): Promise<FileStat>;
+  /** Returns the device and inode of a folder. */
+  identity(path: string): Promise<string>;
   space(path: string): Promise<{ readonly free: number; readonly total: number }>;
   /**
    * True where other machines write to the same files. The kernel looks for their changes only when a file is opened: a handle that stays

@@ -169,6 +169,12 @@ export const nodeFileSystem: BlobFileSystem = {
     return { size, modifiedMs: mtimeMs };
   },
 
+  async identity(path) {
+    // Inodes of network file systems may exceed what a number holds.
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev}:${ino}`;
+  },
+
   async space(path) {
     const { bavail, blocks, bsize } = await statfs(path);
     return { free: bavail * bsize, total: blocks * bsize };

@@ -39,6 +39,8 @@ interface OpenSegmentOptions {
   readonly now: () => number;
   /** Makes the mark of the segment: no more bytes are appended, and this many are of bodies that failed. */
   readonly seal: (failed: number) => Promise<void>;
+  /** Fails where the path of the segment's folder no longer leads to the volume that has the segment: nothing more is stored then. */
+  readonly check: () => Promise<unknown>;
   /** Removes the file of a segment without bodies. */
   readonly remove: () => Promise<void>;
 }
@@ -50,6 +52,7 @@ export class OpenSegment {
   readonly #seal: (failed: number) => Promise<void>;
   readonly #remove: () => Promise<void>;
   readonly #now: () => number;
+  readonly #check: () => Promise<unknown>;
   readonly #limits: SegmentLimits;
   readonly #opened: number;
   #used: number;
@@ -65,11 +68,12 @@ export class OpenSegment {
   #syncing: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | undefined;
 
-  constructor(id: SegmentId, file: NewFile, { limits, now, seal, remove }: OpenSegmentOptions) {
+  constructor(id: SegmentId, file: NewFile, { limits, now, check, seal, remove }: OpenSegmentOptions) {
     this.id = id;
     this.#limits = limits;
     this.#file = file;
     this.#now = now;
+    this.#check = check;
     this.#seal = seal;
     this.#remove = remove;
     this.#opened = now();
@@ -137,12 +141,13 @@ export class OpenSegment {
       await running.catch(() => undefined);
       this.#nextSync = undefined;
       if (this.#failure !== undefined) throw segmentFailed(this.#failure.error);
-      try {
-        await this.#file.syncData();
-      } catch (error) {
-        this.#failure = { error };
-        throw error;
+      // The check runs beside the flush, so that it delays no body, and bodies that share a flush share it.
+      const [synced, checked] = await Promise.allSettled([this.#file.syncData(), this.#check()]);
+      if (synced.status === 'rejected') {
+        this.#failure = { error: synced.reason };
+        throw synced.reason;
       }
+      if (checked.status === 'rejected') throw checked.reason;
     })();
     this.#nextSync = next;
     this.#syncing = next;

@@ -49,6 +49,11 @@ export class SegmentReader {
     }
   }
 
+  /** The folder is another one now, or away: its files are opened again. */
+  forget(): void {
+    for (const [segment, handle] of this.#handles) this.#drop(segment, handle);
+  }
+
   #handle(segment: SegmentId): Handle {
     const known = this.#handles.get(segment);
     this.#handles.delete(segment);

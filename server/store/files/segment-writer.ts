@@ -16,6 +16,8 @@ interface SegmentWriterOptions {
   readonly limits: () => Promise<SegmentLimits>;
   /** Makes the mark of a segment: no more bytes are appended, and this many are of bodies that failed. */
   readonly seal: (path: string, failed: number) => Promise<void>;
+  /** Returns the volume of the folder. Fails where the folder is not that of the deployment, or on another volume than the given one. */
+  readonly check: (volume?: string) => Promise<string>;
 }
 
 /**
@@ -61,6 +63,14 @@ export class SegmentWriter {
     if (active !== undefined && (await isDue(active.size))) await this.#giveUp(active);
   }
 
+  /** The folder is another one now, or away: what was open or known in it is given up. */
+  forget(): void {
+    this.#folderMade = undefined;
+    const active = this.#active;
+    // Its errors are left to the next start, which seals the segment.
+    if (active !== undefined) void this.#giveUp(active);
+  }
+
   /** Retires a segment. Another body may have begun a new one meanwhile, which stays. */
   async #giveUp(segment: OpenSegment): Promise<void> {
     if (this.#active !== segment) return;
@@ -87,7 +97,8 @@ export class SegmentWriter {
   }
 
   async #open(): Promise<OpenSegment> {
-    const { folder, fs, now, random } = this.#options;
+    const { folder, fs, now, random, check } = this.#options;
+    const volume = await check();
     await this.#ensureFolder();
     const id = newSegmentId(random);
     const path = join(folder, id);
@@ -104,6 +115,7 @@ export class SegmentWriter {
       limits,
       now,
       seal: (failed) => this.#seal(path, failed),
+      check: () => check(volume),
       remove: () => fs.unlink(path),
     });
     // A segment without further writes would keep its garbage.

@@ -73,6 +73,8 @@ export function sharedFileSystem(
 
     stat: (path) => afresh(() => fs.stat(path), pause, isStale),
 
+    identity: (path) => afresh(() => fs.identity(path), pause, isStale),
+
     async rename(from, to) {
       try {
         await fs.rename(from, to);

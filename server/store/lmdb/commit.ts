@@ -5,8 +5,7 @@ import { causeOf } from './errors.ts';
 import { addCounts, readSequence, writeSequence } from './counts.ts';
 import { RecordTally } from '../record-counts.ts';
 import { type RecordTables, type Replaced, type Stored, storedOf } from './record-tables.ts';
-import { closeSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import type { Ballast } from './ballast.ts';
 import { StoreError } from '../store-error.ts';
 
 /** At least this many finished commits are remembered, and at most twice as many. Callers ask only for commits without an answer. */
@@ -80,6 +79,8 @@ interface CommitQueueOptions {
   readonly ballast?: Pick<Ballast, 'release' | 'isTight'> | undefined;
   /** Called before each transaction. Must not throw. */
   readonly begins?: () => void;
+  /** Returns why no transaction can be written. Must not throw. */
+  readonly fault?: () => StoreError | undefined;
 }
 
 /**
@@ -89,9 +90,10 @@ interface CommitQueueOptions {
 export class CommitQueue {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #tables: RecordTables;
-  readonly #unavailable: (error: unknown) => StoreError;
+  readonly #unavailable: (error: unknown) => Promise<StoreError>;
   readonly #ballast: Pick<Ballast, 'release' | 'isTight'>;
   readonly #begins: () => void;
+  readonly #fault: () => StoreError | undefined;
   readonly #recent = new RecentCommits();
   #waiting: Waiting[] = [];
   #scheduled = false;
@@ -99,14 +101,15 @@ export class CommitQueue {
   constructor(
     root: RootDatabase<Buffer, Buffer>,
     tables: RecordTables,
-    unavailable: (error: unknown) => StoreError,
-    { ballast = noBallast, begins = () => undefined }: CommitQueueOptions = {},
+    unavailable: (error: unknown) => Promise<StoreError>,
+    { ballast = noBallast, begins = () => undefined, fault = () => undefined }: CommitQueueOptions = {},
   ) {
     this.#root = root;
     this.#tables = tables;
     this.#unavailable = unavailable;
     this.#ballast = ballast;
     this.#begins = begins;
+    this.#fault = fault;
   }
 
   commit(batch: Batch): Promise<Outcome> {
@@ -148,6 +151,8 @@ export class CommitQueue {
   async #transact(): Promise<void> {
     let group: readonly Waiting[] = [];
     let decided: readonly Decided[] = [];
+    const fault = this.#fault();
+    if (fault !== undefined) return this.#refuseAll(fault);
     if (this.#ballast.isTight() && !this.#keepWhatFrees()) return;
     this.#begins();
     try {
@@ -157,7 +162,7 @@ export class CommitQueue {
         decided = this.#apply(group);
       });
     } catch (error) {
-      const cause = this.#unavailable(await causeOf(error));
+      const cause = await this.#unavailable(await causeOf(error));
       // A transaction that never began has not taken its batches from the queue.
       const failed = group.length > 0 ? group : this.#nextGroup();
       const again = cause.code === 'full' && this.#ballast.release() ? failed.filter(frees) : [];
@@ -173,6 +178,11 @@ export class CommitQueue {
       if (outcome === undefined) waiting.settle.reject(error);
       else waiting.settle.resolve(outcome);
     }
+  }
+
+  #refuseAll(cause: StoreError): void {
+    for (const waiting of this.#waiting.splice(0)) this.#refuse(waiting, cause);
+    this.#scheduled = false;
   }
 
   /** Rejects the batches that need space. Returns false if no batch is left. */
@@ -277,86 +287,5 @@ interface Decided {
   readonly error?: unknown;
 }
 
-/** A group of deletes copies some pages for each key before any page is free again. This has space for thousands of keys. */
-const BALLAST_BYTES = 8 * 1024 * 1024;
-const CHUNK = Buffer.alloc(1024 * 1024);
-/** The result of a check for free space is used for this many milliseconds. */
-const CHECK_INTERVAL = 100;
-
-/**
- * Reserves disk space for deletes. LMDB changes a page by writing a copy, so a full disk could not delete either. The ballast is a file
- * of zeros that is removed when the disk is full. While it is absent and no space was freed, only batches that delete are accepted.
- *
- * Every thread has one of these objects; they share the file.
- */
-export class Ballast {
-  readonly #folder: string;
-  readonly #file: string;
-  readonly #tables: RecordTables;
-  #judged = -Infinity;
-  #tight = false;
-
-  constructor(folder: string, tables: RecordTables) {
-    this.#folder = folder;
-    this.#file = join(folder, 'ballast');
-    this.#tables = tables;
-    if (!this.#isThere()) this.#place();
-  }
-
-  /** Removes the ballast. Returns false if there was none. */
-  release(): boolean {
-    this.#judged = -Infinity;
-    try {
-      unlinkSync(this.#file);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Returns true while only batches that free space may be written. Restores the ballast when there is space again. */
-  isTight(): boolean {
-    if (this.#isThere()) return false;
-    const now = performance.now();
-    if (now - this.#judged < CHECK_INTERVAL) return this.#tight;
-    this.#judged = now;
-    if (freeOf(this.#folder).free >= 2 * BALLAST_BYTES && this.#place()) this.#tight = false;
-    else this.#tight = this.space().free < BALLAST_BYTES;
-    return this.#tight;
-  }
-
-  /** Returns the free space: that of the disk and the unused pages of the record file, without the space for the ballast. */
-  space(): { readonly free: number; readonly total: number } {
-    const { free, total } = freeOf(this.#folder);
-    const owed = this.#isThere() ? 0 : BALLAST_BYTES;
-    return { free: Math.max(0, free + this.#tables.reusableBytes() - owed), total };
-  }
-
-  #isThere(): boolean {
-    return statSync(this.#file, { throwIfNoEntry: false })?.size === BALLAST_BYTES;
-  }
-
-  #place(): boolean {
-    let file: number | undefined;
-    try {
-      file = openSync(this.#file, 'w', 0o600);
-      for (let at = 0; at < BALLAST_BYTES; at += CHUNK.length) writeSync(file, CHUNK, 0, CHUNK.length, at);
-      return this.#isThere();
-    } catch {
-      // There is no space for all of it.
-      this.release();
-      return false;
-    } finally {
-      if (file !== undefined) closeSync(file);
-    }
-  }
-}
-
 /** A store without ballast, for tests and read-only tools. */
 const noBallast = { release: () => false, isTight: () => false } as const;
-
-/** Returns the free bytes and all bytes of the disk of a folder. */
-export function freeOf(folder: string): { readonly free: number; readonly total: number } {
-  const { bavail, blocks, bsize } = statfsSync(folder);
-  return { free: bavail * bsize, total: blocks * bsize };
-}

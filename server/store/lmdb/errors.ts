@@ -16,10 +16,10 @@ export const GROUP_SPACE = 32 * 1024 * 1024;
  *
  * LMDB reports a partial write as an input/output error, so `wasThereRoom` decides if the disk was full.
  */
-export function unavailable(error: unknown, wasThereRoom: () => boolean): StoreError {
+export async function unavailable(error: unknown, wasThereRoom: () => Promise<boolean>): Promise<StoreError> {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (isNoRoom(error) || full.includes(code) || (systemErrorCode(error) === 'EIO' && !wasThereRoom())) {
+  if (isNoRoom(error) || full.includes(code) || (systemErrorCode(error) === 'EIO' && !(await wasThereRoom()))) {
     return new StoreError('full', `no space is left for records: ${message}`, { cause: error });
   }
   return new StoreError('unreachable', `the record store failed: ${message}`, { cause: error });

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { unavailable } from './errors.ts';
-import { DiskRoom } from './record-store.ts';
+import { DiskRoom, FreeSpace } from './free-space.ts';
 
 const script = `
   const { openLmdbRecordStore } = await import(${JSON.stringify(new URL('record-store.ts', import.meta.url).href)});
@@ -45,13 +45,12 @@ describe('LMDB without room', () => {
     await folder.remove();
   });
 
-  it('says so: LMDB calls a write that found room for a part an input/output error', () => {
+  it('says so: LMDB calls a write that found room for a part an input/output error', async () => {
     const error = Object.assign(new Error('Input/output error'), { code: 5 });
-    expect(unavailable(error, () => false).code).toBe('full');
-    expect(unavailable(error, () => true).code).toBe('unreachable');
-    expect(unavailable(Object.assign(new Error('No space left on device'), { code: 28 }), () => true).code).toBe(
-      'full',
-    );
+    const full = Object.assign(new Error('No space left on device'), { code: 28 });
+    expect(await unavailable(error, () => Promise.resolve(false))).toMatchObject({ code: 'full' });
+    expect(await unavailable(error, () => Promise.resolve(true))).toMatchObject({ code: 'unreachable' });
+    expect(await unavailable(full, () => Promise.resolve(true))).toMatchObject({ code: 'full' });
   });
 
   it.each([
@@ -62,19 +61,22 @@ describe('LMDB without room', () => {
     async (_when, free) => {
       const folder = await temporaryFolder();
       const left = [...free];
-      const room = new DiskRoom(folder.path, () => left.shift() ?? 0);
+      const space = new FreeSpace(folder.path, () => Promise.resolve({ free: left.shift() ?? 0, total: 2 ** 41 }));
+      await space.now();
+      const room = new DiskRoom(folder.path, space);
       room.look();
       const error = Object.assign(new Error('Input/output error'), { code: 5 });
-      expect(unavailable(error, () => room.wasThere()).code).toBe('full');
+      expect(await unavailable(error, () => room.wasThere())).toMatchObject({ code: 'full' });
       await folder.remove();
     },
   );
 
   it('takes an error of a disk that had room all the time for that of a broken disk', async () => {
     const folder = await temporaryFolder();
-    const room = new DiskRoom(folder.path, () => 2 ** 40);
+    const space = new FreeSpace(folder.path, () => Promise.resolve({ free: 2 ** 40, total: 2 ** 41 }));
+    const room = new DiskRoom(folder.path, space);
     room.look();
-    expect(room.wasThere()).toBe(true);
+    expect(await room.wasThere()).toBe(true);
     await folder.remove();
   });
 });

@@ -13,13 +13,17 @@ import {
   type ScanItem,
   type ScanRange,
 } from '../record-store.ts';
+import { probeFolder } from '../folder-probe.ts';
 import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from './environment.ts';
 import type { RecordCount } from '../record-counts.ts';
 import { readCounts } from './counts.ts';
-import { Ballast, CommitQueue, freeOf } from './commit.ts';
+import { Ballast } from './ballast.ts';
+import { CommitQueue } from './commit.ts';
+import { DiskRoom, FreeSpace } from './free-space.ts';
+import { OpenedFile } from './opened-file.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
-import { GROUP_SPACE, isThereRoomIn, recordFileFailed, unavailable } from './errors.ts';
+import { recordFileFailed, unavailable } from './errors.ts';
 
 interface LmdbOptions {
   /** An existing folder for the files of the environment. */
@@ -41,8 +45,9 @@ export function openLmdbRecordStore(options: LmdbOptions): RecordStore {
   const environment = openEnvironment(options.folder, options.mapSize, readOnly);
   // LMDB flushes its file but not the folder that has its name.
   if (!readOnly) syncFolder(options.folder);
-  const ballast = options.ballast === true ? new Ballast(options.folder, environment.tables) : undefined;
-  return new LmdbRecordStore(environment, options.folder, options.onFailed ?? endThread, ballast);
+  const space = new FreeSpace(options.folder);
+  const ballast = options.ballast === true ? new Ballast(options.folder, environment.tables, space) : undefined;
+  return new LmdbRecordStore(environment, options.folder, options.onFailed ?? endThread, { space, ballast });
 }
 
 class LmdbRecordStore implements RecordStore {
@@ -51,25 +56,33 @@ class LmdbRecordStore implements RecordStore {
   readonly #scans: ScanHandle;
   readonly #queue: CommitQueue;
   readonly #ballast: Ballast | undefined;
+  readonly #folder: string;
+  readonly #file: OpenedFile;
   #closing: Promise<void> | undefined;
 
   constructor(
     { root, tables }: Environment,
     folder: string,
     onFailed: (error: Error) => void,
-    ballast: Ballast | undefined,
+    { space, ballast }: { readonly space: FreeSpace; readonly ballast: Ballast | undefined },
   ) {
     this.#root = root;
     this.#tables = tables;
     this.#scans = new ScanHandle(root, tables);
     this.#ballast = ballast;
-    const room = new DiskRoom(folder);
-    const failureOf = (error: unknown) => {
-      const failure = unavailable(error, () => room.wasThere());
+    this.#folder = folder;
+    this.#file = new OpenedFile(folder);
+    const room = new DiskRoom(folder, space);
+    const failureOf = async (error: unknown) => {
+      const failure = await unavailable(error, () => room.wasThere());
       if (failure.code !== 'full') onFailed(recordFileFailed(failure));
       return failure;
     };
-    this.#queue = new CommitQueue(root, tables, failureOf, { ballast, begins: () => room.look() });
+    this.#queue = new CommitQueue(root, tables, failureOf, {
+      ballast,
+      begins: () => room.look(),
+      fault: () => this.#file.fault(),
+    });
   }
 
   // Async only so that errors are rejections: the read takes a few microseconds.
@@ -120,11 +133,15 @@ class LmdbRecordStore implements RecordStore {
   }
 
   /** Counts unused pages of the file as free space: LMDB reuses them before the file grows. */
-  // Async only so that errors are rejections.
-  // eslint-disable-next-line typescript/require-await
   async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
     this.#freshSnapshot();
     return this.#ballast?.space();
+  }
+
+  async check(): Promise<void> {
+    const fault = this.#file.fault();
+    if (fault !== undefined) throw fault;
+    await probeFolder(this.#folder, 'records');
   }
 
   async backup(folder: string): Promise<void> {
@@ -163,40 +180,5 @@ function syncFolder(folder: string): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/**
- * Decides if a failed write met a full disk. Other threads and the removal of blobs free space at any time, so the space that is there
- * after the failure decides nothing: a disk that had too little for a transaction before it began, or right after it failed, was full.
- */
-export class DiskRoom {
-  readonly #folder: string;
-  readonly #freeOf: (folder: string) => number;
-  #before = Infinity;
-
-  constructor(folder: string, freeOf: (folder: string) => number = freeBytesOf) {
-    this.#folder = folder;
-    this.#freeOf = freeOf;
-  }
-
-  /** The caller calls this before each transaction: it takes a few microseconds. */
-  look(): void {
-    this.#before = this.#freeOf(this.#folder);
-  }
-
-  /** Returns true if the disk had space for the transaction. */
-  wasThere(): boolean {
-    if (Math.min(this.#before, this.#freeOf(this.#folder)) < GROUP_SPACE) return false;
-    return isThereRoomIn(this.#folder);
-  }
-}
-
-/** A disk that does not report its space counts as one with space. */
-function freeBytesOf(folder: string): number {
-  try {
-    return freeOf(folder).free;
-  } catch {
-    return Infinity;
   }
 }

@@ -131,6 +131,10 @@ export class SimulatedDisk implements BlobFileSystem {
     return { size: inode.bytes.length, modifiedMs: inode.modifiedMs };
   }
 
+  identity(): Promise<string> {
+    return Promise.resolve('1:1');
+  }
+
   space(): Promise<{ free: number; total: number }> {
     return Promise.resolve({ free: 1, total: 1 });
   }
