@@ -16,7 +16,9 @@ import { sharedMutexMemory } from '../platform/shared-mutex.ts';
 import { readTlsFiles } from '../platform/tls/tls-files.ts';
 import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/process-resources.ts';
 import { bucketCounterMemory, requestCounterMemory } from './observability/metrics/request-counters.ts';
-import { hashingPlaces, startHashingThreads, Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
+import { type HashingPlace, hashingPlaces } from './objects/hashing/hashing.ts';
+import { startHashingThreads } from './process/hashing-threads.ts';
+import { Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { folderOf, parseArguments, type ServerArguments } from './process/command-line.ts';
 import { prepareRecordFile } from './process/record-files.ts';
 import { openDataFolder, type DataFolder } from './store/data-folder.ts';
@@ -110,10 +112,11 @@ async function run({
     const counters = { ...memory, thread };
     return new Thread({ ...options, role: 'http', first: thread === 0, counters, hashing: place }, fail);
   });
-  startHashingThreads(http, hashing, (place) => {
+  const startHashing = (place: HashingPlace, onFailure: (message: string) => void) => {
     const counters = { ...memory, thread: 0 };
-    return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, fail);
-  });
+    return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, onFailure);
+  };
+  startHashingThreads({ http, places: hashing, start: startHashing, fail, log });
   const all = [background, ...http];
   for (const thread of all) thread.on('audit', ({ lines }) => audit?.take(lines));
   const untold = (error: Error) => {

@@ -3,6 +3,8 @@ import { StoreError } from '../store/store-error.ts';
 import { watchStores } from './store-watch.ts';
 import type { Waiting } from './wait-for-dependencies.ts';
 
+const good = () => Promise.resolve();
+
 /** Watches stores whose checks a test answers; each pause is a promise of the test's. */
 function watched(checks: Partial<Record<'records' | 'bodies', () => Promise<void>>>) {
   const faults: (Waiting | undefined)[] = [];
@@ -12,7 +14,6 @@ function watched(checks: Partial<Record<'records' | 'bodies', () => Promise<void
     info: (_: unknown, text: string) => lines.push(text),
     error: (_: unknown, text: string) => lines.push(text),
   };
-  const good = () => Promise.resolve();
   const watch = watchStores({
     checks: { records: good, bodies: good, ...checks },
     log: log as never,

@@ -138,7 +138,7 @@ type FromThread =
   | { readonly kind: 'listening-events'; readonly listeners: 1 | -1 }
   /** Entries of the audit log, each a JSON document. */
   | { readonly kind: 'audit'; readonly lines: readonly string[] }
-  /** The first large body has arrived. */
+  /** A large body has arrived, and the hashing thread does not run yet. */
   | { readonly kind: 'hashing-needed' }
   /** The process cannot continue. The message is for its operator. */
   | { readonly kind: 'failed'; readonly message: string };
@@ -219,20 +219,4 @@ function isKind<K extends FromThread['kind']>(
   kind: K,
 ): message is Extract<FromThread, { kind: K }> {
   return message.kind === kind;
-}
-
-export { hashingPlaces } from '../objects/hashing/hashing.ts';
-
-/** Starts the hashing thread of a place when an HTTP thread there gets its first large body. A server of small objects has none. */
-export function startHashingThreads(
-  http: readonly Thread[],
-  places: readonly HashingPlace[],
-  start: (place: HashingPlace) => Thread,
-): void {
-  const started = new Map<HashingPlace['memory'], Thread>();
-  for (const [index, place] of places.entries()) {
-    http[index]?.on('hashing-needed', () => {
-      if (!started.has(place.memory)) started.set(place.memory, start(place));
-    });
-  }
 }

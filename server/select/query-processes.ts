@@ -48,7 +48,14 @@ export class QueryProcesses {
    */
   async run(request: SelectRequest, object: QueriedObject, now: Date): Promise<Chunks<'own'>> {
     await this.#enter();
-    const query = new RunningQuery(this.#take(), object, (child) => this.#leave(child));
+    let child: ChildProcess;
+    try {
+      child = this.#take();
+    } catch (error) {
+      this.#leave(undefined);
+      throw error;
+    }
+    const query = new RunningQuery(child, object, (left) => this.#leave(left));
     query.start({ kind: 'start', request, size: object.size, now: now.getTime() });
     return query;
   }
@@ -71,7 +78,7 @@ export class QueryProcesses {
       return idle;
     }
     // It gets no settings of the server: they have secrets.
-    return fork(entry, [], {
+    const child = fork(entry, [], {
       serialization: 'advanced',
       execArgv: [...process.execArgv.filter((one) => !one.startsWith('--inspect')), `--max-old-space-size=${heapMiB}`],
       env:
@@ -80,6 +87,9 @@ export class QueryProcesses {
           : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
+    // An error without a listener would end the server, and a query listens only while it runs.
+    child.on('error', () => undefined);
+    return child;
   }
 
   /** @param child the process, if it can run another query */
@@ -128,7 +138,7 @@ class RunningQuery implements Chunks<'own'> {
     this.#leave = leave;
     child.on('message', this.#onMessage);
     child.once('exit', this.#onExit);
-    child.once('error', this.#onExit);
+    child.once('error', this.#onError);
   }
 
   start(message: ToQuery): void {
@@ -155,7 +165,7 @@ class RunningQuery implements Chunks<'own'> {
     clearTimeout(this.#watchdog);
     this.#child.off('message', this.#onMessage);
     this.#child.off('exit', this.#onExit);
-    this.#child.off('error', this.#onExit);
+    this.#child.off('error', this.#onError);
     // A process that is in the middle of a query is not asked to stop: it may compute.
     const isReusable = this.#ended && this.#failure === undefined && this.#child.connected;
     if (!isReusable) this.#child.kill('SIGKILL');
@@ -190,6 +200,12 @@ class RunningQuery implements Chunks<'own'> {
     }
   };
 
+  /** The process could not be started: the machine has no descriptors, processes or memory left. */
+  readonly #onError = (error: Error): void => {
+    clearTimeout(this.#watchdog);
+    this.#fail(this.#child.pid === undefined ? error : new Error('a query process failed', { cause: error }));
+  };
+
   readonly #onExit = (): void => {
     clearTimeout(this.#watchdog);
     if (this.#ended) return;
@@ -214,6 +230,8 @@ class RunningQuery implements Chunks<'own'> {
   #send(message: ToQuery): void {
     clearTimeout(this.#watchdog);
     // Its exit may have been reported before this query took it.
+    // One that was not started reports that itself.
+    if (this.#child.pid === undefined) return undefined;
     if (!this.#child.connected) return this.#onExit();
     this.#watchdog = setTimeout(() => this.#child.kill('SIGKILL'), watchdogMs);
     // The callback takes the error of a process that has just ended; its exit is reported.

@@ -1,5 +1,6 @@
 import {
   DOORBELL,
+  RUNNING,
   controlWord,
   SUBMITTED,
   HASHED,
@@ -22,28 +23,27 @@ export interface SlotChunk {
 /** The buffer slots of an HTTP thread, which its hashing thread reads. */
 export class BufferSlots {
   readonly #memory: SharedArrayBuffer;
+  readonly #words: Int32Array;
   readonly #start: () => void;
   /** The slot that was released last is used first: its pages are in memory. */
   readonly #free: number[];
-  #started = false;
 
   /**
    * @param part the index of this thread among the HTTP threads of the hashing thread
-   * @param start called before the first upload: the hashing thread is not needed earlier
+   * @param start called for each upload until the hashing thread runs: it is not needed earlier, and may fail to start
    */
   constructor(memory: SharedArrayBuffer, part: number, start: () => void) {
     this.#memory = memory;
+    this.#words = new Int32Array(memory);
     this.#start = start;
     this.#free = Array.from({ length: SLOTS }, (_, slot) => part * SLOTS + slot).reverse();
   }
 
-  /** Returns undefined where all slots are in use: then the upload uses none. */
+  /** Returns undefined where all slots are in use, and before the hashing thread runs: then this thread hashes the upload. */
   take(): BufferSlot | undefined {
-    const slot = this.#take(true);
-    if (slot === undefined) return undefined;
-    if (!this.#started) this.#start();
-    this.#started = true;
-    return slot;
+    if (Atomics.load(this.#words, RUNNING) === 1) return this.#take(true);
+    this.#start();
+    return undefined;
   }
 
   /** Takes a slot for its page-aligned memory alone: its content is not hashed. */

@@ -1,5 +1,6 @@
 import {
   DOORBELL,
+  RUNNING,
   controlWord,
   SUBMITTED,
   HASHED,
@@ -36,6 +37,7 @@ export class HashingRounds {
     this.#slots = bufferSlots;
     this.#update = update;
     this.#done = new Int32Array(bufferSlots);
+    Atomics.store(this.#words, RUNNING, 1);
   }
 
   /** Hashes some blocks of up to four streams. Returns false where there is nothing to hash. */
@@ -139,7 +141,12 @@ export function hashingPlaces(threads: number): readonly HashingPlace[] {
   return groups.flat();
 }
 
-/** @param start called before the first large body: the hashing thread is not needed earlier */
+/** Reports if the hashing thread of a place takes buffers. */
+export function isHashing({ memory }: Pick<HashingPlace, 'memory'>): boolean {
+  return Atomics.load(new Int32Array(memory.buffer), RUNNING) === 1;
+}
+
+/** @param start called for each large body until the hashing thread runs: it is not needed earlier */
 export function bufferSlotsAt({ memory, part }: HashingPlace, start: () => void): BufferSlots {
   return new BufferSlots(memory.buffer, part, start);
 }

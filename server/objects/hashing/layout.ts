@@ -18,6 +18,8 @@ export const SHARE = 4;
 
 /** The word that wakes the hashing thread when it changes. */
 export const DOORBELL = 0;
+/** The word that is 1 from the moment when the hashing thread takes buffers. */
+export const RUNNING = 1;
 /** The states of four streams, word by word, while they are hashed. */
 export const LANES = 512;
 /** The 64 constants of MD5. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { FakeKeyService } from '../../../test/support/encryption/fake-key-service.ts';
+import { systemFailure } from '../../../test/support/store/system-failure.ts';
 import { translateFailure } from './translate-failure.ts';
 
 /** Returns the error for a client whose data key cannot be made, since the key service fails with `failure`. */
@@ -21,5 +22,16 @@ describe('a key service that is of no use', () => {
   ])('is told from the store behind it by the status %s', async (status, message) => {
     const answer = await answerTo(new KeyServiceError('unavailable', 'bad gateway: failed to access key', { status }));
     expect(answer).toMatchObject({ code: 'ServiceUnavailable', status: 503, message });
+  });
+});
+
+describe('a machine that has used something up', () => {
+  it.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])('is unavailable for the request that met %s', (code) => {
+    expect(translateFailure(systemFailure(code, 'open'))).toMatchObject({ code: 'ServiceUnavailable', status: 503 });
+  });
+
+  it('is not meant by other errors of files', () => {
+    const error = systemFailure('EACCES', 'open');
+    expect(translateFailure(error)).toBe(error);
   });
 });

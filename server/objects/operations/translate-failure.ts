@@ -1,5 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
+import { systemErrorCode } from '../../../platform/system-error.ts';
 import { describeOutage, KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 /**
@@ -21,10 +22,23 @@ export function translateFailure(error: unknown): unknown {
       },
     );
   }
+  if (exhausted.has(systemErrorCode(error)))
+    return new S3Error('ServiceUnavailable', 'The server has no files, processes or memory left; try again.', {
+      cause: error,
+    });
   if (isStoreError(error, 'invalid-key'))
     return new S3Error('InvalidURI', 'A name is no valid UTF-8.', { cause: error });
   return error;
 }
+
+/** The errors of a process or machine that has used up its descriptors, processes, threads or memory. They pass. */
+const exhausted: ReadonlySet<string | undefined> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'EAGAIN',
+  'ENOMEM',
+  'ERR_WORKER_INIT_FAILED',
+]);
 
 function keyFailure(error: KeyServiceError): Error {
   const options = { cause: error };

@@ -38,7 +38,7 @@ function queueOnFullDisk() {
       if (disk.full) throw Object.assign(new Error('No space left on device'), { code: 28 });
       return result;
     });
-  const queue = new CommitQueue(root, tables, (error) => Promise.resolve(failure(error)), { ballast });
+  const queue = new CommitQueue(root, tables, async (cause) => failure(cause), { ballast });
   const put = (name: string) => queue.commit({ id: commitId(), put: [{ key: key(name), value: Buffer.alloc(10) }] });
   const remove = (name: string) => queue.commit({ id: commitId(), delete: [key(name)] });
   return { queue, disk, put, remove, close: () => root.close() };
