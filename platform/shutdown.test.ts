@@ -47,6 +47,12 @@ describe('shutdown', () => {
     expect(fake.exits).toEqual([]);
   });
 
+  it('takes SIGUSR1, for which Node would open a debugger, and goes on', () => {
+    const { fake } = start(async () => undefined);
+    expect(fake.emit('SIGUSR1')).toBe(true);
+    expect(fake.exits).toEqual([]);
+  });
+
   it('exits with 1 when stopping fails', async () => {
     const { fake } = start(async () => Promise.reject(new Error('stuck')));
     fake.emit('SIGINT');

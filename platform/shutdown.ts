@@ -84,6 +84,9 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
     });
   }
 
+  // Node would open a debugger on a port of this machine, by which any local user could run code here.
+  self.on('SIGUSR1', () => log.warn('SIGUSR1 is ignored: this program has no debugger'));
+
   if (takeExitWithParent(self)) {
     const endWithParent = (): void => {
       if (askedAt === undefined) begin('the parent process ended');

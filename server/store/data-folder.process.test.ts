@@ -38,7 +38,7 @@ describe('a data folder', () => {
     await mkdir(join(first.recordsFolder, 'new-1'));
     await writeFile(join(first.recordsFolder, 'new-1', 'data.mdb'), 'half');
     const second = await openDataFolder(path);
-    expect(await readdir(second.recordsFolder)).toEqual([]);
+    expect(await readdir(second.recordsFolder)).toEqual(['lock.mdb']);
     await second.close();
   });
 

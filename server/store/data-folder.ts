@@ -1,11 +1,14 @@
 import { ProgramError } from '../../platform/program-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { access, constants, readFile, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { SEGMENTS, sealLeftSegments } from './files/file-segments.ts';
+import { checkWritable, keepOwner } from './folder-owner.ts';
+import { prepareLockFile } from './lmdb/lock-file.ts';
+import { PROBE } from './folder-probe.ts';
 import { writeDurably, makeDurableFolder, removeHalfMade } from './durable-file.ts';
 
 /** Keeps the handles of held locks alive: a collected handle would release its lock. */
@@ -24,8 +27,43 @@ interface FolderLock {
  * @see https://www.sqlite.org/lockingv3.html
  */
 function lockFolder(path: string, file: string): FolderLock {
-  // The journal is in memory, so that no second file appears.
-  return locked(path, new DatabaseSync(file, { timeout: 0 }), 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  checkWritable(file);
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    // The journal is in memory, so that no second file appears.
+    const lock = locked(path, database, 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    keepOwner(file);
+    return lock;
+  } catch (error) {
+    if (error instanceof ProgramError && error.code === 'in-use' && !supportsLocks(path)) throw noLocks(path, error);
+    throw error;
+  }
+}
+
+/**
+ * Reports if the file system of a folder has locks. SQLite reports ENOLCK, the answer of a file server without its lock service, as a lock that
+ * another process holds. No other process knows the file that this makes.
+ */
+function supportsLocks(folder: string): boolean {
+  const file = join(folder, `${PROBE}${randomUUID()}`);
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    database.close();
+    rmSync(file, { force: true });
+  }
+}
+
+function noLocks(path: string, cause: Error): ProgramError {
+  return new ProgramError(
+    'data-folder',
+    `the data folder ${path} cannot be locked: its file system gives no locks. On NFS, start the lock service (rpc.statd), or keep the records on a local disk`,
+    { cause },
+  );
 }
 
 /** Takes a lock that other readers share, without a change of the file. */
@@ -182,6 +220,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
       await makeDurableFolder(recordsFolder);
       await removeHalfMade(recordsFolder);
       await makeDurableFolder(blobsFolder);
+      prepareLockFile(recordsFolder);
       // Without a mark, on a full disk, a segment counts as sealed after an hour.
       await sealLeftSegments(join(blobsFolder, SEGMENTS)).catch(() => undefined);
     } catch (error) {

@@ -1,13 +1,18 @@
 import { mkdir, open, rename, readdir, rm } from 'node:fs/promises';
 import { dirname, resolve, join } from 'node:path';
+import { keepOwner } from './folder-owner.ts';
 
 /** Makes a folder and its missing parents, readable by this user only and durable. An existing folder is not an error. */
 export async function makeDurableFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
+  const all: string[] = [];
+  for (let made = resolve(path); made.length >= resolve(first).length; made = dirname(made)) all.unshift(made);
   // Each new folder's name is in the one above it.
-  for (let made = resolve(path); made.length >= resolve(first).length; made = dirname(made))
+  for (const made of all) {
+    keepOwner(made);
     await syncFolder(dirname(made));
+  }
 }
 
 /** Replaces a small file atomically: after a power cut the file is the old one or the new one. Mode 0600. */
@@ -22,6 +27,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
 export async function writeNewFile(path: string, text: string): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
+    keepOwner(path);
     await file.writeFile(text);
     await file.sync();
   } finally {

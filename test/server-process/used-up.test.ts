@@ -52,3 +52,12 @@ describe('a server whose descriptors are used up', { timeout: 60_000 }, () => {
     expect(server.ended()).toBeUndefined();
   });
 });
+
+describe('a server that gets SIGUSR1', () => {
+  it('opens no debugger, and goes on', async () => {
+    process.kill(server.pid, 'SIGUSR1');
+    await server.untilLogged('SIGUSR1 is ignored');
+    expect((await fetch(`${server.s3}/minio/health/live`)).status).toBe(200);
+    expect(server.log.join('\n')).not.toContain('Debugger listening');
+  });
+});

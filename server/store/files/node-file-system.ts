@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink, mkdir, opendir, rename, stat, statfs } from 'node:fs/promises';
 import { isNoSuchFile, type NewFile, type BlobFileSystem } from './file-system.ts';
 import { NodeOpenFile } from './node-open-file.ts';
+import { keepOwner } from '../folder-owner.ts';
 import { PAGE } from './write-pages.ts';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_WRONLY } = constants as Readonly<Record<string, number | undefined>>;
@@ -11,6 +12,7 @@ const { O_CREAT, O_DIRECT, O_EXCL, O_WRONLY } = constants as Readonly<Record<str
 async function createFile(path: string, how?: { readonly direct: boolean }): Promise<NewFile> {
   const direct = how?.direct === true ? await createDirect(path) : undefined;
   const plain = direct === undefined ? await open(path, 'wx', 0o600) : undefined;
+  keepOwner(path);
   return new NodeNewFile(path, plain, direct);
 }
 
@@ -133,6 +135,7 @@ export const nodeFileSystem: BlobFileSystem = {
   async makeFolder(path) {
     try {
       await mkdir(path, { mode: 0o700 });
+      keepOwner(path);
     } catch (error) {
       if (systemErrorCode(error) !== 'EEXIST') throw error;
     }

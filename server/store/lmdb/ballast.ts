@@ -1,5 +1,6 @@
 import { closeSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepOwner } from '../folder-owner.ts';
 import type { FreeSpace, Space } from './free-space.ts';
 import type { RecordTables } from './record-tables.ts';
 
@@ -83,6 +84,7 @@ export class Ballast {
     let file: number | undefined;
     try {
       file = openSync(this.#file, 'w', 0o600);
+      keepOwner(this.#file);
       for (let at = 0; at < BALLAST_BYTES; at += CHUNK.length) writeSync(file, CHUNK, 0, CHUNK.length, at);
       return this.#isThere();
     } catch {

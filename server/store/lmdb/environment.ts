@@ -3,6 +3,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync
 import { join } from 'node:path';
 import { chmod, mkdir } from 'node:fs/promises';
 import { open, type RootDatabase } from 'lmdb';
+import { keepOwner } from '../folder-owner.ts';
 import { HALF_MADE, syncFile, syncFolder } from '../durable-file.ts';
 import { RecordTables } from './record-tables.ts';
 
@@ -60,6 +61,7 @@ export function makeEnvironment(folder: string): void {
     void openEnvironment(beside).root.close();
     sync(join(beside, RECORD_FILE));
     linkSync(join(beside, RECORD_FILE), file);
+    keepOwner(file);
   } catch (error) {
     // Another thread was first and made the same file.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
