@@ -91,7 +91,7 @@ export const steps = [
   tier('browser', 'wait', 20),
   tier('ldap', 'wait', 5),
   tier('brokers', 'wait', 4),
-  tier('disk', 'wait', 12),
+  tier('disk', 'wait', 18),
   tier('fleet', 'wait', 8),
   {
     ...tier('cluster', 'wait', 35),
@@ -210,6 +210,7 @@ export const nightly = /** @type {const} */ ([
   ['memory', 20],
   ['kills 200', 40],
   ['power-cut', 60],
+  ['sweep', 45],
   ['linearizability 200000', 30],
   ['compaction 200000', 30],
   ['damage', 15],

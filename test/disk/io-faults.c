@@ -14,18 +14,22 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/types.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
-enum op { OP_WRITE = 1, OP_FLUSHED_WRITE = 2, OP_FLUSH = 4, OP_RENAME = 8, OP_READ = 16, OP_CREATE = 32 };
-enum place { IN_RECORDS = 1, IN_BLOBS = 2 };
+enum op { OP_WRITE = 1, OP_FLUSHED_WRITE = 2, OP_FLUSH = 4, OP_RENAME = 8, OP_READ = 16, OP_CREATE = 32, OP_OPEN = 64, OP_UNLINK = 128,
+  OP_MKDIR = 256, OP_TRUNCATE = 512, OP_STATFS = 1024 };
+enum place { IN_RECORDS = 1, IN_BLOBS = 2, IN_REST = 4 };
 
 static struct control {
   int32_t ops;    // which calls fail, as a sum of `enum op`
   int32_t places; // where, as a sum of `enum place`
   int32_t every;  // one of so many calls fails
   int32_t times;  // so many fail altogether; below 0 without end
-  int32_t error;  // errno; 0 for a write that takes only a part of its bytes
+  int32_t error;  // errno; 0 for a write that takes only a part of its bytes; below 0 for a call that takes so many milliseconds and succeeds
   int32_t calls;  // of the kind, so far
   int32_t hits;   // that failed, so far
 } *control;
@@ -58,7 +62,7 @@ static int place_of(const char *path) {
   if (strncmp(path, base, base_length) != 0) return 0;
   if (strncmp(path + base_length, "records/data.mdb", 16) == 0) return IN_RECORDS;
   if (strncmp(path + base_length, "blobs", 5) == 0) return IN_BLOBS;
-  return 0;
+  return IN_REST;
 }
 
 static int strikes(enum op op, const char *path) {
@@ -70,7 +74,10 @@ static int strikes(enum op op, const char *path) {
   } while (left > 0 && !__atomic_compare_exchange_n(&control->times, &left, left - 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
   __atomic_add_fetch(&control->hits, 1, __ATOMIC_SEQ_CST);
   (void)op;
-  return 1;
+  int32_t slow = -control->error;
+  if (slow <= 0) return 1;
+  nanosleep(&(struct timespec){slow / 1000, slow % 1000 * 1000000L}, NULL);
+  return 0;
 }
 
 static int strikes_path(enum op op, const char *path) { return control && path && (control->ops & op) && strikes(op, path); }
@@ -158,8 +165,28 @@ int rename(const char *from, const char *to) {
     va_start(list, flags); \
     mode_t mode = (flags & (O_CREAT | __O_TMPFILE)) ? va_arg(list, mode_t) : 0; \
     va_end(list); \
-    if ((flags & O_CREAT) && strikes_path(OP_CREATE, path)) return fail(); \
+    if (strikes_path((flags & O_CREAT) ? OP_CREATE : OP_OPEN, path)) return fail(); \
     return call(path, flags, mode); \
   }
 OPENER(open)
 OPENER(open64)
+
+#define PATH_CALL(name, op, parameters, arguments, ...) \
+  int name parameters { \
+    REAL(int, #name, __VA_ARGS__); \
+    if (strikes_path(op, path)) return fail(); \
+    return call arguments; \
+  }
+PATH_CALL(unlink, OP_UNLINK, (const char *path), (path), const char *)
+PATH_CALL(mkdir, OP_MKDIR, (const char *path, mode_t mode), (path, mode), const char *, mode_t)
+PATH_CALL(statfs, OP_STATFS, (const char *path, struct statfs *found), (path, found), const char *, struct statfs *)
+PATH_CALL(statfs64, OP_STATFS, (const char *path, struct statfs64 *found), (path, found), const char *, struct statfs64 *)
+
+#define TRUNCATE_CALL(name, type) \
+  int name(int fd, type length) { \
+    REAL(int, #name, int, type); \
+    FAILS(OP_TRUNCATE, fd); \
+    return call(fd, length); \
+  }
+TRUNCATE_CALL(ftruncate, off_t)
+TRUNCATE_CALL(ftruncate64, off64_t)

@@ -4,10 +4,41 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** As in `io-faults.c`. */
-export const ops = { write: 1, 'flushed write': 2, flush: 4, rename: 8, read: 16, create: 32 } as const;
-export const places = { records: 1, blobs: 2, both: 3 } as const;
-/** `part` lets a write take a part of its bytes. */
-const errors = { EIO: 5, EFBIG: 27, ENOSPC: 28, ESTALE: 116, EDQUOT: 122, part: 0 } as const;
+export const ops = {
+  write: 1,
+  'flushed write': 2,
+  flush: 4,
+  rename: 8,
+  read: 16,
+  create: 32,
+  open: 64,
+  unlink: 128,
+  mkdir: 256,
+  truncate: 512,
+  statfs: 1024,
+} as const;
+export const places = { records: 1, blobs: 2, both: 3, rest: 4, all: 7 } as const;
+/** `part` lets a write take a part of its bytes; `slow` lets a call take 1.5 s, and succeed. */
+export const errors = {
+  slow: -1500,
+  EPERM: 1,
+  ENOENT: 2,
+  EINTR: 4,
+  EIO: 5,
+  EAGAIN: 11,
+  ENOMEM: 12,
+  EACCES: 13,
+  EBUSY: 16,
+  ENFILE: 23,
+  EMFILE: 24,
+  EFBIG: 27,
+  ENOSPC: 28,
+  EROFS: 30,
+  ENOTCONN: 107,
+  ESTALE: 116,
+  EDQUOT: 122,
+  part: 0,
+} as const;
 
 export interface Fault {
   readonly ops: readonly (keyof typeof ops)[];
