@@ -26,7 +26,7 @@ interface CheckpointLog {
  * the list of tasks, on the health page and in `admin info`.
  */
 export function runCheckpoints(
-  { stores }: { readonly stores: Pick<ThreadStores, 'records'> },
+  { stores }: { readonly stores: Pick<ThreadStores, 'records' | 'checks'> },
   lease: Pick<Lease, 'hold'>,
   log: CheckpointLog,
   tasks: Pick<TaskReport, 'run'>,
@@ -42,6 +42,8 @@ export function runCheckpoints(
       async () => {
         const unpromoted = await readUnpromoted(stores.records);
         if (unpromoted !== undefined) throw new UnpromotedError(`${unpromotedText(unpromoted)}: ${unpromotedAdvice}`);
+        // Beneath a folder that is not mounted, a checkpoint would be that of nothing.
+        await stores.checks.bodies();
         await writeCheckpoint({ records: fencedRecords(stores.records, hold), marker }, randomBytes);
       },
       isExpected,
