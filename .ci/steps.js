@@ -182,6 +182,7 @@ export const areas = [
   ...[
     'arrows',
     'charts',
+    'copies',
     'counts',
     'damage',
     'gate',
@@ -189,6 +190,7 @@ export const areas = [
     'keystores',
     'killed-client',
     'mutations',
+    'programs',
     'quickstart',
     's3-compat',
     'sealed-objects',

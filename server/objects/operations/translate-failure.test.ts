@@ -14,13 +14,17 @@ async function answerTo(failure: KeyServiceError): Promise<unknown> {
 }
 
 describe('a key service that is of no use', () => {
+  const gateway = 'The key service, or a gateway before it, answers with an error';
+  const store = 'The key service answers, but the key store behind it (a vault, for instance) fails; try again.';
+
   it.each([
-    [undefined, 'The key service does not answer; try again.'],
-    [502, 'The key service answers, but the key store behind it (a vault, for instance) fails; try again.'],
-    [504, 'The key service answers, but the key store behind it (a vault, for instance) fails; try again.'],
-    [503, 'The key service answers with an error (status 503); try again.'],
-  ])('is told from the store behind it by the status %s', async (status, message) => {
-    const answer = await answerTo(new KeyServiceError('unavailable', 'bad gateway: failed to access key', { status }));
+    [{}, 'The key service does not answer; try again.'],
+    [{ status: 502, isOfStore: true }, store],
+    [{ status: 504, isOfStore: true }, store],
+    [{ status: 502 }, `${gateway} (status 502); try again.`],
+    [{ status: 503 }, `${gateway} (status 503); try again.`],
+  ])('is told from the store behind it by the answer %o', async (answered, message) => {
+    const answer = await answerTo(new KeyServiceError('unavailable', 'bad gateway: failed to access key', answered));
     expect(answer).toMatchObject({ code: 'ServiceUnavailable', status: 503, message });
   });
 });

@@ -38,7 +38,7 @@ function destination(headers: Readonly<Record<string, string>>, stored: readonly
     sessions: { begin: () => Promise.resolve(session) } as unknown as UploadSessions,
     cleaner: () => Promise.reject(new Error('nothing is cleaned up')),
   };
-  const completion = () => String(sent.find(({ method }) => method === 'POST')?.body);
+  const completion = () => new TextDecoder().decode(sent.find(({ method }) => method === 'POST')?.body as Uint8Array);
   return { to, sent, completion };
 }
 
