@@ -261,6 +261,20 @@ describe('objects', () => {
     expect(inside.objects.map(({ key }) => key)).toEqual(['photos/1', 'photos/2']);
   });
 
+  it('are described with their version', async () => {
+    await create('docs');
+    await upload('a.txt', 'x');
+    const { layer } = console.stores;
+    const versionId = async () =>
+      (await json<ObjectDetails>(await root.send('GET', at('docs', 'object', { key: 'a.txt' })))).versionId;
+    expect(await versionId()).toBe('null');
+    await layer.putBucketVersioning('docs', { status: 'Enabled' });
+    expect(await versionId()).toBe('null');
+    await upload('a.txt', 'y');
+    expect(await versionId()).toBe((await layer.headObject('docs', 'a.txt')).versionId);
+    expect(await versionId()).toMatch(/^[0-9a-f]{32}$/);
+  });
+
   it('are found by their whole names', async () => {
     await create('docs');
     await upload('report.txt', 'x');

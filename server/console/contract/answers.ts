@@ -185,6 +185,8 @@ export interface ObjectRow {
 }
 
 export interface ObjectDetails extends ObjectRow {
+  /** The version that is described: `null` in a bucket that never had versions. */
+  readonly versionId: string;
   readonly contentType?: string;
   readonly contentEncoding?: string;
   readonly contentDisposition?: string;

@@ -118,6 +118,7 @@ export function detailsOf(info: ObjectInfo): ObjectDetails {
   const { contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl, expires, storageClass } =
     info;
   return {
+    versionId: info.versionId ?? 'null',
     contentType,
     contentEncoding,
     contentDisposition,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { elementAt, readEditable, textAt } from '../../../../../protocol/s3/xml-edit.ts';
-import { each, xml, xmlDocument } from '../text/xml.ts';
+import { xml, xmlDocument } from '../text/xml.ts';
 import {
   conditionsOn,
   configuration,
@@ -14,7 +14,7 @@ import { type BucketLock, bucketLockOf, objectLockDocument } from './object-lock
 import { useApiMutation } from './queries.ts';
 import { headerText } from '../text/encoded-words.ts';
 import { copyWithHeaders, type SeenObject } from './copies.ts';
-import { s3, s3Document, sendForHeaders, textIn, unlessAbsent } from './s3.ts';
+import { s3, sendForHeaders, unlessAbsent } from './s3.ts';
 
 export interface Pair {
   readonly name: string;
@@ -98,58 +98,6 @@ export function useSetHeaders(bucket: string, key: string) {
       });
     },
     ['object', 'objects', 'versions', 'lock'],
-  );
-}
-
-export interface Lock {
-  readonly mode?: 'GOVERNANCE' | 'COMPLIANCE';
-  /** ISO 8601. */
-  readonly until?: string;
-  readonly legalHold: boolean;
-}
-
-/** Undefined for an object without a lock, and where the bucket has no object lock. */
-export function useLock(bucket: string, key: string, enabled: boolean) {
-  return useQuery({
-    queryKey: ['lock', bucket, key],
-    queryFn: async (): Promise<Lock> => {
-      const none = ['NoSuchObjectLockConfiguration', 'InvalidRequest', 'ObjectLockConfigurationNotFoundError'];
-      const [retention, hold] = await Promise.all([
-        unlessAbsent(none, s3Document('GET', bucket, { key, query: { retention: '' } })),
-        unlessAbsent(none, s3Document('GET', bucket, { key, query: { 'legal-hold': '' } })),
-      ]);
-      const mode = retention && textIn(retention, 'Mode');
-      return {
-        ...(mode === 'GOVERNANCE' || mode === 'COMPLIANCE' ? { mode } : {}),
-        ...(retention && { until: textIn(retention, 'RetainUntilDate') ?? '' }),
-        legalHold: hold !== undefined && textIn(hold, 'Status') === 'ON',
-      };
-    },
-    enabled,
-  });
-}
-
-export function useSetRetention(bucket: string, key: string) {
-  return useApiMutation(
-    async ({ mode, until, bypass }: { mode: NonNullable<Lock['mode']>; until: string; bypass: boolean }) => {
-      await s3('PUT', bucket, {
-        key,
-        query: { retention: '' },
-        headers: bypass ? { 'x-amz-bypass-governance-retention': 'true' } : {},
-        body: xmlDocument('Retention', [xml('Mode', mode), xml('RetainUntilDate', until)]),
-      });
-    },
-    ['lock'],
-  );
-}
-
-export function useSetLegalHold(bucket: string, key: string) {
-  return useApiMutation(
-    async (on: boolean) => {
-      const body = xmlDocument('LegalHold', each('Status', [on ? 'ON' : 'OFF']));
-      await s3('PUT', bucket, { key, query: { 'legal-hold': '' }, body });
-    },
-    ['lock'],
   );
 }
 

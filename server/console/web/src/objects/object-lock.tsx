@@ -1,6 +1,6 @@
 import { Badge, Checkbox, Select, Stack, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useLock, useSetLegalHold, useSetRetention, type Lock } from '../api/object-properties.ts';
+import { useLock, useSetLegalHold, useSetRetention, type Lock, type VersionPlace } from '../api/object-lock.ts';
 import type { KeyRights } from '../api/rights.ts';
 import { Fact, Facts, Loaded, Section } from '../components/detail-page.tsx';
 import { Failure, notifyDone, notifyFailure } from '../components/feedback.tsx';
@@ -17,17 +17,18 @@ import { retentionChange, retentionForm, type RetentionForm } from './retention-
 import { useDraft } from '../components/use-draft.ts';
 
 interface ObjectLockProps {
-  readonly bucket: string;
-  readonly objectKey: string;
+  /** The version that the page shows. */
+  readonly place: VersionPlace;
   readonly rights: KeyRights;
 }
 
-/** The retention and the legal hold of the current version, in a bucket with object lock. */
-export function ObjectLock({ bucket, objectKey, rights }: ObjectLockProps) {
+/** The retention and the legal hold of a version, in a bucket with object lock. */
+export function ObjectLock({ place, rights }: ObjectLockProps) {
+  const { bucket } = place;
   const asksBucket = useBucketRights(bucket).bucket('s3:GetBucketObjectLockConfiguration');
   const ofBucket = useBucketLock(bucket, asksBucket);
   const shows = rights.may('s3:GetObjectRetention') && rights.may('s3:GetObjectLegalHold');
-  const lock = useLock(bucket, objectKey, shows && ofBucket.data !== null && ofBucket.data !== undefined);
+  const lock = useLock(place, shows && ofBucket.data !== null && ofBucket.data !== undefined);
   if (shows && ofBucket.isLoadingError) {
     return <Failure what={t.objectDetails.theLockCannotBeShown} error={ofBucket.error} retry={ofBucket.refetch} />;
   }
@@ -36,8 +37,8 @@ export function ObjectLock({ bucket, objectKey, rights }: ObjectLockProps) {
     <Loaded what={t.objectDetails.theLockCannotBeShown} query={lock}>
       {(shown) => (
         <Stack gap="lg">
-          <Retention {...{ bucket, objectKey, rights }} lock={shown} />
-          <LegalHold {...{ bucket, objectKey, rights }} lock={shown} />
+          <Retention {...{ place, rights }} lock={shown} />
+          <LegalHold {...{ place, rights }} lock={shown} />
         </Stack>
       )}
     </Loaded>
@@ -48,14 +49,15 @@ interface LockProps extends ObjectLockProps {
   readonly lock: Lock;
 }
 
-/** The lock that the form was filled with, and what the user made of it. */
+/** The version and the lock that the form was filled with, and what the user made of it. */
 interface RetentionDraft {
+  readonly versionId: string;
   readonly from: Lock;
   readonly form: RetentionForm;
 }
 
-function Retention({ bucket, objectKey, rights, lock }: LockProps) {
-  const set = useSetRetention(bucket, objectKey);
+function Retention({ place, rights, lock }: LockProps) {
+  const set = useSetRetention(place);
   const [edited, setEdited] = useDraft<RetentionDraft | undefined>('retention', undefined);
   const [asking, setAsking] = useState<{ readonly until: string }>();
   const [issue, setIssue] = useState<string>();
@@ -76,13 +78,13 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
   /** Sends what the user changed. COMPLIANCE is asked for once more first. */
   function save(asked: boolean): void {
     if (edited === undefined) return;
-    const { from, form } = edited;
+    const { versionId, from, form } = edited;
     const wanted = retentionChange(from, form, zone);
     if (wanted.kind === 'none') {
       end();
       return;
     }
-    const isOther = from.mode !== lock.mode || from.until !== lock.until;
+    const isOther = versionId !== place.versionId || from.mode !== lock.mode || from.until !== lock.until;
     setIssue(
       wanted.kind === 'incomplete'
         ? t.objectDetails.chooseADateAndATime
@@ -116,7 +118,7 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
         edited === undefined && (
           <EditButton
             label={t.objectDetails.editRetention}
-            onClick={() => setEdited({ from: lock, form: retentionForm(lock, zone) })}
+            onClick={() => setEdited({ versionId: place.versionId, from: lock, form: retentionForm(lock, zone) })}
           />
         )
       }
@@ -182,8 +184,8 @@ function Retention({ bucket, objectKey, rights, lock }: LockProps) {
   );
 }
 
-function LegalHold({ bucket, objectKey, rights, lock }: LockProps) {
-  const set = useSetLegalHold(bucket, objectKey);
+function LegalHold({ place, rights, lock }: LockProps) {
+  const set = useSetLegalHold(place);
   if (!rights.may('s3:PutObjectLegalHold')) {
     return (
       <Section title={t.objectDetails.legalHold}>

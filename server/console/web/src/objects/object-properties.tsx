@@ -31,7 +31,7 @@ export function ObjectProperties({ bucket, object, rights }: ObjectPropertiesPro
         {...{ bucket, object }}
         mayEdit={rights.may('s3:GetObject') && rights.may('s3:PutObject') && object.encryption?.scheme !== 'SSE-C'}
       />
-      <ObjectLock bucket={bucket} objectKey={object.key} rights={rights} />
+      <ObjectLock place={{ bucket, key: object.key, versionId: object.versionId }} rights={rights} />
     </Stack>
   );
 }

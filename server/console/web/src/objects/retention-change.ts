@@ -1,4 +1,4 @@
-import type { Lock } from '../api/object-properties.ts';
+import type { Lock } from '../api/object-lock.ts';
 import { isoOf, localText } from '../text/zoned-time.ts';
 
 /** The form of a retention. */
