@@ -16,6 +16,9 @@ const encryptionForm = z.discriminatedUnion('scheme', [
   z.strictObject({ scheme: z.literal('SSE-KMS'), keyName: z.string().trim().min(1).max(80).optional() }),
 ]);
 
+/** `expects` is the `encryptionTag` that the page shows. A user who may not read the encryption has none. */
+const encryptionQuery = z.object({ expects: z.string().min(1).max(64).optional() });
+
 const bucketForm = z.strictObject({
   name: z.string().min(1).max(255),
   encryption: encryptionForm.optional(),
@@ -37,20 +40,35 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
     if (!(await authorizer.allows(exchange, 's3:GetEncryptionConfiguration', bucket.name))) {
       return { ...base, encryption: { scheme: 'unknown' } };
     }
+    // The tag is read first: a change in between makes it an old one, and the change of the user is refused.
+    const encryptionTag = await objects.getSettingTag(bucket.name, 'encryption');
     const encryption = await objects.getBucketEncryption(bucket.name);
-    if (encryption === undefined) return base;
+    if (encryption === undefined) return { ...base, encryptionTag };
     const { bucketKey, blocked, ...shown } = encryption;
     return {
       ...base,
+      encryptionTag,
       ...(shown.scheme !== 'none' && { encryption: shown }),
       ...((bucketKey ?? blocked) !== undefined && { encryptionKeeps: { bucketKey, blocked } }),
     };
   }
 
-  /** The console does not change what it does not edit of an encryption. */
-  async function keptOf(bucket: string): Promise<Pick<BucketEncryption, 'bucketKey' | 'blocked'>> {
+  /**
+   * Writes what a function makes of the fields that the console does not edit, which stay as they are. Throws `PreconditionFailed` where the
+   * encryption is not the one that the page showed, or becomes another one before the write.
+   */
+  async function changeEncryption(
+    request: Request,
+    bucket: string,
+    change: (kept: Pick<BucketEncryption, 'bucketKey' | 'blocked'>) => BucketEncryption | undefined,
+  ): Promise<void> {
+    const { expects } = encryptionQuery.parse(request.query);
+    const seen = expects ?? (await objects.getSettingTag(bucket, 'encryption'));
     const { bucketKey, blocked } = (await objects.getBucketEncryption(bucket)) ?? {};
-    return { ...(bucketKey !== undefined && { bucketKey }), ...(blocked && { blocked }) };
+    const changed = change({ ...(bucketKey !== undefined && { bucketKey }), ...(blocked && { blocked }) });
+    const expecting = objects.expecting({ setting: 'encryption', ifMatch: [seen] });
+    if (changed === undefined) await expecting.deleteBucketEncryption(bucket);
+    else await expecting.putBucketEncryption(bucket, changed);
   }
 
   router.get('/buckets', async (request, response) => {
@@ -114,17 +132,17 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
     const exchange = { request, response };
     await authorizer.require(exchange, 's3:PutEncryptionConfiguration', name);
     const encryption = await readForm(exchange, encryptionForm);
-    await objects.putBucketEncryption(name, { ...asBucketEncryption(encryption), ...(await keptOf(name)) });
+    await changeEncryption(request, name, (kept) => ({ ...asBucketEncryption(encryption), ...kept }));
     response.status(204).end();
   });
 
   router.delete('/buckets/:bucket/encryption', async (request, response) => {
     const name = bucketOf(request);
     await authorizer.require({ request, response }, 's3:PutEncryptionConfiguration', name);
-    const { blocked, ...kept } = await keptOf(name);
     // A bucket key without a default encryption has nothing to be used for.
-    if (blocked === undefined) await objects.deleteBucketEncryption(name);
-    else await objects.putBucketEncryption(name, { ...kept, scheme: 'none', blocked });
+    await changeEncryption(request, name, ({ blocked, ...kept }) =>
+      blocked === undefined ? undefined : { ...kept, scheme: 'none', blocked },
+    );
     response.status(204).end();
   });
 

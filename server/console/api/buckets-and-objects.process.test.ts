@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { encryptions } from '../../../test/support/s3-documents/bucket-settings.ts';
 import { request as httpRequest } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
 import type {
   BucketAnswer,
@@ -50,6 +50,10 @@ const at = (bucket: string, what: string, query: Record<string, string>) =>
   `/api/buckets/${bucket}/${what}?${new URLSearchParams(query).toString()}`;
 /** The S3 route of an object of `docs`. */
 const ofObject = (query: Record<string, string>) => `/api/s3/docs?${new URLSearchParams(query).toString()}`;
+const detailsOf = async (key: string) => json<ObjectDetails>(await root.send('GET', at('docs', 'object', { key })));
+const encryptionTag = async () =>
+  (await json<BucketAnswer>(await root.send('GET', '/api/buckets/docs'))).encryptionTag ?? '';
+const storedEncryption = () => console.stores.layer.getBucketEncryption('docs');
 const mayIn = async (browser: TestBrowser) =>
   (await json<BucketAnswer>(await browser.send('GET', '/api/buckets/docs'))).may;
 const upload = (key: string, body: string, headers: Record<string, string> = {}) =>
@@ -125,6 +129,41 @@ describe('buckets', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  describe('whose default encryption two administrators change', () => {
+    const path = '/api/buckets/docs/encryption';
+    beforeEach(() => create('docs'));
+
+    it('refuse the change of the one who has not seen that of the other', async () => {
+      const seen = await encryptionTag();
+      expect((await root.send('PUT', `${path}?expects=${seen}`, { json: { scheme: 'SSE-KMS' } })).status).toBe(204);
+      for (const send of [
+        () => root.send('PUT', `${path}?expects=${seen}`, { json: { scheme: 'SSE-S3' } }),
+        () => root.send('DELETE', `${path}?expects=${seen}`),
+      ]) {
+        const refused = await send();
+        expect([refused.status, (await json<ErrorAnswer>(refused)).code]).toEqual([412, 'PreconditionFailed']);
+      }
+      expect(await storedEncryption()).toEqual({ scheme: 'SSE-KMS' });
+      expect((await root.send('DELETE', `${path}?expects=${await encryptionTag()}`)).status).toBe(204);
+      expect(await storedEncryption()).toBeUndefined();
+    });
+
+    it('never write an encryption without what was blocked between the read and the write', async () => {
+      const { layer } = console.stores;
+      const read = layer.getBucketEncryption.bind(layer);
+      const blocked = { scheme: 'none', blocked: ['SSE-C'] } as const;
+      const spy = vi.spyOn(layer, 'getBucketEncryption').mockImplementationOnce(async (bucket) => {
+        const before = await read(bucket);
+        await layer.putBucketEncryption(bucket, blocked);
+        return before;
+      });
+      const refused = await root.send('PUT', path, { json: { scheme: 'SSE-S3' } });
+      expect(spy).toHaveBeenCalled();
+      spy.mockRestore();
+      expect([refused.status, await storedEncryption()]).toEqual([412, blocked]);
+    });
   });
 
   it.each(['Docs', 'a', '../etc', 'x'.repeat(64), ''])('are refused the name "%s"', async (name) => {
@@ -265,14 +304,12 @@ describe('objects', () => {
     await create('docs');
     await upload('a.txt', 'x');
     const { layer } = console.stores;
-    const versionId = async () =>
-      (await json<ObjectDetails>(await root.send('GET', at('docs', 'object', { key: 'a.txt' })))).versionId;
-    expect(await versionId()).toBe('null');
+    expect((await detailsOf('a.txt')).versionId).toBe('null');
     await layer.putBucketVersioning('docs', { status: 'Enabled' });
-    expect(await versionId()).toBe('null');
+    expect((await detailsOf('a.txt')).versionId).toBe('null');
     await upload('a.txt', 'y');
-    expect(await versionId()).toBe((await layer.headObject('docs', 'a.txt')).versionId);
-    expect(await versionId()).toMatch(/^[0-9a-f]{32}$/);
+    expect((await detailsOf('a.txt')).versionId).toBe((await layer.headObject('docs', 'a.txt')).versionId);
+    expect((await detailsOf('a.txt')).versionId).toMatch(/^[0-9a-f]{32}$/);
   });
 
   it('are found by their whole names', async () => {

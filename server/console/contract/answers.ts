@@ -144,6 +144,8 @@ export interface BucketSummary {
   readonly created: string;
   /** Absent: none. `unknown`: the user may not read it. */
   readonly encryption?: BucketEncryptionAnswer | { readonly scheme: 'unknown' };
+  /** The `expects` of a change of the encryption; absent where the user may not read it. */
+  readonly encryptionTag?: string;
   /** What the console does not edit of the document, and keeps. */
   readonly encryptionKeeps?: { readonly bucketKey?: boolean; readonly blocked?: readonly string[] };
   /** The usage at the time of the count. Absent if the bucket is newer, or if the user may not list it. */

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, useInfiniteQuery, useMutation, useQuery, useQuery
 import type { BucketAnswer, BucketEncryptionAnswer, BucketList, BucketSummary } from '../../../contract/answers.ts';
 import { admin } from './admin.ts';
 import { call } from './call.ts';
+import { unlessChanged } from './configuration.ts';
 import { ResponseError } from '../../../../../protocol/response-error.ts';
 import { say } from '../texts/say.ts';
 import { t } from '../texts/texts.ts';
@@ -103,15 +104,24 @@ export function useDeleteBucket() {
   return useMutation({ mutationFn: (bucket: string) => call('DELETE', bucketPath(bucket)), onSuccess: refresh });
 }
 
-/** Sets the default encryption; undefined removes it. */
+interface EncryptionChange {
+  /** The `encryptionTag` that the form was filled with. */
+  readonly expects: string | undefined;
+  /** Undefined removes it. */
+  readonly encryption: BucketEncryptionAnswer | undefined;
+}
+
+/** Sets the default encryption, where nobody else has changed it meanwhile. */
 export function useSetEncryption(bucket: string) {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (encryption: BucketEncryptionAnswer | undefined) =>
-      encryption === undefined
-        ? call('DELETE', `${bucketPath(bucket)}/encryption`)
-        : call('PUT', `${bucketPath(bucket)}/encryption`, { body: encryption }),
-    onSuccess: refresh,
+    mutationFn: ({ expects, encryption }: EncryptionChange) =>
+      unlessChanged(
+        encryption === undefined
+          ? call('DELETE', `${bucketPath(bucket)}/encryption`, { query: { expects } })
+          : call('PUT', `${bucketPath(bucket)}/encryption`, { query: { expects }, body: encryption }),
+      ),
+    onSettled: refresh,
   });
 }
 

@@ -64,7 +64,11 @@ interface EncryptionDialogProps {
 
 export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
   useRestoreFocus();
-  const [choice, setChoice] = useDraft('encryption', choiceOf(bucket.encryption));
+  // A draft survives a reload, after which the encryption may be another one.
+  const [{ choice, expects }, setDraft] = useDraft('encryption', {
+    choice: choiceOf(bucket.encryption),
+    expects: bucket.encryptionTag,
+  });
   const set = useSetEncryption(bucket.name);
 
   function save(): void {
@@ -73,7 +77,8 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
       onClose();
       return;
     }
-    set.mutate(encryptionOf(choice), {
+    const change = { expects, encryption: encryptionOf(choice) };
+    set.mutate(change, {
       onSuccess: () => {
         notifyDone(
           choice.scheme === 'none'
@@ -88,7 +93,7 @@ export function EncryptionDialog({ bucket, onClose }: EncryptionDialogProps) {
   return (
     <Modal opened onClose={onClose} title={say(t.buckets.encryptionOf, { name: bucket.name })}>
       <Stack gap="md">
-        <EncryptionFields choice={choice} onChange={setChoice} />
+        <EncryptionFields choice={choice} onChange={(changed) => setDraft({ choice: changed, expects })} />
         <UnknownFields parts={partsOf(bucket.encryptionKeeps)} />
         {set.isError && (
           <Alert color="red" role="alert">
