@@ -216,3 +216,11 @@ function contentOf({ id, enabled, prefix, destination, ...rest }: InventoryConfi
         ),
   ];
 }
+
+/** Returns the folder in the destination that has the reports on a bucket, without a slash at its end. */
+export function inventoryFolder(
+  bucket: string,
+  { id, destination: { prefix = '' } }: Pick<InventoryConfiguration, 'id' | 'destination'>,
+): string {
+  return `${prefix}${prefix === '' || prefix.endsWith('/') ? '' : '/'}${bucket}/${id}`;
+}

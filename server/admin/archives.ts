@@ -1,4 +1,4 @@
-import { adminPath, nowOf, type AdminAnswer, type AdminCall, json, type Route, nothing } from './call.ts';
+import { adminPath, authorizeAll, nowOf, type AdminAnswer, type AdminCall, json, type Route, nothing } from './call.ts';
 import { bucketArchiveLimits, exportBuckets, importBuckets } from '../administration/bucket-archive.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { invalidArchive, readZip } from '../administration/zip.ts';
@@ -39,6 +39,7 @@ async function importBucketArchive(call: AdminCall): Promise<AdminAnswer> {
     region: server.region,
     notificationTargets: call.services.notificationTargets ?? [],
     require: (action, bucket) => call.require(action, bucket),
+    requireAll: (rights) => authorizeAll(call, rights),
   });
   if (Object.keys(buckets).length === 0)
     throw invalidArchive(only === undefined ? 'it holds no bucket' : `it has no ${only}`);

@@ -203,6 +203,11 @@ export function authorizeCall(call: CallerRequest, right: Right): Promise<void> 
   return requireRight(call.services.access, contextOf(call), right);
 }
 
+/** Checks the rights to what the server does later (`deferred-rights.ts`). */
+export async function authorizeAll(call: CallerRequest, rights: readonly Right[]): Promise<void> {
+  for (const right of rights) await authorizeCall(call, right);
+}
+
 type CallerRequest = Pick<AdminCall, 'services' | 'request' | 'principal'>;
 
 function contextOf({ services, request, principal }: CallerRequest): AuthorizationContext {

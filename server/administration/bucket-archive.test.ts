@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ownerId } from '../../protocol/s3/acl.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
+import type { Right } from '../auth/authorize.ts';
 import { exportBuckets, importBuckets } from './bucket-archive.ts';
 import { readZip } from './zip.ts';
 
@@ -39,7 +40,8 @@ async function store() {
   return layer;
 }
 
-const options = { only: undefined, region, notificationTargets, require };
+const requireAll = require;
+const options = { only: undefined, region, notificationTargets, require, requireAll };
 const queue = (arn: string) =>
   `<NotificationConfiguration><QueueConfiguration><Id>one</Id><Queue>${arn}</Queue><Event>s3:ObjectCreated:*</Event>` +
   '</QueueConfiguration></NotificationConfiguration>';
@@ -113,9 +115,7 @@ describe('an archive of buckets', () => {
     const archive = await readZip(await exportBuckets(from, 'photos', now), limits);
     const { layer } = testLayer();
     const error = expect.stringContaining('public access block') as string;
-    expect(
-      await importBuckets(layer, archive, { only: undefined, region, notificationTargets, require: exceptBlock }),
-    ).toMatchObject({
+    expect(await importBuckets(layer, archive, { ...options, require: exceptBlock })).toMatchObject({
       photos: { policy: { isSet: false, error }, publicAccessBlock: { isSet: false }, tagging: isSet },
     });
     expect(await layer.getBucketPolicy('photos')).toBeUndefined();
@@ -143,7 +143,7 @@ describe('an archive of buckets', () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
     await layer.createBucket('photos', { location: region });
-    const onlyTags = { only: undefined, region, notificationTargets, require: tagsAlone };
+    const onlyTags = { ...options, require: tagsAlone };
     expect(await importBuckets(layer, archive, onlyTags)).toMatchObject({
       photos: { policy: { isSet: false }, tagging: { isSet: true }, sse: { isSet: false } },
     });
@@ -250,7 +250,7 @@ describe('an archive of buckets', () => {
   it('leaves the other buckets alone where one is asked for', async () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();
-    expect(await importBuckets(layer, archive, { only: 'plain', region, notificationTargets, require })).toEqual({});
+    expect(await importBuckets(layer, archive, { ...options, only: 'plain' })).toEqual({});
     expect(await layer.listBuckets()).toEqual([]);
   });
 
@@ -281,9 +281,13 @@ describe('an archive of buckets', () => {
     const asked: string[] = [];
     const recorded = (action: string, resource: string) => Promise.resolve(void asked.push(`${action} ${resource}`));
     const { layer: other } = testLayer();
-    const report = await importBuckets(other, archive, { ...options, require: recorded });
+    const recordedRights = (rights: readonly Right[]) => {
+      asked.push(...rights.map(({ action, resource, unknown }) => `${String(action)} ${resource} ${unknown?.every}`));
+      return Promise.resolve();
+    };
+    const report = await importBuckets(other, archive, { ...options, require: recorded, requireAll: recordedRights });
     expect(report).toMatchObject({ 'a-bucket': { logging: { isSet: true } } });
     expect(await other.getBucketLogging('a-bucket')).toEqual(logging);
-    expect(asked).toEqual(expect.arrayContaining(['s3:PutBucketLogging a-bucket', 's3:PutObject z-logs/of-a/']));
+    expect(asked).toEqual(expect.arrayContaining(['s3:PutBucketLogging a-bucket', 's3:PutObject z-logs/of-a/ true']));
   });
 });

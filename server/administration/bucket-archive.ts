@@ -1,4 +1,5 @@
 import { parsePublicAccessBlock } from '../../protocol/s3/access/public-access-block.ts';
+import type { Right } from '../auth/authorize.ts';
 import { bucketNameError } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import {
@@ -45,7 +46,7 @@ export async function exportBuckets(objects: ExportedBuckets, bucket: string | u
   return writeZip(entries, now);
 }
 
-/** Rejects unless the caller has the right to the bucket, or to the object with this prefix. */
+/** Rejects unless the caller has the right to the bucket. */
 type RequireForBucket = (action: string, resource: string) => Promise<void>;
 
 interface ImportOptions {
@@ -55,6 +56,8 @@ interface ImportOptions {
   readonly notificationTargets: readonly string[];
   /** Each part needs the right of its S3 operation. */
   readonly require: RequireForBucket;
+  /** Rejects unless the caller has the rights to what the server does later. */
+  readonly requireAll: (rights: readonly Right[]) => Promise<void>;
 }
 
 interface PartReport {

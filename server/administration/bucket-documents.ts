@@ -13,6 +13,8 @@ import { parsePublicAccessBlock, writePublicAccessBlock } from '../../protocol/s
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BucketRecord } from '../objects/records/bucket-record.ts';
+import type { Right } from '../auth/authorize.ts';
+import { logRights } from '../auth/deferred-rights.ts';
 import { parseNewBucketPolicy } from '../../protocol/policy/parse-policy.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 
@@ -133,15 +135,15 @@ interface WriterOptions {
   /** The region and the targets of events, which a notification names. */
   readonly region: string;
   readonly notificationTargets: readonly string[];
-  /** Rejects unless the caller has the right to the bucket, or to the object with this prefix. */
-  readonly require: (action: string, resource: string) => Promise<void>;
+  /** Rejects unless the caller has the rights to what the server does later. */
+  readonly requireAll: (rights: readonly Right[]) => Promise<void>;
 }
 
 /** Returns for each part the function that sets it from its document, in the order in which they can be set. */
 export function documentWriters(
   objects: ImportingBuckets,
   bucket: string,
-  { require, region, notificationTargets: targets }: WriterOptions,
+  { requireAll, region, notificationTargets: targets }: WriterOptions,
 ): Readonly<Record<BucketPart, (content: Buffer) => Promise<void>>> {
   return {
     policy: (content) => {
@@ -160,7 +162,7 @@ export function documentWriters(
       objects.putBucketNotification(bucket, parseNotification(content, { targets, region }), { test: false }),
     logging: async (content) => {
       const logging = parseLogging(content);
-      if (logging !== undefined) await require('s3:PutObject', `${logging.targetBucket}/${logging.targetPrefix}`);
+      if (logging !== undefined) await requireAll(logRights(logging));
       return objects.putBucketLogging(bucket, logging);
     },
     website: (content) => objects.putBucketWebsite(bucket, parseWebsite(content)),

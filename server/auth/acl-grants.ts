@@ -68,7 +68,9 @@ export async function decideByAcl(
   if (ofObject === undefined && !deletes) return {};
   if (deletes && findGrant(acl, ask('WRITE')) === undefined) return {};
   // The keys come with the body.
-  if (request.unknown?.below === true) return deletes ? { reason: 'the objects of the caller may be deleted' } : {};
+  if (request.unknown?.below === true) {
+    return deletes && request.unknown.every !== true ? { reason: 'the objects of the caller may be deleted' } : {};
+  }
   if (key === '') return {};
   const found = await source(bucket, key, request.context['s3:versionid']?.[0]);
   if (found === undefined) return ofObject === undefined ? {} : { absent: true };

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
 import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
+import type { Right } from '../auth/authorize.ts';
 import type { FormSender } from '../auth/authenticate-form.ts';
 import type { BodySource } from '../objects/bodies/body-source.ts';
 import type { ProxiedAnswer, ProxiedRead, ProxiedTags, ProxiedTagsRead } from '../objects/replication/proxied-read.ts';
@@ -158,6 +159,12 @@ export interface S3Call extends ObjectWriter {
    * @throws S3Error AccessDenied
    */
   requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void>;
+  /**
+   * Authorizes the caller for what the server does later (`deferred-rights.ts`).
+   *
+   * @throws S3Error AccessDenied
+   */
+  requireAll(rights: readonly Right[]): Promise<void>;
 }
 
 /** The object that a form describes. */

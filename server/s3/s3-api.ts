@@ -395,6 +395,10 @@ class Call implements S3Call, AuthorizationContext {
   requirePossible(action: string | readonly string[], resource: string, unknown: StillUnknown): Promise<void> {
     return requireRight(this.#services.access, this, { action, resource, unknown });
   }
+
+  async requireAll(rights: readonly Right[]): Promise<void> {
+    for (const right of rights) await requireRight(this.#services.access, this, right);
+  }
 }
 
 function rightToVersion(

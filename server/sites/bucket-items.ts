@@ -82,7 +82,7 @@ export class BucketItems implements ItemSource {
     const text = z.string().parse(value);
     const part = partOf(kind);
     if (part === 'lifecycle') return this.#putLifecycle(name, text);
-    const options = { region: this.#region, notificationTargets: [], require: () => Promise.resolve() };
+    const options = { region: this.#region, notificationTargets: [], requireAll: () => Promise.resolve() };
     await documentWriters(this.#objects, name, options)[part](Buffer.from(text));
   }
 

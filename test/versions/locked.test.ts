@@ -110,6 +110,7 @@ async function importArchive(files: Readonly<Record<string, string>>): Promise<v
     region: '',
     notificationTargets: [],
     require: () => Promise.resolve(),
+    requireAll: () => Promise.resolve(),
   });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { InventoryConfiguration } from '../../../protocol/s3/bucket-inventory.ts';
+import { inventoryFolder, type InventoryConfiguration } from '../../../protocol/s3/bucket-inventory.ts';
 import { bodyFrom } from '../../objects/bodies/body-source.ts';
 import { keptChunks } from '../../../platform/chunks.ts';
 import type { ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
@@ -155,10 +155,8 @@ async function storeManifest(
   await store(options, `${folder}/manifest.checksum`, checksum, 'text/plain');
 }
 
-/** The folder of the reports of a configuration, without a slash at its end. */
-function folderOf({ bucket, configuration: { id, destination } }: ReportOptions): string {
-  const { prefix = '' } = destination;
-  return `${prefix}${prefix === '' || prefix.endsWith('/') ? '' : '/'}${bucket}/${id}`;
+function folderOf({ bucket, configuration }: ReportOptions): string {
+  return inventoryFolder(bucket, configuration);
 }
 
 async function store(

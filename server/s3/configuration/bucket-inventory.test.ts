@@ -137,7 +137,7 @@ describe('who may have inventories', () => {
     expect(await call('PUT', target(), { body: document('daily', '', 'absent') })).toMatchObject({
       code: 'AccessDenied',
     });
-    expect(asked).toEqual(['reports/of', 'absent/of']);
+    expect(asked).toEqual(['reports/of/bucket/daily/', 'absent/of/bucket/daily/']);
   });
 
   it('is decided with the fields that they ask for', async () => {

@@ -7,6 +7,7 @@ import {
 } from '../../../protocol/s3/bucket-inventory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { unsupportedMechanism } from '../../auth/access.ts';
+import { inventoryRights } from '../../auth/deferred-rights.ts';
 import { signatureKind } from '../../auth/condition-keys.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
@@ -49,7 +50,8 @@ export const listBucketInventories: Operation = {
 };
 
 /**
- * The caller must be allowed to write the reports: else a report would be a way to write into any bucket.
+ * The caller must be allowed to write every object of the reports, and to list the objects that they name: else a report would be a way to
+ * write into any bucket, or to read the names of its objects.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketInventoryConfiguration.html
  */
@@ -65,10 +67,10 @@ export const putBucketInventory: Operation = {
       context: ({ fields }): PolicyContext =>
         fields.length === 0 ? {} : { 's3:InventoryAccessibleOptionalFields': fields },
     });
-    const { bucket, prefix = '', accountId, encryption } = configuration.destination;
+    const { accountId, encryption } = configuration.destination;
     if (accountId !== undefined) checkOwner(accountId);
     const context = encryption === undefined ? {} : encryptionContext(encryption);
-    await call.require('s3:PutObject', `${bucket}/${prefix}`, context);
+    await call.requireAll(inventoryRights(call.bucket, configuration, context));
     await call.objects.putBucketInventory(call.bucket, configuration);
     return emptyAnswer(200);
   },

@@ -1,4 +1,5 @@
 import { maxLoggingDocument, parseLogging, writeLogging } from '../../../protocol/s3/bucket-logging.ts';
+import { logRights } from '../../auth/deferred-rights.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
@@ -13,7 +14,7 @@ export const getBucketLogging: Operation = {
 };
 
 /**
- * The caller must be allowed to write the objects of the logs: else logs would be a way to write into any bucket.
+ * The caller must be allowed to write every object that a log could be: else logs would be a way to write into any bucket.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketLogging.html
  */
@@ -22,7 +23,7 @@ export const putBucketLogging: Operation = {
   action: 's3:PutBucketLogging',
   async handle(call) {
     const logging = parseLogging(await readDocument(call, maxLoggingDocument));
-    if (logging !== undefined) await call.require('s3:PutObject', `${logging.targetBucket}/${logging.targetPrefix}`);
+    if (logging !== undefined) await call.requireAll(logRights(logging));
     await call.objects.putBucketLogging(call.bucket, logging);
     return emptyAnswer(200);
   },

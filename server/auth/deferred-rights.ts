@@ -1,0 +1,50 @@
+import { inventoryFolder, type InventoryConfiguration } from '../../protocol/s3/bucket-inventory.ts';
+import type { BucketLogging } from '../../protocol/s3/bucket-logging.ts';
+import type { Right } from './authorize.ts';
+import type { AccessRequest } from './principal.ts';
+
+/**
+ * The rights that work asks for which the server does later. Who stores a setting or starts a job must have them over every object that the
+ * work may touch, because the server then reads and writes in its own name.
+ *
+ * | work                 | asker                       | touches                                        | rights                                         |
+ * | -------------------- | --------------------------- | ---------------------------------------------- | ---------------------------------------------- |
+ * | access logs          | sets the logging            | writes names that begin with the prefix        | `logRights`, once                              |
+ * | inventories          | sets the inventory          | lists the bucket, writes the folder of reports | `inventoryRights`, once                        |
+ * | job that sends       | starts the job              | reads versions and tags below the prefixes     | `sendingRights`, and at each object            |
+ * | job that fetches     | starts the job              | writes and deletes below the target's prefix   | `fetchingRights`, and at each object           |
+ * | job that expires     | starts the job              | deletes versions of the bucket                 | `s3:PutLifecycleConfiguration`, and at each    |
+ * | job that rotates     | starts the job              | changes no body                                | the rights to the keys                         |
+ * | lifecycle, tiers     | sets the rules              | deletes versions, moves bodies to a tier       | `s3:PutLifecycleConfiguration`, as in AWS      |
+ * | replication          | sets target and rules       | sends versions of the bucket                   | `admin:SetBucketTarget`, and the rules, as AWS |
+ * | console's transfers  | each request                | one object each                                | those of the single call                       |
+ */
+type DeferredRights = readonly Right[];
+
+/** The names of logs have times and random digits after the prefix. */
+export function logRights({ targetBucket, targetPrefix }: BucketLogging): DeferredRights {
+  return [rightBelow('s3:PutObject', `${targetBucket}/${targetPrefix}`)];
+}
+
+/** `encryption` has the condition keys of the encryption that the reports get. */
+export function inventoryRights(
+  bucket: string,
+  configuration: InventoryConfiguration,
+  encryption: AccessRequest['context'],
+): DeferredRights {
+  const { destination, prefix = '', versions } = configuration;
+  const folder = `${destination.bucket}/${inventoryFolder(bucket, configuration)}/`;
+  return [
+    { ...rightBelow('s3:PutObject', folder), conditions: encryption },
+    {
+      action: versions === 'All' ? 's3:ListBucketVersions' : 's3:ListBucket',
+      resource: bucket,
+      conditions: { 's3:prefix': [prefix] },
+    },
+  ];
+}
+
+/** Returns the right to do this with every object whose name begins so. `keys` are condition keys that differ between the objects. */
+export function rightBelow(action: string, resource: string, keys: readonly string[] = []): Right {
+  return { action, resource, unknown: { below: true, every: true, keys } };
+}
