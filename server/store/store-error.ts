@@ -39,9 +39,9 @@ type StoreErrorCode =
   /** A text or bytes that cannot be a key. */
   | 'invalid-key'
   /**
-   * A write or a flush of the record file failed, and the disk is not full. The content of the disk is unknown now: the kernel drops pages
-   * that it could not flush and marks them clean, and LMDB refuses even reads if it could not write its meta page. The process must open
-   * the file again.
+   * A write or a flush of the record file failed, and the disk is not full, or LMDB could not write its meta page, for whatever reason.
+   * The content of the disk is unknown now: the kernel drops pages that it could not flush and marks them clean, and without its meta page
+   * LMDB refuses even reads. The process must open the file again.
    *
    * @see https://wiki.postgresql.org/wiki/Fsync_Errors
    */

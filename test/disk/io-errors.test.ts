@@ -138,6 +138,7 @@ const EIO = /EIO|input\/output error/i;
 /** A thread may end the process before the one that met the error has said so: LMDB gives the file up for all of them. */
 const EIO_OR_PANIC = /EIO|input\/output error|MDB_PANIC/i;
 const ENOSPC = /ENOSPC|no space left|no space is left/i;
+const ENOSPC_OR_PANIC = /no space left|MDB_PANIC/i;
 const EDQUOT = /quota/i;
 const EFBIG = /EFBIG|file is larger/i;
 
@@ -206,21 +207,40 @@ describe(`a server whose disk fails, seed ${seed}`, { timeout: 300_000 }, () => 
     expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
   });
 
-  it.each<[string, Fault]>([
-    ['a write', { ops: ['write'], in: 'records', error: 'EIO', every: 5, times: 1 }],
-    ['a flush', { ops: ['flush'], in: 'records', error: 'EIO', every: 5, times: 1 }],
-    ['the flushed write of the last page', { ops: ['flushed write'], in: 'records', error: 'EIO', every: 5, times: 1 }],
+  it('refuses the transaction whose flush finds no room, and goes on: LMDB writes its pages again', async () => {
+    const outcome = await writeWith({ ops: ['flush'], in: 'records', error: 'ENOSPC', every: 3, times: 30 });
+    expect(outcome.complaints).toEqual([]);
+    expect(outcome.hits).toBeGreaterThan(0);
+    expect(reasons(outcome.log)).toMatch(ENOSPC);
+    expect(outcome.ended).toBeUndefined();
+    expect(outcome.acknowledgedAfter).toBeGreaterThan(0);
+  });
+
+  it.each<[string, Fault, RegExp]>([
+    ['a write', { ops: ['write'], in: 'records', error: 'EIO', every: 5, times: 1 }, EIO_OR_PANIC],
+    ['a flush', { ops: ['flush'], in: 'records', error: 'EIO', every: 5, times: 1 }, EIO_OR_PANIC],
+    [
+      'the flushed write of the last page',
+      { ops: ['flushed write'], in: 'records', error: 'EIO', every: 5, times: 1 },
+      EIO_OR_PANIC,
+    ],
+    [
+      'the flushed write of the last page, for want of room,',
+      { ops: ['flushed write'], in: 'records', error: 'ENOSPC', every: 5, times: 1 },
+      ENOSPC_OR_PANIC,
+    ],
     [
       'a write of which only a part is taken',
       { ops: ['flushed write'], in: 'records', error: 'part', every: 5, times: 1 },
+      EIO_OR_PANIC,
     ],
-  ])('stops at once, and says why, when %s of the record file fails', async (_what, fault) => {
+  ])('stops at once, and says why, when %s of the record file fails', async (_what, fault, why) => {
     const outcome = await writeWith(fault);
     expect(outcome.complaints).toEqual([]);
     expect(outcome.hits).toBe(1);
     expect(outcome.ended).toBe('SIGKILL');
     expect(outcome.acknowledgedAfter).toBe(0);
-    expect(reasons(outcome.log)).toMatch(EIO_OR_PANIC);
+    expect(reasons(outcome.log)).toMatch(why);
     expect(reasons(outcome.log)).toContain('record-file-failed');
   });
 

@@ -43,7 +43,7 @@ export class Ballast {
 
   /**
    * Returns true while only batches that free space may be written. Restores the ballast when there is space again. A disk that does not report
-   * its space counts as one with space. Never throws.
+   * its space counts as one with space. Throws only if LMDB cannot read.
    */
   isTight(): boolean {
     if (this.#isThere()) return false;

@@ -44,6 +44,25 @@ function queueOnFullDisk() {
   return { queue, disk, put, remove, close: () => root.close() };
 }
 
+it('a commit is refused, and ends nothing, when LMDB has given up the file before it began', async () => {
+  const { root, tables } = openEnvironment(folder.path);
+  const ballast = {
+    release: () => false,
+    isTight: () => {
+      throw Object.assign(new Error('MDB_PANIC'), { code: -30_795 });
+    },
+  };
+  const queue = new CommitQueue(root, tables, async (cause) => failure(cause), { ballast });
+  await expect(queue.commit({ id: commitId(), delete: [key('a')] })).rejects.toMatchObject({
+    cause: { message: 'MDB_PANIC' },
+  });
+  // The next one is refused as well, and does not wait for the one before.
+  await expect(queue.commit({ id: commitId(), delete: [key('a')] })).rejects.toMatchObject({
+    cause: { message: 'MDB_PANIC' },
+  });
+  await root.close();
+});
+
 describe('room for deletes', () => {
   it('is given up when the disk is full: the deletes of the group are committed, its puts refused', async () => {
     const { disk, put, remove, close } = queueOnFullDisk();

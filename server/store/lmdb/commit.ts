@@ -76,6 +76,7 @@ interface Waiting {
 }
 
 interface CommitQueueOptions {
+  /** `isTight` may throw what LMDB throws. */
   readonly ballast?: Pick<Ballast, 'release' | 'isTight'> | undefined;
   /** Called before each transaction. Must not throw. */
   readonly begins?: () => void;
@@ -153,9 +154,9 @@ export class CommitQueue {
     let decided: readonly Decided[] = [];
     const fault = this.#fault();
     if (fault !== undefined) return this.#refuseAll(fault);
-    if (this.#ballast.isTight() && !this.#keepWhatFrees()) return;
-    this.#begins();
     try {
+      if (this.#ballast.isTight() && !this.#keepWhatFrees()) return;
+      this.#begins();
       // lmdb-js rolls back only a child transaction if a write in the middle fails.
       await this.#root.childTransaction(() => {
         group = this.#nextGroup();

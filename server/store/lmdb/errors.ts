@@ -11,18 +11,31 @@ const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL];
 /** A failed write means a full disk if there is less space than this, which is what the pages of one group may take. */
 export const GROUP_SPACE = 32 * 1024 * 1024;
 
+interface Circumstances {
+  /** Resolves to true if the disk had space for the transaction. */
+  readonly wasThereRoom: () => Promise<boolean>;
+  /** True if LMDB refuses every further transaction. */
+  readonly isGivenUp: boolean;
+}
+
 /**
  * Translates an error of LMDB. The transaction was aborted and nothing was changed.
  *
- * LMDB reports a partial write as an input/output error, so `wasThereRoom` decides if the disk was full.
+ * LMDB reports a partial write as an input/output error, so `wasThereRoom` decides if the disk was full. It gives the file up if it could
+ * not write its last page, also for want of room, so such an error is never one of a full disk.
  */
-export async function unavailable(error: unknown, wasThereRoom: () => Promise<boolean>): Promise<StoreError> {
+export async function unavailable(error: unknown, { wasThereRoom, isGivenUp }: Circumstances): Promise<StoreError> {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (isGivenUp) return failed(error, message);
   if (isNoRoom(error) || full.includes(code) || (systemErrorCode(error) === 'EIO' && !(await wasThereRoom()))) {
     return new StoreError('full', `no space is left for records: ${message}`, { cause: error });
   }
-  return new StoreError('unreachable', `the record store failed: ${message}`, { cause: error });
+  return failed(error, message);
+}
+
+function failed(cause: unknown, message: string): StoreError {
+  return new StoreError('unreachable', `the record store failed: ${message}`, { cause });
 }
 
 /** Returns the error of a failed record file: see `StoreError`. */

@@ -27,6 +27,9 @@ const script = `
   await store.close();
 `;
 
+const room = () => Promise.resolve(true);
+const noRoom = () => Promise.resolve(false);
+
 describe('LMDB without room', () => {
   it('refuses all of what it cannot write, goes on reading, and does not end the process', async () => {
     const folder = await temporaryFolder();
@@ -48,9 +51,18 @@ describe('LMDB without room', () => {
   it('says so: LMDB calls a write that found room for a part an input/output error', async () => {
     const error = Object.assign(new Error('Input/output error'), { code: 5 });
     const full = Object.assign(new Error('No space left on device'), { code: 28 });
-    expect(await unavailable(error, () => Promise.resolve(false))).toMatchObject({ code: 'full' });
-    expect(await unavailable(error, () => Promise.resolve(true))).toMatchObject({ code: 'unreachable' });
-    expect(await unavailable(full, () => Promise.resolve(true))).toMatchObject({ code: 'full' });
+    expect(await unavailable(error, { wasThereRoom: noRoom, isGivenUp: false })).toMatchObject({ code: 'full' });
+    expect(await unavailable(error, { wasThereRoom: room, isGivenUp: false })).toMatchObject({ code: 'unreachable' });
+    expect(await unavailable(full, { wasThereRoom: room, isGivenUp: false })).toMatchObject({ code: 'full' });
+  });
+
+  it('does not call the disk full when LMDB has given up the file: no later commit can succeed', async () => {
+    for (const code of [5, 28]) {
+      const error = Object.assign(new Error('the last page'), { code });
+      expect(await unavailable(error, { wasThereRoom: noRoom, isGivenUp: true })).toMatchObject({
+        code: 'unreachable',
+      });
+    }
   });
 
   it.each([
@@ -63,10 +75,12 @@ describe('LMDB without room', () => {
       const left = [...free];
       const space = new FreeSpace(folder.path, () => Promise.resolve({ free: left.shift() ?? 0, total: 2 ** 41 }));
       await space.now();
-      const room = new DiskRoom(folder.path, space);
-      room.look();
+      const disk = new DiskRoom(folder.path, space);
+      disk.look();
       const error = Object.assign(new Error('Input/output error'), { code: 5 });
-      expect(await unavailable(error, () => room.wasThere())).toMatchObject({ code: 'full' });
+      expect(await unavailable(error, { wasThereRoom: () => disk.wasThere(), isGivenUp: false })).toMatchObject({
+        code: 'full',
+      });
       await folder.remove();
     },
   );

@@ -74,7 +74,7 @@ class LmdbRecordStore implements RecordStore {
     this.#file = new OpenedFile(folder);
     const room = new DiskRoom(folder, space);
     const failureOf = async (error: unknown) => {
-      const failure = await unavailable(error, () => room.wasThere());
+      const failure = await unavailable(error, { wasThereRoom: () => room.wasThere(), isGivenUp: tables.isGivenUp() });
       if (failure.code !== 'full') onFailed(recordFileFailed(failure));
       return failure;
     };

@@ -108,6 +108,9 @@ interface Tree {
   readonly overflowPages: number;
 }
 
+/** No record has it. */
+const ANY_KEY = Buffer.from([0]);
+
 /** The table of records and the table of the chunks of large ones. Methods that write are for use within a transaction. */
 export class RecordTables {
   readonly #records: Table;
@@ -125,6 +128,18 @@ export class RecordTables {
   /** Starts a new read transaction. lmdb-js keeps one for a turn of the event loop; it does not show later commits of other threads. */
   freshSnapshot(): void {
     this.#records.resetReadTxn();
+  }
+
+  /** Returns true if LMDB has given up the file: it refuses every transaction until the process opens the file again. */
+  isGivenUp(): boolean {
+    try {
+      this.freshSnapshot();
+      this.#read(this.#records, ANY_KEY);
+      return false;
+    } catch (error) {
+      // The code of the error is this one for a new read transaction only.
+      return error instanceof Error && error.message.includes('MDB_PANIC');
+    }
   }
 
   get(key: Key): Entry | undefined {
