@@ -82,7 +82,7 @@ export interface ObjectLayer {
   deleteBucket(bucket: string, by?: EventCaller): Promise<void>;
 
   /** Resolves to the ETag of a setting, also of one that is absent. */
-  getSettingTag(bucket: string, setting: BucketSetting): Promise<string>;
+  getSettingTag(bucket: string, setting: BucketSetting, id?: string): Promise<string>;
   /** Returns a layer whose changes of buckets throw `PreconditionFailed` where the setting is not as the condition says. */
   expecting(condition: SettingCondition): ObjectLayer;
 

@@ -39,7 +39,7 @@ import {
   putPublicAccessBlock,
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
-import { getSettingTag } from './buckets/setting-condition.ts';
+import { getSettingTag } from './buckets/setting-tag.ts';
 import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './buckets/account-block.ts';
 import { getBucketLogging, putBucketLogging } from './buckets/bucket-logging.ts';
 import { deleteBucketInventory, getBucketInventories, putBucketInventory } from './buckets/bucket-inventory.ts';

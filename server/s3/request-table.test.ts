@@ -140,8 +140,9 @@ function baseOf(name: string): Base {
       return { ...base, path: '/another' };
     case 'DeleteBucket':
       return { ...base, path: '/empty' };
-    case 'GetBucketInventoryConfiguration':
     case 'PutBucketInventoryConfiguration':
+      return { ...base, query: { ...base.query, id: 'one' }, body: inventoryDocument };
+    case 'GetBucketInventoryConfiguration':
     case 'DeleteBucketInventoryConfiguration':
       return { ...base, query: { ...base.query, id: 'a' } };
     case 'PutBucketEncryption':
@@ -170,10 +171,13 @@ function baseOf(name: string): Base {
       };
     case 'PutBucketPolicy':
       return { ...base, body: policyDocument };
+    case 'PutBucketAccelerateConfiguration':
     case 'PutBucketCors':
     case 'PutBucketLifecycleConfiguration':
+    case 'PutBucketLogging':
     case 'PutBucketNotificationConfiguration':
     case 'PutBucketReplication':
+    case 'PutBucketRequestPayment':
     case 'PutBucketWebsite':
       return { ...base, body: settingDocuments[name] };
     case 'DeleteObjects':
@@ -215,7 +219,13 @@ function baseOf(name: string): Base {
   }
 }
 
+const inventoryDocument =
+  '<InventoryConfiguration><Id>one</Id><IsEnabled>true</IsEnabled><IncludedObjectVersions>All</IncludedObjectVersions><Schedule><Frequency>Daily</Frequency></Schedule><Destination><S3BucketDestination><Bucket>arn:aws:s3:::bucket</Bucket><Format>CSV</Format></S3BucketDestination></Destination></InventoryConfiguration>';
+
 const settingDocuments = {
+  PutBucketAccelerateConfiguration: '<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>',
+  PutBucketLogging: '<BucketLoggingStatus/>',
+  PutBucketRequestPayment: '<RequestPaymentConfiguration><Payer>Requester</Payer></RequestPaymentConfiguration>',
   PutBucketCors:
     '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>',
   PutBucketLifecycleConfiguration:

@@ -26,6 +26,14 @@ const ownership = (name: string) =>
   `<OwnershipControls><Rule><ObjectOwnership>${name}</ObjectOwnership></Rule></OwnershipControls>`;
 const notification = (id: string) =>
   `<NotificationConfiguration><QueueConfiguration><Id>${id}</Id><Queue>arn:minio:sqs::1:webhook</Queue><Event>s3:ObjectCreated:Put</Event></QueueConfiguration></NotificationConfiguration>`;
+const logging = (prefix: string) =>
+  `<BucketLoggingStatus><LoggingEnabled><TargetBucket>bucket</TargetBucket><TargetPrefix>${prefix}/</TargetPrefix></LoggingEnabled></BucketLoggingStatus>`;
+const inventory = (id: string) => (prefix: string) =>
+  `<InventoryConfiguration><Id>${id}</Id><IsEnabled>true</IsEnabled><IncludedObjectVersions>All</IncludedObjectVersions><Schedule><Frequency>Daily</Frequency></Schedule><Destination><S3BucketDestination><Bucket>arn:aws:s3:::bucket</Bucket><Format>CSV</Format><Prefix>${prefix}</Prefix></S3BucketDestination></Destination></InventoryConfiguration>`;
+const payment = (payer: string) => `<RequestPaymentConfiguration><Payer>${payer}</Payer></RequestPaymentConfiguration>`;
+const accelerate = (status: string) => `<AccelerateConfiguration><Status>${status}</Status></AccelerateConfiguration>`;
+const objectLock = (days: number) =>
+  `<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>GOVERNANCE</Mode><Days>${days}</Days></DefaultRetention></Rule></ObjectLockConfiguration>`;
 
 const replication = (priority: number) =>
   `<ReplicationConfiguration><Rule><ID>r</ID><Status>Enabled</Status><Priority>${priority}</Priority><Filter><Prefix></Prefix></Filter><DeleteMarkerReplication><Status>Disabled</Status></DeleteMarkerReplication><Destination><Bucket>arn:minio:replication::6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11:b</Bucket></Destination></Rule></ReplicationConfiguration>`;
@@ -42,7 +50,15 @@ const settings: readonly (readonly [name: string, first: string, second: string,
   ['publicAccessBlock', block(true), block(false), block(true)],
   ['ownershipControls', ownership('ObjectWriter'), ownership('BucketOwnerPreferred'), ownership('ObjectWriter')],
   ['notification', notification('a'), notification('b'), notification('c')],
+  ['logging', logging('a'), logging('b'), logging('c')],
+  ['inventory&id=one', inventory('one')('a'), inventory('one')('b'), inventory('one')('c')],
+  ['requestPayment', payment('Requester'), payment('BucketOwner'), payment('Requester')],
+  ['accelerate', accelerate('Enabled'), accelerate('Suspended'), accelerate('Enabled')],
 ];
+
+/** S3 has no operation that removes them. */
+const stays = ['versioning', 'notification', 'logging', 'requestPayment', 'accelerate'];
+const removable = settings.filter(([name]) => !stays.includes(name));
 
 async function calls(): Promise<TestCalls> {
   return testCalls({ notificationTargets: ['1:webhook'] });
@@ -71,36 +87,30 @@ describe('two sessions that write a setting of a bucket', () => {
     expect((await put(test, name, third, { 'if-match': await tagOf(test, name) })).status).toBeLessThan(300);
   });
 
-  it.each(settings.filter(([name]) => !['versioning', 'notification'].includes(name)))(
-    'do not both make one that was absent: %s',
-    async (name, first, second) => {
-      const test = await calls();
-      await test.call('DELETE', `${bucket}?${name}`);
-      expect((await put(test, name, first, { 'if-none-match': '*' })).status).toBeLessThan(300);
-      expect(await put(test, name, second, { 'if-none-match': '*' })).toMatchObject({ status: 412 });
-    },
-  );
+  it.each(removable)('do not both make one that was absent: %s', async (name, first, second) => {
+    const test = await calls();
+    await test.call('DELETE', `${bucket}?${name}`);
+    expect((await put(test, name, first, { 'if-none-match': '*' })).status).toBeLessThan(300);
+    expect(await put(test, name, second, { 'if-none-match': '*' })).toMatchObject({ status: 412 });
+  });
 
   it.each(settings)('do not both make one that was absent, by its tag: %s', async (name, first, second) => {
     const test = await calls();
-    if (!['versioning', 'notification'].includes(name)) await test.call('DELETE', `${bucket}?${name}`);
+    if (!stays.includes(name)) await test.call('DELETE', `${bucket}?${name}`);
     const absent = await tagOf(test, name);
     expect((await put(test, name, first, { 'if-match': absent })).status).toBeLessThan(300);
     expect(await put(test, name, second, { 'if-match': absent })).toMatchObject({ status: 412 });
   });
 
-  it.each(settings.filter(([name]) => !['versioning', 'notification'].includes(name)))(
-    'do not remove what the other one wrote: %s',
-    async (name, first, second) => {
-      const test = await calls();
-      await put(test, name, first, {});
-      const seen = await tagOf(test, name);
-      await put(test, name, second, {});
-      const removed = await test.call('DELETE', `${bucket}?${name}`, { headers: { 'if-match': seen } });
-      expect(removed).toMatchObject({ status: 412 });
-      expect(await test.call('GET', `${bucket}?${name}`)).toMatchObject({ status: 200 });
-    },
-  );
+  it.each(removable)('do not remove what the other one wrote: %s', async (name, first, second) => {
+    const test = await calls();
+    await put(test, name, first, {});
+    const seen = await tagOf(test, name);
+    await put(test, name, second, {});
+    const removed = await test.call('DELETE', `${bucket}?${name}`, { headers: { 'if-match': seen } });
+    expect(removed).toMatchObject({ status: 412 });
+    expect(await test.call('GET', `${bucket}?${name}`)).toMatchObject({ status: 200 });
+  });
 
   it('do not overwrite each other: replication', async () => {
     const test = await testCalls({ replications: uncheckedReplications });
@@ -114,6 +124,39 @@ describe('two sessions that write a setting of a bucket', () => {
     const removed = await test.call('DELETE', `${bucket}?replication`, { headers: { 'if-match': seen } });
     expect(removed).toMatchObject({ status: 412 });
     expect((await test.call('GET', `${bucket}?replication`)).body).toContain('<Priority>2</Priority>');
+  });
+
+  it('do not overwrite each other: object lock', async () => {
+    const test = await calls();
+    await put(test, 'versioning', versioning('Enabled'), {});
+    expect(await put(test, 'object-lock', objectLock(1), { 'if-none-match': '*' })).toMatchObject({ status: 200 });
+    const seen = await tagOf(test, 'object-lock');
+    expect(await put(test, 'object-lock', objectLock(2), { 'if-match': seen })).toMatchObject({ status: 200 });
+    expect(await put(test, 'object-lock', objectLock(3), { 'if-match': seen })).toMatchObject({ status: 412 });
+    expect((await test.call('GET', `${bucket}?object-lock`)).body).toContain('<Days>2</Days>');
+  });
+
+  it('end the access log only where it is the one that was read', async () => {
+    const test = await calls();
+    await put(test, 'logging', logging('a'), {});
+    const seen = await tagOf(test, 'logging');
+    await put(test, 'logging', logging('b'), {});
+    const ended = await put(test, 'logging', '<BucketLoggingStatus/>', { 'if-match': seen });
+    expect(ended).toMatchObject({ status: 412 });
+    expect((await test.call('GET', `${bucket}?logging`)).body).toContain('b/');
+  });
+
+  it('change other inventories of the bucket, and the payer and the acceleration, at the same time', async () => {
+    const test = await calls();
+    for (const [name, first, other, otherDocument, second] of [
+      ['inventory&id=one', inventory('one')('a'), 'inventory&id=two', inventory('two')('a'), inventory('one')('b')],
+      ['requestPayment', payment('Requester'), 'accelerate', accelerate('Enabled'), payment('BucketOwner')],
+    ] as const) {
+      await put(test, name, first, {});
+      const seen = await tagOf(test, name);
+      expect((await put(test, other, otherDocument, {})).status).toBe(200);
+      expect(await put(test, name, second, { 'if-match': seen })).toMatchObject({ status: 200 });
+    }
   });
 
   it('change other settings at the same time', async () => {

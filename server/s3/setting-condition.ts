@@ -19,9 +19,10 @@ export async function handleSetting(
   operation: Operation,
   setting: BucketSetting,
 ): Promise<Answer> {
+  const id = setting === 'inventory' ? call.query.get('id') : undefined;
   if (operation.name.startsWith('Get')) {
     // The tag is read first: if the setting changes in between, a write with the old tag is refused, and the client reads again.
-    const tag = await call.objects.getSettingTag(call.bucket, setting);
+    const tag = await call.objects.getSettingTag(call.bucket, setting, id);
     const headers = { etag: `"${tag}"` };
     try {
       const answer = await operation.handle(call);
@@ -36,6 +37,6 @@ export async function handleSetting(
   if (conditions === undefined) return operation.handle(call);
   const { ifMatch, ifNoneMatch } = conditions;
   if (ifMatch?.length === 0) throw new S3Error('InvalidArgument', 'If-Match names no ETag.');
-  call.expect({ setting, ...(ifMatch && { ifMatch }), ...(ifNoneMatch && { ifAbsent: true }) });
+  call.expect({ setting, id, ...(ifMatch && { ifMatch }), ...(ifNoneMatch && { ifAbsent: true }) });
   return operation.handle(call);
 }

@@ -4,6 +4,7 @@ import { decodeKey, within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { commitChange } from '../operations/commit-change.ts';
+import { checkOwnRecord } from './setting-condition.ts';
 import { findBucket, getBucket, guardBucket } from '../records/bucket-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 
@@ -35,7 +36,7 @@ export async function putBucketInventory(
     const { keys } = context;
     await keys.checkKey(destination.encryption.scheme === 'SSE-KMS' ? destination.encryption.keyName : keys.defaultKey);
   }
-  await changeInventories(context, bucket, (configurations) => {
+  await changeInventories(context, bucket, configuration.id, (configurations) => {
     const others = configurations.filter(({ id }) => id !== configuration.id);
     if (others.length >= MAX_CONFIGURATIONS) throw new S3Error('TooManyConfigurations');
     return [...others, configuration].toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -44,7 +45,7 @@ export async function putBucketInventory(
 
 /** Throws `NoSuchConfiguration`. */
 export function deleteBucketInventory(context: ObjectContext, bucket: string, id: string): Promise<void> {
-  return changeInventories(context, bucket, (configurations) => {
+  return changeInventories(context, bucket, id, (configurations) => {
     const others = configurations.filter((one) => one.id !== id);
     if (others.length === configurations.length) throw new S3Error('NoSuchConfiguration');
     return others;
@@ -54,12 +55,14 @@ export function deleteBucketInventory(context: ObjectContext, bucket: string, id
 function changeInventories(
   context: ObjectContext,
   bucket: string,
+  id: string,
   change: (configurations: readonly InventoryConfiguration[]) => readonly InventoryConfiguration[],
 ): Promise<void> {
   return commitChange(context, async () => {
     const guard = guardBucket(bucket, await getBucket(context.records, bucket));
     const key = recordKeys.inventory(bucket);
     const { configurations, revision } = await readInventories(context, bucket);
+    checkOwnRecord(context, bucket, () => configurations.find((one) => one.id === id));
     const changed = change(configurations);
     const expect = [
       ...guard.expect,

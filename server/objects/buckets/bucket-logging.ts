@@ -4,6 +4,7 @@ import { decodeKey, within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { commitChange } from '../operations/commit-change.ts';
+import { checkOwnRecord } from './setting-condition.ts';
 import { findBucket, getBucket, guardBucket } from '../records/bucket-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
 
@@ -11,7 +12,7 @@ import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format
 export async function getBucketLogging(context: ObjectContext, bucket: string): Promise<BucketLogging | undefined> {
   await getBucket(context.records, bucket);
   const entry = await context.records.get(recordKeys.accessLog(bucket));
-  return entry && (decodeRecord(entry.value, `access log of ${bucket}`) as BucketLogging);
+  return entry && decode(entry.value, bucket);
 }
 
 /**
@@ -24,8 +25,16 @@ export function putBucketLogging(
   logging: BucketLogging | undefined,
 ): Promise<void> {
   return commitChange(context, async () => {
-    const { expect } = guardBucket(bucket, await getBucket(context.records, bucket));
+    const guard = guardBucket(bucket, await getBucket(context.records, bucket));
     const key = recordKeys.accessLog(bucket);
+    const stored = await context.records.get(key);
+    checkOwnRecord(context, bucket, () => stored && decode(stored.value, bucket));
+    const expect = [
+      ...guard.expect,
+      stored === undefined
+        ? { kind: 'absent' as const, key }
+        : { kind: 'revision' as const, key, revision: stored.revision },
+    ];
     if (logging === undefined) return { batch: { expect, delete: [key] }, result: undefined };
     if ((await findBucket(context.records, logging.targetBucket)) === undefined) {
       throw new S3Error('InvalidTargetBucketForLogging', undefined, {
@@ -42,7 +51,11 @@ export async function readLoggings(records: Pick<RecordStore, 'scan'>): Promise<
   for await (const item of records.scan(within('access-log'))) {
     if (item.kind !== 'entry') continue;
     const bucket = String(decodeKey(item.key)[1]);
-    loggings.set(bucket, decodeRecord(item.value, `access log of ${bucket}`) as BucketLogging);
+    loggings.set(bucket, decode(item.value, bucket));
   }
   return loggings;
+}
+
+function decode(value: Buffer, bucket: string): BucketLogging {
+  return decodeRecord(value, `access log of ${bucket}`) as BucketLogging;
 }

@@ -54,8 +54,11 @@ export interface BucketQuota {
   readonly counting: boolean;
 }
 
-/** A setting of a bucket that S3 reads and writes as a whole: a field of the bucket's record. */
-export type BucketSetting =
+/** A setting of a bucket that S3 reads and writes as a whole. */
+export type BucketSetting = RecordSetting | 'payer' | 'acceleration' | 'logging' | 'inventory';
+
+/** A setting that is a field of the bucket's record. */
+export type RecordSetting =
   | 'encryption'
   | 'policy'
   | 'tags'
@@ -73,6 +76,8 @@ export type BucketSetting =
 /** What a change of a setting expects: one of the ETags of `getSettingTag`, or that the setting is absent. */
 export interface SettingCondition {
   readonly setting: BucketSetting;
+  /** The ID of one of several configurations: those of inventories. */
+  readonly id?: string | undefined;
   /** `*` is any, and not none. */
   readonly ifMatch?: readonly string[];
   readonly ifAbsent?: boolean;

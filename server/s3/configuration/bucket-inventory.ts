@@ -23,6 +23,7 @@ const PAGE = 100;
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketInventoryConfiguration.html */
 export const getBucketInventory: Operation = {
   name: 'GetBucketInventoryConfiguration',
+  setting: 'inventory',
   action: getAction,
   async handle(call) {
     const all = await call.objects.getBucketInventories(call.bucket);
@@ -57,6 +58,7 @@ export const listBucketInventories: Operation = {
  */
 export const putBucketInventory: Operation = {
   name: 'PutBucketInventoryConfiguration',
+  setting: 'inventory',
   action: undefined,
   async handle(call) {
     const configuration = await authorizedDocument(call, {
@@ -79,6 +81,7 @@ export const putBucketInventory: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketInventoryConfiguration.html */
 export const deleteBucketInventory: Operation = {
   name: 'DeleteBucketInventoryConfiguration',
+  setting: 'inventory',
   action: putAction,
   async handle(call) {
     await call.objects.headBucket(call.bucket);

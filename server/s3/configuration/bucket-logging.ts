@@ -7,6 +7,7 @@ import { readDocument } from '../request-body.ts';
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLogging.html */
 export const getBucketLogging: Operation = {
   name: 'GetBucketLogging',
+  setting: 'logging',
   action: 's3:GetBucketLogging',
   async handle(call) {
     return xmlAnswer(writeLogging(await call.objects.getBucketLogging(call.bucket)));
@@ -20,6 +21,7 @@ export const getBucketLogging: Operation = {
  */
 export const putBucketLogging: Operation = {
   name: 'PutBucketLogging',
+  setting: 'logging',
   action: 's3:PutBucketLogging',
   async handle(call) {
     const logging = parseLogging(await readDocument(call, maxLoggingDocument));

@@ -14,6 +14,7 @@ const maxBytes = 8 * 1_024;
  */
 export const getBucketRequestPayment: Operation = {
   name: 'GetBucketRequestPayment',
+  setting: 'payer',
   action: 's3:GetBucketRequestPayment',
   async handle(call) {
     const { payer = 'BucketOwner' } = await call.objects.getBucketCharges(call.bucket);
@@ -24,6 +25,7 @@ export const getBucketRequestPayment: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketRequestPayment.html */
 export const putBucketRequestPayment: Operation = {
   name: 'PutBucketRequestPayment',
+  setting: 'payer',
   action: 's3:PutBucketRequestPayment',
   async handle(call) {
     const text = onlyText(await readDocument(call, maxBytes), 'RequestPaymentConfiguration', 'Payer');
@@ -40,6 +42,7 @@ export const putBucketRequestPayment: Operation = {
  */
 export const getBucketAccelerate: Operation = {
   name: 'GetBucketAccelerateConfiguration',
+  setting: 'acceleration',
   action: 's3:GetAccelerateConfiguration',
   async handle(call) {
     const { acceleration } = await call.objects.getBucketCharges(call.bucket);
@@ -51,6 +54,7 @@ export const getBucketAccelerate: Operation = {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketAccelerateConfiguration.html */
 export const putBucketAccelerate: Operation = {
   name: 'PutBucketAccelerateConfiguration',
+  setting: 'acceleration',
   action: 's3:PutAccelerateConfiguration',
   async handle(call) {
     const text = onlyText(await readDocument(call, maxBytes), 'AccelerateConfiguration', 'Status');
