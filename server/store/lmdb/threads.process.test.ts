@@ -5,7 +5,7 @@ import { decodeCounter } from '../commits.ts';
 import { key } from '../keys.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { openLmdbRecordStore } from './record-store.ts';
-import type { Task } from '../../../test/support/store/lmdb-threads.worker.ts';
+import type { End, Task } from '../../../test/support/store/lmdb-threads.worker.ts';
 
 class Thread {
   readonly #worker: Worker;
@@ -22,8 +22,11 @@ class Thread {
     return (await answered)[0] as unknown;
   }
 
-  stop(): Promise<number> {
-    return this.#worker.terminate();
+  /** Also ends a thread that still works, after a test that took too long. */
+  async stop(): Promise<void> {
+    const exited = once(this.#worker, 'exit');
+    this.#worker.postMessage({ kind: 'end' } satisfies End);
+    await exited;
   }
 }
 
@@ -41,6 +44,15 @@ describe('two threads on one LMDB environment', () => {
   afterEach(async () => {
     await Promise.all([left.stop(), right.stop()]);
     await folder.remove();
+  });
+
+  it('end while they write, without the end of the process', async () => {
+    const busy = [left, right].map((thread) => thread.does({ kind: 'add', times: 300 }));
+    await Promise.all([left.stop(), right.stop()]);
+    await Promise.all(busy);
+    left = new Thread(folder.path);
+    right = new Thread(folder.path);
+    expect(await left.does({ kind: 'get', name: 'nothing' })).toBeUndefined();
   });
 
   it('each read what the other was answered, at once', async () => {

@@ -12,13 +12,30 @@ export type Task =
   | { readonly kind: 'get'; readonly name: string }
   | { readonly kind: 'spin'; readonly name: string; readonly turns: number };
 
+/** Asks the thread to end. LMDB ends the process (SIGSEGV) if a thread is terminated while it writes. */
+export type End = { readonly kind: 'end' };
+
 const { folder } = workerData as { readonly folder: string };
 const store = openLmdbRecordStore({ folder });
 const patient = new Patient(store);
 
-parentPort?.on('message', (task: Task) => {
-  void perform(task).then((message) => parentPort?.postMessage(message));
+const running = new Set<Promise<void>>();
+
+parentPort?.on('message', (task: Task | End) => {
+  if (task.kind === 'end') {
+    void end();
+    return;
+  }
+  const run = perform(task).then((message) => parentPort?.postMessage(message));
+  running.add(run);
+  void run.finally(() => running.delete(run));
 });
+
+async function end(): Promise<void> {
+  await Promise.allSettled(running);
+  await store.close();
+  parentPort?.close();
+}
 
 async function perform(task: Task): Promise<unknown> {
   switch (task.kind) {
