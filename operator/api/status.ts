@@ -25,7 +25,7 @@ const common = (types: string) => ({
     .array(condition)
     .max(32)
     .optional()
-    .describe(`The state of the resource: ${types}.`)
+    .describe(`The state of the resource: ${types}, OtherOperator.`)
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
 });
 

@@ -22,7 +22,8 @@ class LeaseDouble {
 
   async replace(object: KubeObject): Promise<KubeObject> {
     this.#check();
-    if (object.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) {
+    if (this.lease === undefined) throw new KubeError(404, 'NotFound', 'not found');
+    if (object.metadata.resourceVersion !== this.lease.metadata.resourceVersion) {
       throw new KubeError(409, 'Conflict', 'changed');
     }
     return this.#store(object);
@@ -144,6 +145,58 @@ describe('LeaderElection', () => {
     const writes = api.writes;
     await vi.waitFor(() => expect(api.writes).toBeGreaterThan(writes + 1));
     expect(messages).toEqual([]);
+  });
+
+  it('makes a Lease again that was deleted', async () => {
+    const api = new LeaseDouble();
+    const { election, messages } = candidate(api, 'one');
+    await election.acquire();
+    api.lease = undefined;
+    await vi.waitFor(() => expect(api.spec['holderIdentity']).toBe('one'));
+    expect(messages).toEqual([]);
+    expect(election.leads).toBe(true);
+  });
+
+  it('tells the leader of a candidate, and the candidate of the leader, until it is gone', async () => {
+    const api = new LeaseDouble();
+    const rivals: (string | undefined)[] = [];
+    const holders: string[] = [];
+    const { election: first, messages } = candidate(api, 'one', { rival: (identity) => rivals.push(identity) });
+    await first.acquire();
+    const options = { rival: () => undefined, waiting: (holder: string) => holders.push(holder) };
+    const { election: second } = candidate(api, 'two', options);
+    const acquired = second.acquire();
+    await vi.waitFor(() => expect(rivals.at(-1)).toBe('two'));
+    expect(holders).toContain('one');
+    await second.release();
+    expect(await acquired).toBe(false);
+    await vi.waitFor(() => expect(rivals.at(-1)).toBeUndefined(), { timeout: 5_000 });
+    expect(api.lease?.metadata.annotations).toEqual({});
+    expect(messages).toEqual([]);
+  });
+
+  it('is given back, though a candidate wrote its name since the last renewal', async () => {
+    const api = new LeaseDouble();
+    const timing = { leaseDurationMs: 100_000, renewDeadlineMs: 50_000, retryMs: 10_000 };
+    const { election } = candidate(api, 'one', { timing });
+    await election.acquire();
+    const lease = api.lease as KubeObject;
+    await api.replace({ ...lease, metadata: { ...lease.metadata, annotations: { candidate: 'two' } } });
+    await election.release();
+    expect(api.spec['holderIdentity']).toBe('');
+  });
+
+  it('is no rival of itself once it leads', async () => {
+    const api = new LeaseDouble();
+    const rivals: (string | undefined)[] = [];
+    const { election: first } = candidate(api, 'one', { rival: () => undefined });
+    await first.acquire();
+    const { election: second } = candidate(api, 'two', { rival: (identity) => rivals.push(identity) });
+    const acquired = second.acquire();
+    await vi.waitFor(() => expect(api.lease?.metadata.annotations).toBeDefined());
+    await first.release();
+    expect(await acquired).toBe(true);
+    expect(rivals).toEqual([undefined]);
   });
 
   it('ends its candidacy by release', async () => {

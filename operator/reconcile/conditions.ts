@@ -21,7 +21,8 @@ export type ConditionType =
   | 'RolloutBlocked'
   | 'VolumeResizing'
   | 'UpgradeHeld'
-  | 'SwapPossible';
+  | 'SwapPossible'
+  | 'OtherOperator';
 
 export interface ResourceStatus {
   readonly observedGeneration: number;

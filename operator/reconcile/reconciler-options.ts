@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime/contract/runtime.ts';
 import type { AcceptedProviders } from './identity-provider/accepted-providers.ts';
 import type { ManagedControllers, ResourceFinalizer, TenantAccess } from './managed/controller.ts';
 import type { ProviderCheck } from './identity-provider/check-provider.ts';
-import type { ResourceStatus } from './conditions.ts';
+import type { ConditionUpdate, ResourceStatus } from './conditions.ts';
 import type { KnownProvider } from './identity-provider/provider-checks.ts';
 import type { Resources } from './resources.ts';
 import type { ReadSealedKeys } from './tenant/read-sealed-keys.ts';
@@ -43,6 +43,8 @@ export interface ReconcilerOptions {
   /** Image of servers and key services whose resource names no image. */
   readonly operandImage?: string;
   readonly status: StatusStore;
+  /** Answers the conditions that every resource of the namespace has, beside its own. */
+  readonly namespaceConditions?: () => readonly ConditionUpdate[];
   readonly event: (event: OperatorEvent) => void;
   /** Enqueues a resource of this namespace: once changes have settled, or after `afterMs`. */
   readonly enqueue: (ref: ResourceRef, afterMs?: number) => void;

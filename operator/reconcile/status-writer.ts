@@ -4,7 +4,7 @@ import { mergeConditions, type ConditionUpdate, type ResourceStatus } from './co
 import type { OperatorEvent, ReconcilerOptions } from './reconciler-options.ts';
 import { blockerReasons, type BlockerReason } from './rollout.ts';
 
-export type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'now'>;
+export type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'namespaceConditions' | 'now'>;
 
 /** Merges the conditions of a reconcile into the status, and records an event when Ready or a blocker changes. */
 export class StatusWriter {
@@ -19,7 +19,8 @@ export class StatusWriter {
     const known = status.get(ref);
     const before = known?.conditions ?? [];
     const generation = status.generation(ref);
-    const conditions = mergeConditions(before, updates, generation, now());
+    const all = [...updates, ...(this.#options.namespaceConditions?.() ?? [])];
+    const conditions = mergeConditions(before, all, generation, now());
     const news = readyEvent(before, conditions);
     if (news !== undefined) event({ ref, ...news });
     this.#reportBlocked(ref, before, conditions);

@@ -20,6 +20,10 @@ const inDemo = (kind: string, name: string, spec: object = {}): Manifest => ({
 });
 const demo = tenant('demo', { kmsConfigRef: { name: 'keys' } }, 'red');
 const keys = keyService('keys', {}, 'red');
+const readers = {
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' }],
+};
 const object = (plural: string, name: string) => stage.double.get(`${plural}.coffer.dev`, 'red', name);
 const finalizers = (plural: string, name: string) => object(plural, name)?.metadata.finalizers ?? [];
 const deleteNamespace = () => stage.double.delete('namespaces', undefined, 'red');
@@ -55,7 +59,7 @@ describe('a namespace that is deleted', () => {
       ['users', inDemo('User', 'ann')],
       ['buckets', inDemo('Bucket', 'photos')],
       ['accesskeys', inDemo('AccessKey', 'robot', { user: 'ann' })],
-      ['policies', inDemo('Policy', 'readers', { document: { Version: '2012-10-17', Statement: [] } })],
+      ['policies', inDemo('Policy', 'readers', { document: readers })],
       ['policybindings', inDemo('PolicyBinding', 'ann-reads', { policies: ['readers'], subjects: [{ user: 'ann' }] })],
     ] as const;
     stage.put(...managed.map(([, manifest]) => manifest));

@@ -74,6 +74,7 @@ export const watchedPermissions: readonly Permission[] = [
   { type: 'ingress', verbs: own, why: 'where a Tenant asks for one' },
   { type: 'serviceMonitor', verbs: own, why: 'where a Tenant asks for one' },
   { type: 'certificate', verbs: [...read, 'create', 'patch'], why: 'where a resource names a cert-manager issuer' },
+  { type: 'lease', verbs: ['get', 'create', 'update'], why: 'one operator acts in a namespace' },
   { type: 'event', verbs: ['create', 'patch'], why: 'tells what it does and why' },
   { type: 'coreEvent', verbs: ['list', 'watch'], why: 'why a StatefulSet could not make a pod: a quota, an admission' },
 ];

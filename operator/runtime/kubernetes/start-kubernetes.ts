@@ -34,6 +34,8 @@ export interface KubernetesOptions {
   readonly leaderElection?: { readonly namespace: string; readonly timing?: LeaseTiming } | undefined;
   /** Unique among the replicas of this operator: the name of its pod. */
   readonly identity: string;
+  /** Of the Lease by which one operator acts in each namespace. */
+  readonly namespaceLeaseTiming?: LeaseTiming | undefined;
   /** Namespace of this process; undefined outside a cluster. */
   readonly operatorNamespace?: string | undefined;
   readonly addresses?: HealthAddresses;
@@ -119,8 +121,11 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
       log[level]({ key, err: error, retryInMs: Math.round(retryInMs) }, `${key}: ${messageOf(error)}; trying again`);
     },
   });
+  // The elections have their own connections and timeout: a queue of other calls must not cost the leadership.
+  const leaseApi = new KubeClient(connection, { userAgent, timeoutMs: 3_000 });
   const scopes = new NamespaceScopes({
     api,
+    leases: { api: leaseApi, identity: namespaceIdentity(options), timing: options.namespaceLeaseTiming },
     caches,
     rolloutLimit: new RolloutLimit({
       places: options.maxConcurrentRollouts,
@@ -152,8 +157,6 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     now,
     random: Math.random,
   });
-  // The election has its own connections and timeout: a queue of other calls must not cost the leadership.
-  const leaseApi = new KubeClient(connection, { userAgent, timeoutMs: 3_000 });
   const election = options.leaderElection && elect(options, options.leaderElection, leaseApi);
   let acts = false;
   let synced = false;
@@ -207,6 +210,14 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
 
 /** Milliseconds that a stop waits for events that are not written yet. */
 const eventsMs = 3_000;
+
+/**
+ * Answers the name by which this operator holds namespaces: NAMESPACE/NAME of the Lease of its replicas, so that the next leader goes on at once,
+ * or of its pod where there is no election.
+ */
+function namespaceIdentity({ leaderElection, operatorNamespace = 'outside', identity }: KubernetesOptions): string {
+  return leaderElection === undefined ? `${operatorNamespace}/${identity}` : `${leaderElection.namespace}/${leaseName}`;
+}
 
 function elect(
   options: KubernetesOptions,

@@ -121,7 +121,7 @@ export class RequestCounts {
   add({ verb, resource, namespace, name }: ApiRequest): void {
     const key = `${verb} ${resource}`;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-    if (!isWrite(verb)) return;
+    if (!isWrite(verb) || key.includes('leases.')) return;
     this.lastWrites.push(`${key} ${namespace ?? ''}/${name ?? ''}`);
     if (this.lastWrites.length > 50) this.lastWrites.shift();
   }

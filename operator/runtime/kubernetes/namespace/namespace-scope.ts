@@ -10,10 +10,11 @@ import type { ManagedControllers } from '../../../reconcile/managed/controller.t
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
 import { usersOfKeyService } from '../../../reconcile/key-service/key-service-in-use.ts';
 import { setConflictCondition } from '../../../reconcile/set-conflict-condition.ts';
+import type { ConditionUpdate } from '../../../reconcile/conditions.ts';
 import { Reconciler } from '../../../reconcile/reconciler.ts';
 import type { RolloutLimit } from '../../../reconcile/rollout-limit.ts';
 import { StatusWriter } from '../../../reconcile/status-writer.ts';
-import type { ResourceKind, ResourceRef } from '../../contract/workload.ts';
+import { resourceKinds, type ResourceKind, type ResourceRef } from '../../contract/workload.ts';
 import { KubernetesAcceptedRoots, AcceptedStore } from './accepted-secrets.ts';
 import type { CertificateExpiry } from '../certificates/certificate-keeper.ts';
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
@@ -29,6 +30,7 @@ import { connectKeyService, proveKeys, type ConnectKeyService } from '../../../r
 import { openKeyServices } from '../open-key-service.ts';
 import { PodProviderCheck } from '../provider-check/provider-check.ts';
 import type { AskHealth } from '../workload/store-health.ts';
+import { NamespaceLease, type NamespaceLeaseOptions } from './namespace-lease.ts';
 import { KubernetesStatus } from './status-store.ts';
 import type { SwapNodes } from '../swap-nodes.ts';
 import { isContentChange, ownersToNotify } from './watching.ts';
@@ -36,6 +38,7 @@ import { isContentChange, ownersToNotify } from './watching.ts';
 /** The dependencies that all namespaces share. */
 export interface NamespaceScopeOptions {
   readonly api: KubeApi;
+  readonly leases: Pick<NamespaceLeaseOptions, 'api' | 'identity' | 'timing'>;
   readonly caches: ClusterCaches;
   readonly rolloutLimit: RolloutLimit;
   readonly counters: RolloutCounters;
@@ -69,6 +72,7 @@ export class NamespaceScope {
   readonly #options: NamespaceScopeOptions;
   readonly #resources: NamespaceResources;
   readonly #status: KubernetesStatus;
+  readonly #lease: NamespaceLease;
   readonly #pendingAdds = new Set<Promise<void>>();
   #active = 0;
   #fingerprint: ((value: string) => string) | undefined;
@@ -93,6 +97,15 @@ export class NamespaceScope {
       cache: ({ kind }) => caches.get(cacheOfKind[kind]),
       now,
     });
+    this.#lease = new NamespaceLease({
+      ...options.leases,
+      namespace,
+      changed: () => this.#leaseChanged(),
+      failed: (error) =>
+        options.log.warn({ err: error, namespace }, `the Lease of namespace ${namespace} was not written`),
+      now,
+      random: options.random,
+    });
   }
 
   /** Reports whether there is no resource and no reconcile under way. */
@@ -108,14 +121,22 @@ export class NamespaceScope {
     return this.#parts?.runtime.certificateExpiries() ?? [];
   }
 
-  /** Writes a first status for a new resource, in case its reconcile comes later. */
+  /** Enqueues a new resource, and writes a first status, in case its reconcile comes later. */
   onAdd(ref: ResourceRef): void {
+    this.#firstStatus(ref);
+    if (this.#lease.isHeld) this.#enqueue(ref, 0);
+  }
+
+  #firstStatus(ref: ResourceRef): void {
+    if (!this.#lease.isHeld) return this.#reportHolder(ref);
     const added = this.#onAdd(ref).finally(() => this.#pendingAdds.delete(added));
     this.#pendingAdds.add(added);
   }
 
   /** Reconciles a resource once. Errors when the queue has to retry. */
   async reconcile(ref: ResourceRef): Promise<void> {
+    // Another operator acts. All resources are enqueued when this one does.
+    if (!this.#lease.isHeld) return;
     this.#active += 1;
     try {
       await this.#status.during(ref, async () => {
@@ -141,6 +162,41 @@ export class NamespaceScope {
   async close(): Promise<void> {
     if (this.#parts !== undefined) closeParts(this.#parts);
     await Promise.all(this.#pendingAdds);
+    // The next operator must not see a write of this one.
+    await this.#lease.close();
+  }
+
+  /** The namespace came to this operator, or went to another, or a second operator came or went. */
+  #leaseChanged(): void {
+    const { isHeld } = this.#lease;
+    if (!isHeld && this.#parts !== undefined) {
+      closeParts(this.#parts);
+      this.#parts = undefined;
+    }
+    const { caches } = this.#options;
+    for (const kind of resourceKinds) {
+      for (const { metadata } of caches.get(cacheOfKind[kind]).list(this.namespace))
+        this.onAdd({ kind, name: metadata.name });
+    }
+  }
+
+  /** Tells of the operator that acts on a resource instead of this one. */
+  #reportHolder(ref: ResourceRef): void {
+    const { holder } = this.#lease;
+    if (holder === undefined || !this.has(ref)) return;
+    const message =
+      `the operator ${this.#options.leases.identity} does nothing in namespace ${this.namespace}, which the operator ${holder} looks after: ` +
+      'give one of them other namespaces, or remove it';
+    this.#options.event({ ref, type: 'Warning', reason: 'OtherOperator', message }, this.#resources.object(ref));
+  }
+
+  #namespaceConditions(): readonly ConditionUpdate[] {
+    const { second } = this.#lease;
+    if (second === undefined) return [];
+    const message =
+      `the operator ${second} wants to look after namespace ${this.namespace} too, and does nothing there while ` +
+      `${this.#options.leases.identity} does: give one of them other namespaces, or remove it`;
+    return [{ type: 'OtherOperator', status: 'True', reason: 'NamespaceTaken', message }];
   }
 
   async #onAdd(ref: ResourceRef): Promise<void> {
@@ -157,7 +213,7 @@ export class NamespaceScope {
     const updated = this.#resources.update(kind, name);
     if (updated === undefined) return;
     this.#enqueue({ kind, name });
-    if (isNew) this.onAdd({ kind, name });
+    if (isNew) this.#firstStatus({ kind, name });
     const change = { kind: 'object', before: updated.before, after: updated.after } as const;
     for (const ref of affectedBy(change, this.#resources.resources())) this.#enqueue(ref);
   }
@@ -185,6 +241,7 @@ export class NamespaceScope {
         status: this.#status,
         event: (event: OperatorEvent) => this.#options.event(event, this.#resources.object(event.ref)),
         enqueue: (other: ResourceRef, afterMs?: number) => this.#enqueue(other, afterMs),
+        namespaceConditions: () => this.#namespaceConditions(),
         now: () => this.#options.now(),
       };
       await setConflictCondition(ref, error, { status: new StatusWriter(options), options });
@@ -282,6 +339,7 @@ export class NamespaceScope {
       operandImage: image,
       rejectedPod: rejected,
       status: this.#status,
+      namespaceConditions: () => this.#namespaceConditions(),
       event: (event) => this.#options.event(event, this.#resources.object(event.ref)),
       enqueue: (ref, afterMs) => this.#enqueue(ref, afterMs),
       rolloutLimit: this.#options.rolloutLimit,

@@ -101,7 +101,6 @@ export class NamespaceScopes {
     }
     const ref = { kind, name: object.metadata.name };
     scope.onAdd(ref);
-    this.#options.enqueue(namespace, ref, 0);
   }
 
   /** Enqueues all resources once the cluster knows the type: some may have waited for it. */
