@@ -4,7 +4,10 @@ import { mergeConditions, type ConditionUpdate, type ResourceStatus } from './co
 import type { OperatorEvent, ReconcilerOptions } from './reconciler-options.ts';
 import { blockerReasons, type BlockerReason } from './rollout.ts';
 
-export type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'namespaceConditions' | 'now'>;
+export type StatusWriterOptions = Pick<
+  ReconcilerOptions,
+  'status' | 'event' | 'counters' | 'namespaceConditions' | 'now'
+>;
 
 /** Merges the conditions of a reconcile into the status, and records an event when Ready or a blocker changes. */
 export class StatusWriter {
