@@ -4,7 +4,7 @@ import {
   type ObjectLockRule,
 } from '../../protocol/s3/object-lock.ts';
 import { writeVersioning, type VersioningConfiguration } from '../../protocol/s3/bucket-versioning.ts';
-import { newElement, readEditable, withAll, withText, writeEdited } from '../../protocol/s3/xml-edit.ts';
+import { newElement, readEditable, withAll, without, withText, writeEdited } from '../../protocol/s3/xml-edit.ts';
 import { childrenOf, readXml, textOf } from '../../protocol/s3/xml-reader.ts';
 import type { S3Client } from './client.ts';
 import type { BucketSetting } from './edit-setting.ts';
@@ -64,6 +64,32 @@ export async function putVersioning(
 export async function getObjectLock(client: S3Client, bucket: string): Promise<ObjectLockRule | undefined> {
   const text = await settingOf(client, bucket, 'object-lock', 'ObjectLockConfigurationNotFoundError');
   return text === undefined ? undefined : parseObjectLockConfiguration(text);
+}
+
+export const objectLockSetting: BucketSetting = { name: 'object-lock', absent: 'ObjectLockConfigurationNotFoundError' };
+
+const defaultRetention = ['Rule', 'DefaultRetention'];
+
+/** Returns the document with another default retention; all else stays as it came. */
+export function withDefaultRetention(
+  document: string | undefined,
+  { mode, days, years }: NonNullable<ObjectLockRule['defaultRetention']>,
+): string {
+  const root = readEditable(document ?? writeObjectLockConfiguration({}));
+  const periods = Object.entries({ Days: days, Years: years });
+  const edited = periods.reduce(
+    (node, [name, period]) => {
+      const path = [...defaultRetention, name];
+      return period === undefined ? without(node, path) : withText(node, path, String(period));
+    },
+    withText(root, [...defaultRetention, 'Mode'], mode),
+  );
+  return writeEdited(edited);
+}
+
+/** Returns the document without a default retention; all else stays as it came. */
+export function withoutDefaultRetention(document: string): string {
+  return writeEdited(without(readEditable(document), defaultRetention));
 }
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectLockConfiguration.html */

@@ -1,7 +1,13 @@
 import type { ObjectLockRule, Retention, RetentionMode } from '../../../../protocol/s3/object-lock.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { displayName, parseBucket, parseObject, parseRemote, type RemoteTarget } from '../../../config/target.ts';
-import { getObjectLock, putObjectLock } from '../../../s3/bucket-settings.ts';
+import {
+  getObjectLock,
+  objectLockSetting,
+  withDefaultRetention,
+  withoutDefaultRetention,
+} from '../../../s3/bucket-settings.ts';
+import { editSetting } from '../../../s3/edit-setting.ts';
 import { getRetention, putRetention } from '../../../s3/object-settings.ts';
 import { formatTime } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
@@ -31,8 +37,10 @@ export async function setRetention(
   const mode = parseMode(modeText);
   const validity = parseValidity(validityText);
   if (options.default === true) {
-    const rule = { defaultRetention: { mode, [validity.unit]: validity.count } };
-    await changeDefault(context, 'set', argument, rule);
+    const retention = { mode, [validity.unit]: validity.count };
+    await changeDefault(context, 'set', argument, { defaultRetention: retention }, (document) =>
+      withDefaultRetention(document, retention),
+    );
     return;
   }
   const retention = { mode, until: endOf(validity, new Date()) };
@@ -45,8 +53,13 @@ export async function clearRetention(
   [argument = '']: readonly string[],
   options: RetentionOptions,
 ): Promise<void> {
-  if (options.default === true) await changeDefault(context, 'clear', argument, {});
-  else await change(context, argument, options, { op: 'clear', retention: undefined, bypass: true });
+  if (options.default === true) {
+    await changeDefault(context, 'clear', argument, {}, (document) =>
+      document === undefined ? noObjectLock(argument) : withoutDefaultRetention(document),
+    );
+    return;
+  }
+  await change(context, argument, options, { op: 'clear', retention: undefined, bypass: true });
 }
 
 export async function showRetention(
@@ -104,17 +117,26 @@ async function change(
   });
 }
 
-async function changeDefault(context: Context, op: string, argument: string, rule: ObjectLockRule): Promise<void> {
+async function changeDefault(
+  context: Context,
+  op: string,
+  argument: string,
+  rule: ObjectLockRule,
+  edit: (document: string | undefined) => string,
+): Promise<void> {
   const target = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
-  await putObjectLock(await context.client(target.alias), target.bucket, rule);
+  await editSetting(await context.client(target.alias), target.bucket, objectLockSetting, edit);
   printDefault(context, op, target, rule);
 }
 
 async function showDefault(context: Context, argument: string): Promise<void> {
   const target = parseBucket(argument.replace(/\/+$/, ''), await context.aliases());
   const rule = await getObjectLock(await context.client(target.alias), target.bucket);
-  if (rule === undefined) throw new ProgramError('NotFound', `Bucket \`${argument}\` has no object lock`);
-  printDefault(context, 'info', target, rule);
+  printDefault(context, 'info', target, rule ?? noObjectLock(argument));
+}
+
+function noObjectLock(argument: string): never {
+  throw new ProgramError('NotFound', `Bucket \`${argument}\` has no object lock`);
 }
 
 function printDefault({ output }: Context, op: string, target: RemoteTarget, rule: ObjectLockRule): void {
