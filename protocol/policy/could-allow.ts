@@ -16,8 +16,8 @@ export interface StillUnknown {
   /** With `below`: the resources have no further `/`, as the objects directly in a folder. */
   readonly direct?: boolean;
   /**
-   * With `below`: the request is for all of these resources, so that one statement must allow all of them whatever the body says, and none
-   * may deny any of them.
+   * The request must be allowed whatever the body says. With `below` it is for all of these resources, so that one statement must allow all
+   * of them, and none may deny any of them.
    */
   readonly every?: boolean;
   /** Condition keys that the body sets, in lower case. A `/` at the end matches any suffix. */
@@ -40,7 +40,7 @@ export function couldAllow(input: DecisionInput, unknown: StillUnknown): boolean
 }
 
 /**
- * Reports whether a statement could deny an action on one of the resources below a prefix. It never returns false where `decide` denies one
+ * Reports whether a statement could deny an action on the resource, or on one of those below a prefix. It never returns false where `decide` denies one
  * by a statement. It may return true where none is denied, since it does not know the tags of the resources.
  */
 export function couldDeny(
@@ -53,7 +53,9 @@ export function couldDeny(
     compilePolicy(document).statements.some((statement) => {
       const { source, conditions } = statement;
       if (source.effect !== 'Deny' || !matchesWithoutResource(statement, prepared)) return false;
-      if (!reachesBelow(statement, prepared, unknown)) return false;
+      if (unknown.below ? !reachesBelow(statement, prepared, unknown) : !matchesResources(statement, prepared)) {
+        return false;
+      }
       return conditions.every(
         (condition) => isUnknown(condition.key, unknown) || conditionHolds(condition, prepared, 'Deny'),
       );
@@ -66,7 +68,7 @@ function mayAllow(statement: CompiledStatement, request: PreparedRequest, unknow
   if (source.effect !== 'Allow' || !matchesWithoutResource(statement, request)) return false;
   if (unknown.every === true) {
     return (
-      coversBelow(statement, request) &&
+      (unknown.below ? coversBelow(statement, request) : matchesResources(statement, request)) &&
       conditions.every((condition) => !isUnknown(condition.key, unknown) && conditionHolds(condition, request, 'Allow'))
     );
   }

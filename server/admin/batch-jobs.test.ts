@@ -64,7 +64,8 @@ describe('mc batch', () => {
   it.each([
     [['admin:StartBatchJob'], 'arn:aws:s3:::*', 403],
     [['admin:StartBatchJob', 's3:PutLifecycleConfiguration'], 'arn:aws:s3:::other', 403],
-    [['admin:StartBatchJob', 's3:PutLifecycleConfiguration'], 'arn:aws:s3:::logs', 200],
+    [['admin:StartBatchJob', 's3:PutLifecycleConfiguration'], 'arn:aws:s3:::logs*', 403],
+    [['admin:StartBatchJob', 's3:PutLifecycleConfiguration', 's3:DeleteObject'], 'arn:aws:s3:::logs*', 200],
   ])('expires no more than rules of the caller could: %j on %s: %i', async (Action, Resource, status) => {
     const { call, identities } = await batchAdmin();
     await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
@@ -92,7 +93,8 @@ describe('mc batch', () => {
 const job = (source: string, target: string) =>
   `replicate: {apiVersion: v1, source: {bucket: ${source}}, target: {bucket: ${target}, prefix: in/}}`;
 const there = 'x, endpoint: "http://h", credentials: {accessKey: a, secretKey: b}';
-const sends = job('logs', there);
+const sends = job('logs, prefix: in/', there);
+const sendsToS3 = job('logs, prefix: in/', `${there}, type: s3`);
 const fetches = job(there, 'logs');
 
 async function startedBy(actions: readonly string[], given: string, denied?: object, keys = 'in/*') {
@@ -112,12 +114,25 @@ async function startedBy(actions: readonly string[], given: string, denied?: obj
 }
 const rules = ['admin:SetBucketTarget', 's3:PutReplicationConfiguration'];
 const writes = ['s3:PutObject', 's3:ReplicateObject', 's3:ReplicateDelete'];
+const reads = [
+  's3:GetObject',
+  's3:GetObjectTagging',
+  's3:GetObjectVersion',
+  's3:GetObjectVersionTagging',
+  's3:ListBucketVersions',
+];
 
 describe('the rights of a job that replicates', () => {
   it.each([
     ['nothing else', [], sends],
-    ['no target', rules.slice(1), sends],
-    ['no rules', rules.slice(0, 1), sends],
+    ['no target', [...rules.slice(1), ...reads], sends],
+    ['no rules', [...rules.slice(0, 1), ...reads], sends],
+    ['rules without reads', rules, sends],
+    ...reads.map((one): [string, string[], string] => [
+      `no ${one}`,
+      [...rules, ...reads.filter((other) => other !== one)],
+      sends,
+    ]),
     ['rules without writes', rules, fetches],
     ['no deletions', [...rules, ...writes.slice(0, 2)], fetches],
   ])('are not had by a caller with %s', async (_what, actions, given) => {
@@ -149,13 +164,21 @@ describe('the rights of a job that replicates', () => {
     expect(await startedBy([...rules, ...writes], fetches, undefined, keys)).toMatchObject({ status: 400 });
   });
 
+  it.each(reads.slice(0, 4))('are not had by a caller whom a statement denies %s of one object', async (Action) => {
+    const denied = { Action, Resource: 'arn:aws:s3:::logs/in/secret' };
+    expect(await startedBy([...rules, ...reads], sends, denied)).toMatchObject({ status: 403 });
+    const elsewhere = { Action, Resource: 'arn:aws:s3:::logs/out/secret' };
+    expect(await startedBy([...rules, ...reads], sends, elsewhere)).toMatchObject({ status: 400 });
+  });
+
   it('are had by a caller whom a statement denies what is elsewhere', async () => {
     const denied = { Resource: ['arn:aws:s3:::logs/out/*', 'arn:aws:s3:::other/in/*'] };
     expect(await startedBy([...rules, ...writes], fetches, denied)).toMatchObject({ status: 400 });
   });
 
   it.each([
-    ['sends', rules, sends],
+    ['sends', [...rules, ...reads], sends],
+    ['sends to an S3, which gets the current versions', [...rules, ...reads.slice(0, 2)], sendsToS3],
     ['fetches', [...rules, ...writes], fetches],
   ])('are had by one who may set it up by hand: it %s', async (_what, actions, given) => {
     // The server of the test has no connections to others.

@@ -1,16 +1,18 @@
-import { keyRights, keyStatus, requireKeys } from '../administration/keys.ts';
+import { keyStatus, requireKeys } from '../administration/keys.ts';
+import { askerOf } from '../auth/asker.ts';
 import { ownerOf } from '../auth/identities/subject.ts';
 import { maxDefinition, parseBatchDefinition } from '../maintenance/batch/batch-definition.ts';
 import { jobMetric } from '../maintenance/batch/job-metric.ts';
 import { type BatchJob, type BatchJobs, isWaiting } from '../maintenance/batch/batch-jobs.ts';
-import type { ReplicateDefinition } from '../maintenance/batch/replicate-definition.ts';
+import { rightsToRotate, rightsToStart } from '../maintenance/batch/job-rights.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 import {
   type AdminAnswer,
   type AdminCall,
   adminPath,
-  authorizeCall,
+  authorizeAll,
   cofferPath,
+  conditionsOf,
   json,
   nothing,
   nowOf,
@@ -34,48 +36,19 @@ async function start(call: AdminCall): Promise<AdminAnswer> {
   const user = principal.kind === 'root' ? principal.accessKey : ownerOf(principal.subject);
   return explained(async () => {
     await checkRights(call, definition);
-    return json(shown(await jobsOf(call).start(definition, user)));
+    return json(shown(await jobsOf(call).start(definition, user, askerOf(principal, conditionsOf(call)))));
   });
 }
 
-/**
- * A job gives no more than single calls: one that expires objects needs the right to set rules that would expire them, and one that changes
- * keys needs the right to change each key that it names.
- */
+/** A job gives no more than single calls. It asks for the rights to each version again when it runs. */
 async function checkRights(call: AdminCall, definition: string): Promise<void> {
   const job = parseBatchDefinition(definition, nowOf(call.services).getTime());
-  if (job.type === 'expire') return call.require('s3:PutLifecycleConfiguration', job.bucket);
-  if (job.type === 'replicate') return checkReplicationRights(call, job);
+  if (job.type !== 'keyrotate') return authorizeAll(call, rightsToStart(job));
   const { source } = requireKeys(call);
+  await authorizeAll(call, rightsToRotate(job, source.defaultKey));
   const to = job.keyName ?? source.defaultKey;
-  for (const name of [to, job.fromKey ?? '*']) await call.require(keyRights.rotate, name);
   const issue = (await keyStatus(source, to))['encryption-error'];
   if (issue !== undefined) throw adminError('XMinioKMSKeyNotFound', `The key ${to} cannot be used: ${issue}`);
-}
-
-/** The condition keys of what an object brings along from the other server. */
-const ofFetched = [
-  's3:requestobjecttag/',
-  's3:requestobjecttagkeys',
-  's3:x-amz-storage-class',
-  ...['mode', 'retain-until-date', 'remaining-retention-days', 'legal-hold'].map((what) => `s3:object-lock-${what}`),
-  ...['', '-aws-kms-key-id'].map((of) => `s3:x-amz-server-side-encryption${of}`),
-];
-
-/**
- * A job that replicates needs the rights to set up a replication: a target, and rules for the bucket. One that fetches writes there too, as a
- * replica.
- */
-async function checkReplicationRights(call: AdminCall, job: ReplicateDefinition): Promise<void> {
-  await call.require('admin:SetBucketTarget', job.bucket);
-  await call.require('s3:PutReplicationConfiguration', job.bucket);
-  if (job.direction === 'send') return;
-  const below = `${job.bucket}/${job.targetPrefix}`;
-  for (const action of ['s3:PutObject', 's3:ReplicateObject', 's3:ReplicateDelete']) {
-    await call.require(action, `${below}*`);
-    // The job asks for no rights when it writes, so that a Deny on some of the objects must refuse it here.
-    await authorizeCall(call, { action, resource: below, unknown: { below: true, every: true, keys: ofFetched } });
-  }
 }
 
 async function list(call: AdminCall): Promise<AdminAnswer> {
@@ -90,7 +63,7 @@ async function listKept(call: AdminCall): Promise<AdminAnswer> {
   return json({ jobs: jobs.map(progressOf).toReversed() });
 }
 
-function progressOf({ definition: _definition, started, updated, ended, after, ...job }: BatchJob) {
+function progressOf({ definition: _definition, asker: _asker, started, updated, ended, after, ...job }: BatchJob) {
   return {
     ...job,
     ...(after !== undefined && { lastKey: after }),

@@ -211,6 +211,11 @@ export async function authorizeAll(call: CallerRequest, rights: readonly Right[]
 type CallerRequest = Pick<AdminCall, 'services' | 'request' | 'principal'>;
 
 function contextOf({ services, request, principal }: CallerRequest): AuthorizationContext {
-  const conditions = connectionContext(request, nowOf(services), request.headers['user-agent']);
+  const conditions = conditionsOf({ services, request });
   return { principal, conditions, audit: request.audit };
+}
+
+/** Returns the condition keys of the request. */
+export function conditionsOf({ services, request }: Pick<AdminCall, 'services' | 'request'>): Right['conditions'] & {} {
+  return connectionContext(request, nowOf(services), request.headers['user-agent']);
 }

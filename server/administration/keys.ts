@@ -1,4 +1,5 @@
 import { type KeySource } from '../encryption/key-source.ts';
+import { rotateActions } from '../maintenance/batch/job-rights.ts';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { adminError } from './admin-error.ts';
 import { describeOutage, KeyServiceError } from '../../platform/key-service/exchange.ts';
@@ -76,7 +77,7 @@ export const keyRights = {
   import: ['admin:KMSImportKey', 'kms:ImportKey'],
   list: ['admin:KMSListKeys', 'kms:ListKeys'],
   delete: ['admin:KMSDeleteKey', 'kms:DeleteKey'],
-  rotate: ['admin:KMSRotateKey', 'kms:RotateKey'],
+  rotate: rotateActions,
 } as const;
 
 /** Returns the key that a call names; '' if none. */

@@ -7,17 +7,14 @@ import type { AccessRequest } from './principal.ts';
  * The rights that work asks for which the server does later. Who stores a setting or starts a job must have them over every object that the
  * work may touch, because the server then reads and writes in its own name.
  *
- * | work                 | asker                       | touches                                        | rights                                         |
- * | -------------------- | --------------------------- | ---------------------------------------------- | ---------------------------------------------- |
- * | access logs          | sets the logging            | writes names that begin with the prefix        | `logRights`, once                              |
- * | inventories          | sets the inventory          | lists the bucket, writes the folder of reports | `inventoryRights`, once                        |
- * | job that sends       | starts the job              | reads versions and tags below the prefixes     | `sendingRights`, and at each object            |
- * | job that fetches     | starts the job              | writes and deletes below the target's prefix   | `fetchingRights`, and at each object           |
- * | job that expires     | starts the job              | deletes versions of the bucket                 | `s3:PutLifecycleConfiguration`, and at each    |
- * | job that rotates     | starts the job              | changes no body                                | the rights to the keys                         |
- * | lifecycle, tiers     | sets the rules              | deletes versions, moves bodies to a tier       | `s3:PutLifecycleConfiguration`, as in AWS      |
- * | replication          | sets target and rules       | sends versions of the bucket                   | `admin:SetBucketTarget`, and the rules, as AWS |
- * | console's transfers  | each request                | one object each                                | those of the single call                       |
+ * | work                | asker                 | touches                                        | rights                                                        |
+ * | ------------------- | --------------------- | ---------------------------------------------- | ------------------------------------------------------------- |
+ * | access logs         | sets the logging      | writes names that begin with the prefix        | `logRights`, once                                             |
+ * | inventories         | sets the inventory    | lists the bucket, writes the folder of reports | `inventoryRights`, once                                       |
+ * | batch jobs          | starts the job        | reads, writes, removes versions below prefixes | `job-rights.ts` in `maintenance/batch`: at start and at each  |
+ * | lifecycle, tiers    | sets the rules        | removes versions, moves bodies to a tier       | `s3:PutLifecycleConfiguration`, as in AWS                     |
+ * | replication         | sets target and rules | sends versions of the bucket                   | `admin:SetBucketTarget`, `s3:PutReplicationConfiguration`     |
+ * | console's transfers | each request          | one object each                                | those of the single call                                      |
  */
 type DeferredRights = readonly Right[];
 

@@ -16,6 +16,7 @@ export class MaintenanceError extends Error {
     | 'invalid-job'
     | 'no-such-bucket'
     | 'no-such-job'
+    | 'asker-gone'
     | 'no-such-target'
     | 'remote-refused'
     | 'remote-unavailable';

@@ -22,6 +22,7 @@ import { isPaused, watchPause } from '../maintenance/task-pauses.ts';
 import { rewrapRound } from '../maintenance/rewrap/rewrap.ts';
 import { sealOldDigests } from '../maintenance/rewrap/seal-old-digests.ts';
 import { threadLockClock } from '../objects/attributes/object-lock.ts';
+import { decideForAsker } from '../auth/asker.ts';
 import { batchRounds } from '../maintenance/batch/batch-rounds.ts';
 import { inventoryRounds } from '../maintenance/inventory/inventory-rounds.ts';
 import { lifecycleRounds } from '../maintenance/lifecycle/lifecycle-rounds.ts';
@@ -121,6 +122,7 @@ export function runPeriodicTasks(
     reads,
     changesPerSecond: lifecycle.removalsPerSecond,
     log,
+    decide: decideForAsker(access, () => new Date()),
     replication: { open: batchRemotes(objects), sealed: services.sealed },
   });
   const writeInventories = inventoryRounds({

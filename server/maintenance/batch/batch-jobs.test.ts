@@ -3,13 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { encodeRecord } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/commits.ts';
+import { key } from '../../store/keys.ts';
+import type { DecideForAsker, JobAsker, JobRight } from './job-rights.ts';
 import { createBatchJobs } from './batch-jobs.ts';
 import { batchRounds } from './batch-rounds.ts';
 import { unlimited } from '../pace.ts';
 
 const hour = 3_600_000;
 
-async function batchTest({ versioned = false, objectLock = false } = {}) {
+const asker: JobAsker = { kind: 'user', accessKey: 'ann', conditions: {} };
+
+async function batchTest({
+  versioned = false,
+  objectLock = false,
+  decide = () => Promise.resolve('allowed'),
+}: { versioned?: boolean; objectLock?: boolean; decide?: DecideForAsker } = {}) {
   const time = { now: Date.parse('2026-01-01T00:00:00Z') };
   const clock = () => time.now;
   const test = testLayer({ clock });
@@ -22,7 +32,7 @@ async function batchTest({ versioned = false, objectLock = false } = {}) {
     info: (fields: object) => void logged.push(fields),
     warn: (fields: object) => void logged.push(fields),
   };
-  const round = batchRounds({ reads: unlimited, changesPerSecond: Infinity, log, clock });
+  const round = batchRounds({ reads: unlimited, changesPerSecond: Infinity, log, clock, decide });
   const run = (objects: ObjectLayer = layer) =>
     round({
       records,
@@ -30,9 +40,9 @@ async function batchTest({ versioned = false, objectLock = false } = {}) {
       keys: keyServiceKeys(test.keyService, { defaultKey: 'default-key' }),
       signal: new AbortController().signal,
     });
-  const startJob = (definition: string) => jobs.start(definition, 'ann');
+  const startJob = (definition: string) => jobs.start(definition, 'ann', asker);
   const start = (rules: string) =>
-    jobs.start(`expire:\n  apiVersion: v1\n  bucket: bucket\n  rules: ${rules}\n  retry: {attempts: 1}`, 'ann');
+    jobs.start(`expire:\n  apiVersion: v1\n  bucket: bucket\n  rules: ${rules}\n  retry: {attempts: 1}`, 'ann', asker);
   const listed = async () => {
     const request = { bucket: 'bucket', prefix: '', delimiter: '', keyMarker: '', limit: 10_000 };
     return (await layer.listObjectVersions(request)).versions;
@@ -216,7 +226,7 @@ describe('a batch job that expires', () => {
   it('needs a bucket', async () => {
     const { jobs } = await batchTest();
     const definition = 'expire:\n  apiVersion: v1\n  bucket: other\n  rules: [{type: object}]';
-    await expect(jobs.start(definition, 'ann')).rejects.toMatchObject({ code: 'no-such-bucket' });
+    await expect(jobs.start(definition, 'ann', asker)).rejects.toMatchObject({ code: 'no-such-bucket' });
   });
 });
 
@@ -285,6 +295,7 @@ describe('the list of batch jobs', () => {
       return jobs.start(
         'expire:\n  apiVersion: v1\n  bucket: bucket\n  rules: [{type: object, name: "*"}]\n  retry: {attempts: 1}',
         'ann',
+        asker,
       );
     };
     const oldest = await start('z');
@@ -292,5 +303,86 @@ describe('the list of batch jobs', () => {
     const second = await start('m');
     const third = await start('a');
     expect((await jobs.list()).map(({ id }) => id)).toEqual([oldest.id, third.id, second.id]);
+  });
+});
+
+describe('the rights of a job at each version', () => {
+  it('are those of the asker for removals, and what is denied stays', async () => {
+    const asked: [string, JobRight][] = [];
+    const decide: DecideForAsker = ({ accessKey }, right) => {
+      asked.push([accessKey, right]);
+      return Promise.resolve(right.resource === 'bucket/kept' ? 'denied' : 'allowed');
+    };
+    const test = await batchTest({ decide });
+    for (const key of ['gone', 'kept']) await test.layer.putObject(put('bucket', key, '1'));
+    test.time.now += 1;
+    await test.start('[{type: object}]');
+    await test.run();
+    expect(await test.keys()).toEqual(['kept']);
+    expect(asked).toEqual([
+      ['ann', { action: 's3:DeleteObject', resource: 'bucket/gone' }],
+      ['ann', { action: 's3:DeleteObject', resource: 'bucket/kept' }],
+    ]);
+    expect(await test.jobs.list()).toMatchObject([
+      { objects: 1, failed: 1, failure: { key: 'kept', message: expect.stringContaining('AccessDenied') as string } },
+    ]);
+  });
+
+  it('are those to versions in a bucket with versions', async () => {
+    const asked: JobRight[] = [];
+    const decide: DecideForAsker = (_asker, right) => {
+      asked.push(right);
+      return Promise.resolve('allowed');
+    };
+    const test = await batchTest({ decide, versioned: true });
+    await test.layer.putObject(put('bucket', 'a', '1'));
+    const [version] = await test.listed();
+    test.time.now += 1;
+    await test.start('[{type: object}]');
+    await test.run();
+    const conditions = { 's3:versionid': [version?.versionId] };
+    const resource = 'bucket/a';
+    expect(asked).toEqual([
+      { action: 's3:DeleteObjectVersion', alsoDeniedBy: 's3:DeleteObject', resource, conditions },
+    ]);
+  });
+
+  it('are those to the keys where keys are changed', async () => {
+    const asked: JobRight[] = [];
+    const decide: DecideForAsker = (_asker, right) => {
+      asked.push(right);
+      return Promise.resolve('denied');
+    };
+    const test = await batchTest({ decide });
+    await test.layer.putObject({ ...put('bucket', 'a', '1'), encryption: { scheme: 'SSE-S3' } });
+    await test.startJob('keyrotate: {apiVersion: v1, bucket: bucket, encryption: {type: sse-s3}}');
+    await test.run();
+    expect(asked.map(({ resource }) => resource)).toEqual(['default-key']);
+    expect(await test.jobs.list()).toMatchObject([{ objects: 0, failed: 1 }]);
+  });
+
+  it('end the job where its credentials count no more', async () => {
+    const test = await batchTest({ decide: () => Promise.resolve('gone') });
+    await test.layer.putObject(put('bucket', 'a', '1'));
+    test.time.now += 1;
+    await test.start('[{type: object}]');
+    await test.run();
+    expect(await test.keys()).toEqual(['a']);
+    const message = expect.stringContaining('the credentials of ann') as string;
+    expect(await test.jobs.list()).toMatchObject([{ ended: test.time.now, failed: 1, failure: { message } }]);
+  });
+
+  it('are unknown for a job of an older server, which ends', async () => {
+    const test = await batchTest();
+    await test.layer.putObject(put('bucket', 'a', '1'));
+    test.time.now += 1;
+    const { asker: _asker, ...older } = await test.start('[{type: object}]');
+    const replaced = [{ key: key('batch-job', older.id), value: encodeRecord(older) }];
+    await commitOnce(test.records, { put: replaced }, randomBytes);
+    await test.run();
+    expect(await test.keys()).toEqual(['a']);
+    expect(await test.jobs.list()).toMatchObject([
+      { failed: 1, failure: { message: expect.stringContaining('older server') as string } },
+    ]);
   });
 });

@@ -9,6 +9,7 @@ import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { sealedKey, type SealedRecordStore } from '../../encryption/sealed-records.ts';
 import { type BatchDefinition, parseBatchDefinition } from './batch-definition.ts';
+import type { JobAsker } from './job-rights.ts';
 import type { OpenBatchRemote } from './batch-remote.ts';
 import { type BatchSecrets, type ReplicateDefinition, splitSecrets } from './replicate-definition.ts';
 
@@ -29,6 +30,8 @@ export interface BatchJob extends BatchCounts {
   readonly type: BatchDefinition['type'];
   readonly bucket: string;
   readonly user: string;
+  /** Absent in a job that a server started which did not keep it. */
+  readonly asker?: JobAsker;
   readonly started: number;
   readonly updated: number;
   /** The YAML, as it was sent, but without secrets, which `batchSecretKey` has. */
@@ -53,7 +56,7 @@ export interface BatchJobs {
    * Throws `MaintenanceError` `invalid-job`, `no-such-bucket`, `busy` where too many wait, and for the other server of a job that replicates
    * `no-such-target`, `remote-refused` or `remote-unavailable`.
    */
-  start(definition: string, user: string): Promise<BatchJob>;
+  start(definition: string, user: string, asker: JobAsker): Promise<BatchJob>;
   /** All jobs that are kept, from the oldest to the newest. */
   list(): Promise<readonly BatchJob[]>;
   /** Ends a job at its next page. Throws `no-such-job` for one that has ended. */
@@ -81,7 +84,7 @@ export const batchSecretKey = (id: string) => sealedKey('batch-secret', id);
 
 export function createBatchJobs({ records, objects, random, clock, replication }: BatchJobsOptions): BatchJobs {
   return {
-    async start(definition, user) {
+    async start(definition, user, asker) {
       const now = clock();
       const parsed = parseBatchDefinition(definition, now);
       const { type, bucket } = parsed;
@@ -101,6 +104,7 @@ export function createBatchJobs({ records, objects, random, clock, replication }
         type,
         bucket,
         user,
+        asker,
         started: now,
         updated: now,
         definition: split?.definition ?? definition,

@@ -11,6 +11,7 @@ import { MaintenanceError } from '../maintenance-error.ts';
 import { parseBatchDefinition } from './batch-definition.ts';
 import { type BatchJob, type BatchReplication, batchSecretKey, isWaiting, readJobs, RunningJob } from './batch-jobs.ts';
 import type { BatchRemote } from './batch-remote.ts';
+import type { DecideForAsker, RequireOfAsker } from './job-rights.ts';
 import { jobMetric } from './job-metric.ts';
 import type { BatchSecrets, ReplicateDefinition } from './replicate-definition.ts';
 import { runReplicationJob } from './run-replication.ts';
@@ -34,6 +35,7 @@ interface BatchRoundsOptions {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
   };
+  readonly decide: DecideForAsker;
   /** Absent where no job may replicate. */
   readonly replication?: BatchReplication;
   readonly clock?: () => number;
@@ -56,6 +58,7 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
         job,
         objects,
         signal,
+        require: requireOf(job, options.decide),
         passed: async (read: number, changed: number) => {
           await (read > 0 ? reads(read, signal) : changes(changed));
         },
@@ -71,6 +74,7 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
         return runBatchJob({
           ...common,
           definition,
+          defaultKey: keys.defaultKey,
           rotate: (version) => rotateVersion({ records, keys, random, clock, keyUses: new Map() }, definition, version),
         });
       };
@@ -92,6 +96,25 @@ export function batchRounds(options: BatchRoundsOptions): (round: BatchRound) =>
       const fields = { event: 'batch-ended', job: id, type, bucket, objects: done, deleteMarkers, failed, failure };
       if (failed === 0) log.info(fields, `the batch job ${id} has ended`);
       else log.warn(fields, `the batch job ${id} has ended, and ${counted(failed, 'version')} failed`);
+    }
+  };
+}
+
+/** Rejects with AccessDenied unless the asker has the rights now, and with `asker-gone` where the job cannot go on. */
+function requireOf({ asker, user }: BatchJob, decide: DecideForAsker): RequireOfAsker {
+  return async (rights) => {
+    if (asker === undefined)
+      throw new MaintenanceError('asker-gone', 'an older server started the job, without its rights: start it again');
+    for (const right of rights) {
+      const decision = await decide(asker, right);
+      if (decision === 'allowed') continue;
+      if (decision === 'gone')
+        throw new MaintenanceError(
+          'asker-gone',
+          `the credentials of ${user} with which the job was started are removed, disabled or expired: start it again with others`,
+        );
+      const action = typeof right.action === 'string' ? right.action : right.action.join(' or ');
+      throw new S3Error('AccessDenied', `${user} may not ${action} on ${right.resource}.`);
     }
   };
 }

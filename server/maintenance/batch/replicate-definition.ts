@@ -178,3 +178,8 @@ export function splitSecrets(yaml: string): { readonly definition: string; reado
     },
   };
 }
+
+/** Returns the key of a copy below the prefix of the target. */
+export function keyBelow(prefix: string, key: string): string {
+  return prefix === '' || prefix.endsWith('/') ? `${prefix}${key}` : `${prefix}/${key}`;
+}

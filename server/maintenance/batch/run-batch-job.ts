@@ -5,10 +5,15 @@ import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
 import type { ExpireDefinition, RotateDefinition } from './batch-definition.ts';
 import type { BatchFilter } from './definition-fields.ts';
 import { matchesFacts, matchesPairs } from './batch-filter.ts';
+import { type RequireOfAsker, rightsToExpire, rightsToRotate } from './job-rights.ts';
+import { MaintenanceError } from '../maintenance-error.ts';
 import { conditionHeaders } from './condition-headers.ts';
 import { type BatchCounts, type BatchJob, isOfTheStores } from './batch-jobs.ts';
 
-export type BatchObjects = Pick<ObjectLayer, 'listObjectVersions' | 'headObject' | 'expireObject'>;
+export type BatchObjects = Pick<
+  ObjectLayer,
+  'listObjectVersions' | 'headObject' | 'expireObject' | 'getBucketVersioning'
+>;
 
 export interface RunOptions {
   readonly objects: BatchObjects;
@@ -16,6 +21,9 @@ export interface RunOptions {
   readonly definition: ExpireDefinition | RotateDefinition;
   /** Rotates the key of a version. Returns false where there is nothing to do. */
   readonly rotate: (version: ListedVersion) => Promise<boolean>;
+  readonly require: RequireOfAsker;
+  /** The key that new objects get. */
+  readonly defaultKey: string;
   readonly signal: AbortSignal;
   /** Waits so that reading and changing keep their rates. */
   readonly passed: (read: number, changed: number) => Promise<void>;
@@ -131,12 +139,16 @@ class BatchWalk {
 
   /** Decides with the newest version of a key what happens to all of them. */
   async #planOf(current: ListedVersion): Promise<KeyPlan['plan']> {
-    const { definition, objects, job, rotate } = this.#options;
+    const { definition, objects, job, require, rotate } = this.#options;
     if (definition.type === 'keyrotate') {
       return (version) => {
         if (version.deleteMarker || !version.encrypted || !matchesFacts(definition.filter, version, job.started))
           return undefined;
-        return async () => ((await this.#matchesInfo(definition.filter, version)) ? rotate(version) : false);
+        return async () => {
+          if (!(await this.#matchesInfo(definition.filter, version))) return false;
+          await require(rightsToRotate(definition, this.#options.defaultKey));
+          return rotate(version);
+        };
       };
     }
     // A key without a current version was changed meanwhile.
@@ -151,10 +163,18 @@ class BatchWalk {
         // The version that was listed, and no other one that took its place.
         const isDue = (found: { readonly modified: number; readonly size: number }) =>
           found.modified === modified && (version.deleteMarker || found.size === size);
-        return () => objects.expireObject(definition.bucket, key, { versionId, isDue });
+        return async () => {
+          await require(rightsToExpire(definition.bucket, version, await this.#isVersioned()));
+          return objects.expireObject(definition.bucket, key, { versionId, isDue });
+        };
       };
     }
     return nothing;
+  }
+
+  /** A bucket whose versions are suspended still has versions. */
+  async #isVersioned(): Promise<boolean> {
+    return (await this.#options.objects.getBucketVersioning(this.#options.definition.bucket)) !== undefined;
   }
 
   /** Reads what a listing does not have, where the filter asks for it. */
@@ -191,7 +211,7 @@ class BatchWalk {
       try {
         return (await run()) ? 'changed' : 'same';
       } catch (error) {
-        if (isOfTheStores(error)) throw error;
+        if (isOfTheStores(error) || error instanceof MaintenanceError) throw error;
         const code = error instanceof S3Error ? error.code : 'InternalError';
         // A lock does not end within the job.
         if (code === 'AccessDenied' || attempt >= definition.attempts) {

@@ -5,6 +5,7 @@ import { noKeySource } from '../../encryption/key-source.ts';
 import { sealedRecords } from '../../encryption/sealed-records.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { batchSecretKey, createBatchJobs } from './batch-jobs.ts';
+import type { DecideForAsker, JobAsker, JobRight } from './job-rights.ts';
 import type { BatchRemote, BatchVersion } from './batch-remote.ts';
 import { batchRounds } from './batch-rounds.ts';
 import type { BatchSecrets } from './replicate-definition.ts';
@@ -18,7 +19,9 @@ const definition = (more = '', flags = '') =>
   flags: {retry: {attempts: 2, delay: 1ms}${flags}}
 `;
 
-async function replicationTest() {
+const asker: JobAsker = { kind: 'user', accessKey: 'ann', conditions: {} };
+
+async function replicationTest({ decide = () => Promise.resolve('allowed') }: { decide?: DecideForAsker } = {}) {
   const time = { now: Date.parse('2026-01-01T00:00:00Z') };
   const clock = () => time.now;
   const { layer, records } = testLayer({ clock });
@@ -56,7 +59,7 @@ async function replicationTest() {
   };
   const jobs = createBatchJobs({ records, objects: layer, random: randomBytes, clock, replication });
   const log = { info: () => undefined, warn: () => undefined };
-  const round = batchRounds({ reads: unlimited, changesPerSecond: Infinity, log, clock, replication });
+  const round = batchRounds({ reads: unlimited, changesPerSecond: Infinity, log, clock, decide, replication });
   const run = (signal = new AbortController().signal) => round({ records, objects: layer, keys: noKeySource, signal });
   const write = async (key: string, body: string) => {
     time.now += 1;
@@ -73,7 +76,7 @@ describe('a batch job that replicates', () => {
     await write('a', '22');
     time.now += 1;
     await layer.deleteObject('bucket', 'a');
-    await jobs.start(definition(), 'ann');
+    await jobs.start(definition(), 'ann', asker);
     await run();
     expect(sent).toEqual(['a 1', 'a 2', 'a marker']);
     expect(await last()).toMatchObject({
@@ -94,7 +97,7 @@ describe('a batch job that replicates', () => {
       first ??= modified - began;
       sent.splice(0);
     };
-    await jobs.start(definition(), 'ann');
+    await jobs.start(definition(), 'ann', asker);
     await run();
     // The group has the newest versions, and begins with its oldest.
     expect(first).toBeGreaterThan(50);
@@ -105,7 +108,7 @@ describe('a batch job that replicates', () => {
   it('goes on where it was interrupted, and sends nothing twice', async () => {
     const { write, jobs, run, sent, last, state } = await replicationTest();
     for (let at = 0; at < 1_200; at += 1) await write(`k${String(at).padStart(4, '0')}`, 'x');
-    await jobs.start(definition(), 'ann');
+    await jobs.start(definition(), 'ann', asker);
     const stopping = new AbortController();
     state.fail = ({ key }) => {
       if (key === 'k0700') stopping.abort();
@@ -129,7 +132,7 @@ describe('a batch job that replicates', () => {
       attempts += 1;
       throw new DeliveryError('rejected', 'no such thing');
     };
-    await jobs.start(definition(), 'ann');
+    await jobs.start(definition(), 'ann', asker);
     await run();
     expect(sent.toSorted()).toEqual(['a 1', 'c 1']);
     expect(attempts).toBe(2);
@@ -147,7 +150,7 @@ describe('a batch job that replicates', () => {
     state.fail = () => {
       throw new DeliveryError('unavailable', 'h:1: connection refused');
     };
-    await jobs.start(definition(), 'ann');
+    await jobs.start(definition(), 'ann', asker);
     await run();
     expect(await last()).toMatchObject({
       failed: 1,
@@ -160,7 +163,7 @@ describe('a batch job that replicates', () => {
     const { write, jobs, run, sent } = await replicationTest();
     await write('a', '1');
     await write('a', '22');
-    await jobs.start(definition().replace('{bucket: there', '{type: s3, bucket: there'), 'ann');
+    await jobs.start(definition().replace('{bucket: there', '{type: s3, bucket: there'), 'ann', asker);
     await run();
     expect(sent).toEqual(['a 2']);
   });
@@ -172,7 +175,7 @@ describe('a batch job that replicates', () => {
     await write('out/a', 'x');
     await layer.putObjectTags('bucket', 'in/b', { go: 'yes' });
     const text = definition(', prefix: in/', ', filter: {tags: [{key: go, value: "y*"}]}');
-    await jobs.start(text.replace('bucket: there', 'bucket: there, prefix: copy'), 'ann');
+    await jobs.start(text.replace('bucket: there', 'bucket: there, prefix: copy'), 'ann', asker);
     await run();
     expect(sent).toEqual(['copy/in/b 1']);
   });
@@ -180,7 +183,7 @@ describe('a batch job that replicates', () => {
   it('keeps its secrets sealed, and removes them at the end', async () => {
     const { jobs, run, sealed, given, write } = await replicationTest();
     await write('a', 'x');
-    const { id, definition: shown } = await jobs.start(definition(), 'ann');
+    const { id, definition: shown } = await jobs.start(definition(), 'ann', asker);
     expect(shown).not.toContain('hush');
     expect(await sealed.get(batchSecretKey(id))).toBeDefined();
     await run();
@@ -190,7 +193,7 @@ describe('a batch job that replicates', () => {
 
   it('removes its secrets where it is cancelled', async () => {
     const { jobs, sealed } = await replicationTest();
-    const { id } = await jobs.start(definition(), 'ann');
+    const { id } = await jobs.start(definition(), 'ann', asker);
     await jobs.cancel(id);
     expect(await sealed.get(batchSecretKey(id))).toBeUndefined();
   });
@@ -198,12 +201,81 @@ describe('a batch job that replicates', () => {
   it('sends a report at the end, and closes the connections', async () => {
     const { jobs, run, reports, write, state } = await replicationTest();
     await write('a', 'x');
-    await jobs.start(definition('', ', notify: {endpoint: "http://n/", token: t}'), 'ann');
+    await jobs.start(definition('', ', notify: {endpoint: "http://n/", token: t}'), 'ann', asker);
     await run();
     expect(reports).toMatchObject([
       { jobType: 'replicate', complete: true, replicate: { objects: 1, bytesTransferred: 1 } },
     ]);
     // The check at the start, and the job.
     expect(state.closed).toBe(2);
+  });
+});
+
+const reading = (asked: JobRight[], denied: (right: JobRight) => boolean): DecideForAsker => {
+  return (_asker, right) => {
+    asked.push(right);
+    return Promise.resolve(denied(right) ? 'denied' : 'allowed');
+  };
+};
+
+describe('the rights of a job that replicates, at each version', () => {
+  it('send what the asker may read alone', async () => {
+    const asked: JobRight[] = [];
+    const decide = reading(asked, ({ resource }) => resource === 'bucket/secret');
+    const { layer, write, jobs, run, sent, last, time } = await replicationTest({ decide });
+    for (const name of ['a', 'a', 'secret', 'tags']) await write(name, '1');
+    time.now += 1;
+    await layer.deleteObject('bucket', 'tags');
+    await jobs.start(definition(), 'ann', asker);
+    await run();
+    expect(sent).toEqual(expect.arrayContaining(['a 1', 'tags 1', 'tags marker']));
+    expect(sent.join(' ')).not.toContain('secret');
+    expect(await last()).toMatchObject({ failed: 1, failure: { key: 'secret' } });
+    const named = (resource: string) => asked.filter((one) => one.resource === resource).map(({ action }) => action);
+    expect(named('bucket/a')).toEqual([
+      's3:GetObjectVersion',
+      's3:GetObjectVersionTagging',
+      's3:GetObject',
+      's3:GetObjectTagging',
+    ]);
+    expect(named('bucket')).toEqual(['s3:ListBucketVersions']);
+    expect(named('bucket/secret')).toEqual(['s3:GetObject']);
+  });
+
+  it('fetch what the asker may write alone, under its name here', async () => {
+    const asked: JobRight[] = [];
+    const decide = reading(asked, ({ action, resource }) =>
+      [`s3:PutObject bucket/in/locked`, 's3:ReplicateDelete bucket/in/kept'].includes(`${String(action)} ${resource}`),
+    );
+    const { jobs, run, remote, last } = await replicationTest({ decide });
+    const fetched: string[] = [];
+    const version = { versionId: 'null', isLatest: true, deleteMarker: false, size: 1, modified: 1, etag: 'e' };
+    const versions = [
+      { ...version, key: 'kept', deleteMarker: true },
+      { ...version, key: 'locked' },
+      { ...version, key: 'open' },
+    ];
+    Object.assign(remote, {
+      list: () => Promise.resolve({ versions }),
+      fetch: (_version: BatchVersion, targetKey: string) => {
+        fetched.push(targetKey);
+        return Promise.resolve('changed');
+      },
+    });
+    const there = '{bucket: there, endpoint: "http://h:1", credentials: {accessKey: AK, secretKey: hush}}';
+    const text = `replicate: {apiVersion: v1, source: ${there}, target: {bucket: bucket, prefix: in}}`;
+    await jobs.start(text, 'ann', asker);
+    await run();
+    expect(fetched).toEqual(['in/open']);
+    expect(await last()).toMatchObject({ objects: 1, failed: 2 });
+  });
+
+  it('end the job where the credentials end', async () => {
+    const { write, jobs, run, sent, last } = await replicationTest({ decide: () => Promise.resolve('gone') });
+    await write('a', '1');
+    await jobs.start(definition(), 'ann', asker);
+    await run();
+    expect(sent).toEqual([]);
+    expect(await last()).toMatchObject({ ended: expect.any(Number) as number, failed: 1 });
   });
 });

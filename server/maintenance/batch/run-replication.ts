@@ -7,7 +7,8 @@ import { MaintenanceError } from '../maintenance-error.ts';
 import { matchesFacts, matchesPairs } from './batch-filter.ts';
 import { type BatchCounts, type BatchJob, isOfTheStores } from './batch-jobs.ts';
 import type { BatchRemote, BatchVersion, Transfer } from './batch-remote.ts';
-import type { ReplicateDefinition } from './replicate-definition.ts';
+import { keyBelow, type ReplicateDefinition } from './replicate-definition.ts';
+import { type RequireOfAsker, rightsToFetch, rightsToSend } from './job-rights.ts';
 import { conditionHeaders } from './condition-headers.ts';
 
 interface ReplicationOptions {
@@ -15,6 +16,7 @@ interface ReplicationOptions {
   readonly remote: BatchRemote;
   readonly job: BatchJob;
   readonly definition: ReplicateDefinition;
+  readonly require: RequireOfAsker;
   readonly signal: AbortSignal;
   readonly passed: (read: number, changed: number) => Promise<void>;
   readonly checkpoint: (progress: BatchCounts & Pick<BatchJob, 'after' | 'failure'>) => Promise<boolean>;
@@ -113,10 +115,11 @@ class ReplicationWalk {
   }
 
   async #transfer(version: BatchVersion): Promise<void> {
-    const { definition, job, passed, signal } = this.#options;
+    const { definition, job, passed, require, signal } = this.#options;
     if (!matchesFacts(definition.filter, version, job.started)) return;
     await passed(0, 1);
     try {
+      await require((definition.direction === 'send' ? rightsToSend : rightsToFetch)(definition, version));
       this.#count(version, await this.#attempts(() => this.#transferred(version)));
     } catch (error) {
       if (error instanceof MaintenanceError || (!isOfRemote(error) && isOfTheStores(error))) throw error;
@@ -189,10 +192,6 @@ class ReplicationWalk {
 /** Reports if the other server failed, and not a store of this one. */
 function isOfRemote(error: unknown): boolean {
   return error instanceof Error && error.name === 'DeliveryError';
-}
-
-function keyBelow(prefix: string, key: string): string {
-  return prefix === '' || prefix.endsWith('/') ? `${prefix}${key}` : `${prefix}/${key}`;
 }
 
 function codeOf(error: unknown): string | undefined {
