@@ -3,7 +3,7 @@ import { certManager, peers, monitoring, programFields } from './kubernetes-fiel
 import { duration, keyName, localHost, objectName, port, imageRule, isOneBundle } from './fields.ts';
 import { keystore, keystoreKinds, type Keystore } from './keystore.ts';
 import { celGiven, given, type Rules } from './rule.ts';
-import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from './volume-fields.ts';
+import { celSameVolume, sameVolume } from './volume-fields.ts';
 
 const path = z.string().min(1).max(512);
 
@@ -195,13 +195,6 @@ export const kmsConfigRules: Rules<KMSConfigSpec> = {
         keystore.files === undefined ||
         old.keystore.files === undefined ||
         sameVolume(keystore.files, old.keystore.files),
-    },
-    {
-      field: 'spec.keystore.files.size',
-      message: 'keystore.files.size may only grow: a volume cannot shrink',
-      cel: `!has(self.keystore.files) || !has(oldSelf.keystore.files) || ${celNoSmaller('keystore.files')}`,
-      holds: ({ keystore: { files } }, { keystore: { files: before } }) =>
-        files === undefined || before === undefined || noSmaller(files, before),
     },
   ],
 };

@@ -42,7 +42,9 @@ export function largerQuantity(first: string, second: string): string {
 export const volumeFields = {
   size: byteQuantity
     .optional()
-    .describe('Size of the volume, e.g. 100Gi; needed in a cluster. It may grow, never shrink.'),
+    .describe(
+      'Size of the volume, e.g. 100Gi; needed in a cluster. It may grow. A smaller size takes back a growth that did not happen; a volume never shrinks.',
+    ),
   path: z.string().min(1).max(4096).optional().describe('Folder on this machine, for the local runtime only.'),
   storageClassName: coreObjectName
     .optional()
@@ -75,17 +77,4 @@ export function celSameVolume(at: string): string {
     optional('existingClaim'),
     `self.${at}.accessMode == oldSelf.${at}.accessMode`,
   ].join(' && ');
-}
-
-/** Reports whether a change keeps or enlarges the volume: a claim never shrinks. */
-export function noSmaller(now: VolumeFields, before: VolumeFields): boolean {
-  return now.size === undefined || before.size === undefined || largerQuantity(now.size, before.size) === now.size;
-}
-
-/** Answers `noSmaller` in CEL, with `at` as in `celSameVolume`. */
-export function celNoSmaller(at: string): string {
-  return (
-    `!has(self.${at}.size) || !has(oldSelf.${at}.size) || ` +
-    `quantity(self.${at}.size).compareTo(quantity(oldSelf.${at}.size)) >= 0`
-  );
 }

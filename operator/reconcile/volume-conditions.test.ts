@@ -82,6 +82,14 @@ describe('a volume whose claim was deleted while a pod uses it', () => {
   });
 });
 
+it('a growth that was taken back is no fault, and is told', () => {
+  const { conditions, all } = said([{ ...volume('taken-back'), asked: '200Gi' }]);
+  expect(conditions).toEqual(['Ready=True Ready', 'VolumeResizing=False GrowthTakenBack']);
+  expect(all[1]?.message).toMatch(
+    /^PersistentVolumeClaim data-demo-server-0 has 100Gi, as was asked; .* asks for 200Gi still/,
+  );
+});
+
 it('a volume that is larger than asked is no fault, and is told', () => {
   const { conditions, all } = said([{ ...volume('cannot-shrink'), asked: '50Gi' }]);
   expect(conditions).toEqual(['Ready=True Ready', 'VolumeResizing=False CannotShrink']);

@@ -27,7 +27,7 @@ export function withVolumes(
   const deleted = running?.deletedClaims ?? [];
   if (deleted.length > 0) return { conditions: withDeletedClaims(found, deleted), againMs: undefined };
   const volumes = running?.resizing ?? [];
-  const growing = volumes.filter(({ state }) => state !== 'cannot-shrink').toSorted(failedFirst);
+  const growing = volumes.filter(({ state }) => !isSettled(state)).toSorted(failedFirst);
   const [first] = growing;
   if (first === undefined) return { conditions: [...found, ...kept(volumes)], againMs: undefined };
   const reason = reasons[first.state];
@@ -57,13 +57,21 @@ function withDeletedClaims(found: readonly ConditionUpdate[], claims: readonly s
 
 /** A volume that is larger than requested is no problem; the condition explains why it stays as it is. */
 function kept(volumes: readonly ResizingVolume[]): readonly ConditionUpdate[] {
-  if (volumes.length === 0) return [];
-  const message = volumes
-    .map(({ claim, has, asked }) => `PersistentVolumeClaim ${claim} keeps its ${has}, though ${asked} was asked`)
-    .join('; ');
-  return [
-    { type: 'VolumeResizing', status: 'False', reason: 'CannotShrink', message: `${message}: a volume cannot shrink` },
+  const [first] = volumes;
+  if (first === undefined) return [];
+  const larger = volumes.filter(({ state }) => state === 'cannot-shrink');
+  const back = volumes.filter(({ state }) => state === 'taken-back');
+  const messages = [
+    ...(larger.length === 0 ? [] : [`${larger.map(describe).join('; ')}: a volume cannot shrink`]),
+    ...back.map(describe),
   ];
+  const reason = larger.length === 0 ? reasons['taken-back'] : reasons['cannot-shrink'];
+  return [{ type: 'VolumeResizing', status: 'False', reason, message: messages.join('; ') }];
+}
+
+/** Reports whether nothing more happens to a volume in this state. */
+function isSettled(state: ResizingVolume['state']): boolean {
+  return state === 'cannot-shrink' || state === 'taken-back';
 }
 
 const reasons = {
@@ -71,6 +79,7 @@ const reasons = {
   'waits-for-pod': 'FileSystemResizePending',
   growing: 'Resizing',
   'cannot-shrink': 'CannotShrink',
+  'taken-back': 'GrowthTakenBack',
 } as const satisfies Readonly<Record<ResizingVolume['state'], string>>;
 
 function describe({ claim, has, asked, state, message }: ResizingVolume): string {
@@ -79,11 +88,17 @@ function describe({ claim, has, asked, state, message }: ResizingVolume): string
   const see = `kubectl describe pvc ${claim}`;
   switch (state) {
     case 'failed':
-      return `${size}, which failed${words}; correct what the storage driver says (${see}): it is tried again`;
+      return `${size}, which failed${words}; correct what the storage driver says (${see}): it is tried again; or set the size back`;
     case 'waits-for-pod':
       return `${size}: the volume has grown, its file system has not; some drivers need a restart (annotation ${restartAnnotation})`;
-    case 'growing':
     case 'cannot-shrink':
+      return `PersistentVolumeClaim ${claim} keeps its ${has}, though ${asked} was asked`;
+    case 'taken-back':
+      return (
+        `PersistentVolumeClaim ${claim} has ${has}, as was asked; the claim itself asks for ${asked} still, which Kubernetes takes back only ` +
+        'to a size above that of the volume'
+      );
+    case 'growing':
       return `${size}: it waits for the storage driver; where nothing happens, ${see} and its StorageClass tell why`;
     default:
       return state satisfies never;

@@ -4,7 +4,7 @@ import { celGiven, given, type Rules } from '../rule.ts';
 import { targetRules } from './target-fields.ts';
 import { tierRules, tierTransitions } from './tier-fields.ts';
 import type { TenantSpec } from '../tenant.ts';
-import { celNoSmaller, celSameVolume, noSmaller, sameVolume } from '../volume-fields.ts';
+import { celSameVolume, sameVolume } from '../volume-fields.ts';
 
 // Settings of identity providers have their own rule, which names the field to use.
 const serverSettings = settings.filter(({ scope }) => scope !== 'per-provider').map(({ name }) => name);
@@ -196,12 +196,6 @@ export const tenantRules: Rules<TenantSpec> = {
       message: 'storageClassName, accessMode and existingClaim may not change: what is stored would stay behind',
       cel: celSameVolume('storage'),
       holds: (spec, old) => sameVolume(spec.storage, old.storage),
-    },
-    {
-      field: 'spec.storage.size',
-      message: 'storage.size may only grow: a volume cannot shrink',
-      cel: celNoSmaller('storage'),
-      holds: (spec, old) => noSmaller(spec.storage, old.storage),
     },
   ],
 };

@@ -71,7 +71,7 @@ export interface ResizingVolume {
   /** Sizes as quantities of Kubernetes. */
   readonly has: string;
   readonly asked: string;
-  readonly state: 'growing' | 'waits-for-pod' | 'failed' | 'cannot-shrink';
+  readonly state: 'growing' | 'waits-for-pod' | 'failed' | 'cannot-shrink' | 'taken-back';
   /** Message of the cluster. */
   readonly message?: string;
 }

@@ -126,10 +126,37 @@ describe('a claim whose volume', () => {
       { ...size, state: 'failed' },
     ]);
   });
-  it.each([{ capacity: { storage: '10Gi' } }, { capacity: { storage: '10240Mi' } }, { phase: 'Pending' }])(
-    'has its size, or is not there, needs nothing: %j',
-    (status) => expect(resizingVolumes(exampleServer(), grown(status))).toEqual([]),
+  it.each([
+    { capacity: { storage: '10Gi' } },
+    { capacity: { storage: '16Gi' } },
+    { capacity: { storage: '10240Mi' } },
+    { phase: 'Pending' },
+  ])('has its size, or is not there, needs nothing: %j', (status) =>
+    expect(resizingVolumes(exampleServer(), grown(status))).toEqual([]),
   );
+  it('did not grow, and is asked for its own size again, needs nothing more, and is told', () => {
+    const failed = { capacity: { storage: '10Gi' }, ...is('ControllerResizeError', 'no space left') };
+    expect(resizingVolumes(exampleServer(), grown(failed, '20Gi'))).toEqual([
+      { claim: 'data-demo-0', has: '10Gi', asked: '20Gi', state: 'taken-back' },
+    ]);
+    expect(growths(exampleServer(), grown(failed, '20Gi'))).toEqual([]);
+  });
+  it('did not grow, and is asked for less growth, asks for less', () => {
+    expect(growths(exampleServer(), grown({ capacity: { storage: '5Gi' } }, '20Gi'))).toEqual([
+      {
+        claim: 'data-demo-0',
+        patch: { spec: { resources: { requests: { storage: '10Gi' } } } },
+        from: '20Gi',
+        to: '10Gi',
+        isReduction: true,
+      },
+    ]);
+  });
+  it('did not grow, and is larger than asked for, keeps its size', () => {
+    expect(resizingVolumes(exampleServer(), grown({ capacity: { storage: '15Gi' } }, '20Gi'))).toEqual([
+      { claim: 'data-demo-0', has: '15Gi', asked: '10Gi', state: 'cannot-shrink' },
+    ]);
+  });
   it('is larger than its resource asks for keeps its size', () => {
     expect(resizingVolumes(exampleServer(), grown({ capacity: { storage: '20Gi' } }, '20Gi'))).toEqual([
       { claim: 'data-demo-0', has: '20Gi', asked: '10Gi', state: 'cannot-shrink' },

@@ -19,23 +19,27 @@ const claimStatus = z.object({
 const claim = z.object({ spec: claimSpec, status: claimStatus.default({ conditions: [] }) });
 const template = z.object({ metadata: z.object({ name: z.string() }), spec: claimSpec });
 
-/** A request for a larger volume. */
+/** Another size for a claim: a larger one, or a smaller one that takes a growth back. */
 interface Growth {
   readonly claim: string;
   readonly patch: Json;
   readonly from: string;
   readonly to: string;
+  readonly isReduction: boolean;
 }
 
 /**
  * Answers the claims that are smaller than the workload asks for. The templates of a StatefulSet never change, so the operator changes the
- * claims themselves. Kubernetes cannot shrink a claim.
+ * claims themselves. Kubernetes cannot shrink a claim. It lets a growth that did not happen be reduced, to a size above that of the volume.
+ *
+ * @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#recovering-from-failure-when-expanding-volumes
  */
 export function growths(workload: Workload, claims: readonly KubeObject[]): readonly Growth[] {
-  return sizes(workload, claims).flatMap(({ claim: name, has, wanted }): Growth[] => {
-    if (largerQuantity(has, wanted) === has) return [];
+  return sizes(workload, claims).flatMap(({ claim: name, has, wanted, capacity }): Growth[] => {
+    const isReduced = capacity !== undefined && isLess(capacity, wanted) && isLess(wanted, has);
+    if (!isLess(has, wanted) && !isReduced) return [];
     const patch = { spec: { resources: { requests: { storage: wanted } } } };
-    return [{ claim: name, patch, from: has, to: wanted }];
+    return [{ claim: name, patch, from: has, to: wanted, isReduction: isReduced }];
   });
 }
 
@@ -44,12 +48,11 @@ export function resizingVolumes(
   workload: Workload | undefined,
   claims: readonly KubeObject[],
 ): readonly ResizingVolume[] {
-  const larger = workload === undefined ? [] : sizes(workload, claims);
+  const kept = (workload === undefined ? [] : sizes(workload, claims)).flatMap(keptVolume);
+  const isKept = new Set(kept.map((volume) => volume.claim));
   return [
-    ...claims.flatMap((live) => growing(live) ?? []),
-    ...larger.flatMap(({ claim: name, has, wanted }): ResizingVolume[] =>
-      largerQuantity(wanted, has) === wanted ? [] : [{ claim: name, has, asked: wanted, state: 'cannot-shrink' }],
-    ),
+    ...claims.filter(({ metadata }) => !isKept.has(metadata.name)).flatMap((live) => growing(live) ?? []),
+    ...kept,
   ].sort((a, b) => a.claim.localeCompare(b.claim, 'en', { numeric: true }));
 }
 
@@ -70,19 +73,42 @@ export function deletedClaims(claims: readonly KubeObject[], pods: readonly Kube
     .sort();
 }
 
+/** Answers a volume that keeps its size, since the workload asks for no more than that. The claim may still ask for a growth that was taken back. */
+function keptVolume({ claim: name, has, wanted, capacity = has }: SizedClaim): ResizingVolume[] {
+  // A growth is under way, is reduced, or there is none. Storage may give more than a claim asks for.
+  if (!isLess(wanted, has) || isLess(capacity, wanted)) return [];
+  const kept = isLess(capacity, has) ? capacity : has;
+  if (isLess(wanted, kept)) return [{ claim: name, has: kept, asked: wanted, state: 'cannot-shrink' }];
+  return [{ claim: name, has: kept, asked: has, state: 'taken-back' }];
+}
+
+interface SizedClaim {
+  readonly claim: string;
+  /** The size that the claim asks for. */
+  readonly has: string;
+  /** The size that the workload asks for. */
+  readonly wanted: string;
+  /** The size of the volume; undefined before there is one. */
+  readonly capacity: string | undefined;
+}
+
+function isLess(a: string, b: string): boolean {
+  return largerQuantity(a, b) !== a;
+}
+
 /** Answers the claims of the workload's own mounts, with the requested and the wanted size. */
-function sizes(workload: Workload, claims: readonly KubeObject[]) {
+function sizes(workload: Workload, claims: readonly KubeObject[]): readonly SizedClaim[] {
   return workload.mounts.flatMap((mount) => {
     if (mount.kind !== 'volume' || mount.claim.kind === 'existing') return [];
     const shared = mount.claim.kind === 'shared' ? sharedClaimName(workload.name, mount.name) : undefined;
     const name = new RegExp(`^${shared ?? `${mount.name}-${workload.name}-[0-9]+`}$`);
     return claims
       .filter(({ metadata }) => name.test(metadata.name) && metadata.deletionTimestamp === undefined)
-      .map((live) => ({
-        claim: live.metadata.name,
-        has: claim.parse(live).spec.resources.requests.storage,
-        wanted: sizeOf(mount),
-      }));
+      .map((live) => {
+        const { spec, status } = claim.parse(live);
+        const has = spec.resources.requests.storage;
+        return { claim: live.metadata.name, has, wanted: sizeOf(mount), capacity: status.capacity?.storage };
+      });
   });
 }
 

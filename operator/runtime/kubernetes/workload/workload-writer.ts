@@ -259,17 +259,20 @@ function filesInUse(workload: string, caches: RuntimeCaches, namespace: string):
 
 async function grow(workload: Workload, { api, caches, namespace, log }: WorkloadWriterOptions) {
   const claims = caches.persistentVolumeClaims;
-  for (const { claim, patch, from, to } of growths(workload, claims.ofWorkload(namespace, workload.name))) {
+  for (const { claim, patch, from, to, isReduction } of growths(
+    workload,
+    claims.ofWorkload(namespace, workload.name),
+  )) {
     try {
       claims.wrote(await api.patch(claims.type, namespace, claim, patch));
-      log.info({ namespace, claim, from, to }, 'a volume grows');
+      log.info({ namespace, claim, from, to }, 'a claim asks for another size');
     } catch (error) {
       // The storage class may not allow growth. The other steps must go on.
       if (!(error instanceof KubeError) || error.status === undefined || error.status >= 500) throw error;
-      return (
-        `PersistentVolumeClaim ${claim} has ${from}, and ${to} was asked: ${error.message}; ` +
-        'let its StorageClass grow volumes (allowVolumeExpansion: true)'
-      );
+      const what = `PersistentVolumeClaim ${claim} has ${from}, and ${to} was asked: ${error.message}; `;
+      return isReduction
+        ? `${what}set the size to ${from} again, or to that of the volume`
+        : `${what}let its StorageClass grow volumes (allowVolumeExpansion: true), or set the size back`;
     }
   }
   return undefined;

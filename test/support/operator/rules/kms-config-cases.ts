@@ -160,12 +160,6 @@ export const kmsConfigCases: RuleCases = {
   ],
   badChanges: [
     {
-      title: 'a smaller volume of keys',
-      from: { ...files, keystore: { files: { size: '1Gi' } } },
-      to: { ...files, keystore: { files: { size: '1G' } } },
-      message: 'keystore.files.size may only grow',
-    },
-    {
       title: 'another kind of keystore',
       from: files,
       to: { ...files, keystore: { azure } },
