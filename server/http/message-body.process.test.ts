@@ -1,4 +1,5 @@
 import { connect, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BodyMemory, sharedBodyMemory } from '../../platform/body-memory.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -92,6 +93,97 @@ describe('the body of a request that announces an empty one', () => {
   ])('is empty when it is read %s', async (_, handle) => {
     const request = 'PUT /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
     expect(await sendRaw(await serve(handle), request)).toMatchObject({ status: 200, body: '0 bytes' });
+  });
+});
+
+/** Sends a body as clients do that read the answer only once they have sent all. */
+async function sendAll(url: string, size: number): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const sent = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<never>();
+  socket.on('error', failed.reject);
+  socket.on('close', () => failed.reject(new Error('the connection was closed before all was sent')));
+  socket.pause();
+  socket.write(`PUT /b/k HTTP/1.1\r\nHost: test\r\nAuthorization: x\r\nContent-Length: ${size}\r\n\r\n`);
+  socket.write(Buffer.alloc(size), () => sent.resolve());
+  await Promise.race([sent.promise, failed.promise]);
+  failed.promise.catch(() => undefined);
+  const answer = await text(socket);
+  return answer.slice(0, answer.indexOf('\r\n'));
+}
+
+const refusing = (read: (body: Parameters<RequestHandler>[0]['body']) => Promise<unknown>): RequestHandler => {
+  return async ({ body }) => {
+    await read(body);
+    return { status: 507, headers: {}, body: { kind: 'empty' } };
+  };
+};
+
+const failLater = (body: Parameters<RequestHandler>[0]['body'], take: () => Promise<void> | undefined) => {
+  const first = Promise.withResolvers<void>();
+  void body
+    .pipe(() => {
+      first.resolve();
+      return take();
+    })
+    .catch(() => undefined);
+  return first.promise;
+};
+const failAfter = async (ms: number) => {
+  await new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+  throw new Error('no room');
+};
+
+function refuseSecond(): () => undefined {
+  let chunks = 0;
+  return () => {
+    chunks += 1;
+    if (chunks > 1) throw new Error('no room');
+    return undefined;
+  };
+}
+
+describe('the rest of a body whose reader has failed', () => {
+  it.each<[string, Parameters<typeof refusing>[0]]>([
+    [
+      'between two chunks',
+      async (body) => {
+        const chunks = chunksOf(body);
+        await chunks.next();
+        await chunks.return(undefined);
+      },
+    ],
+    ['and would refuse the next chunk', (body) => failLater(body, refuseSecond())],
+    ['while it keeps a chunk', (body) => failLater(body, () => new Promise<void>(() => undefined))],
+    ['and lets go of its chunk after the answer', (body) => failLater(body, () => failAfter(150))],
+  ])('is read where it failed %s, so that the client sees the answer', async (_, read) => {
+    // More than the system buffers, and less than is read of a refused body.
+    expect(await sendAll(await serve(refusing(read)), 16 * 1024 * 1024)).toBe('HTTP/1.1 507 Insufficient Storage');
+  });
+
+  it('is read where it is small, so that the connection serves the next request', async () => {
+    const size = 240 * 1024;
+    let requests = 0;
+    const url = await serve(async ({ body }) => {
+      requests += 1;
+      if (requests === 1) {
+        const chunks = chunksOf(body);
+        await chunks.next();
+        await chunks.return(undefined);
+      }
+      return { status: requests === 1 ? 507 : 200, headers: {}, body: { kind: 'empty' } };
+    });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`PUT /b/k HTTP/1.1\r\nHost: test\r\nContent-Length: ${size}\r\n\r\n`);
+    socket.write(Buffer.alloc(1024));
+    socket.once('data', () => {
+      socket.write(Buffer.alloc(size - 1024));
+      socket.write('GET /b/k HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n');
+    });
+    const answers = await text(socket);
+    expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 507', 'HTTP/1.1 200']);
   });
 });
 

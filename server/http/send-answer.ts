@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './contract/request.ts';
 import { hostId } from '../s3/answers.ts';
-import { finishUnread, hasUnreadBody } from './message-body.ts';
+import { discardSmallBody, finishUnread, hasUnreadBody } from './message-body.ts';
 import type { Chunks } from '../../platform/chunks.ts';
 import { once } from 'node:events';
 
@@ -122,6 +122,7 @@ async function sendBytes(
     response.writeHead(status, head);
     return finishUnread(message, response, bytes);
   }
+  discardSmallBody(message);
   response.writeHead(status, head);
   if (bytes.length === 0) response.end();
   else if (bytes.length <= maxJoinedBytes) response.end(bytes.toString('latin1'), 'latin1');
