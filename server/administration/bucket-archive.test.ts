@@ -291,3 +291,75 @@ describe('an archive of buckets', () => {
     expect(asked).toEqual(expect.arrayContaining(['s3:PutBucketLogging a-bucket', 's3:PutObject z-logs/of-a/ true']));
   });
 });
+
+/** Tags and a default encryption of `plain`, as MinIO writes them. */
+const archive = [
+  entry('plain/tagging.xml', '<Tagging><TagSet><Tag><Key>team</Key><Value>theirs</Value></Tag></TagSet></Tagging>'),
+  entry(
+    'plain/bucket-encryption.xml',
+    '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>',
+  ),
+];
+
+describe('an import while another administrator changes the bucket', () => {
+  it('keeps each setting that the archive does not hold, also one that is set during the import', async () => {
+    const layer = await store();
+    await layer.putBucketVersioning('plain', { status: 'Enabled' });
+    await layer.putBucketCharges('plain', { payer: 'Requester' });
+    await layer.putBucketTags('plain', { team: 'mine', color: 'red' });
+    let isChanged = false;
+    const meanwhile = async () => {
+      if (isChanged) return;
+      isChanged = true;
+      await layer.putBucketCors('plain', cors);
+      await layer.putPublicAccessBlock('plain', blocked);
+      await layer.putBucketQuota('plain', 1_000);
+      await layer.putBucketLogging('plain', { targetBucket: 'photos', targetPrefix: 'logs/' });
+    };
+    const report = await importBuckets(layer, archive, { ...options, require: meanwhile });
+    expect(report).toEqual({ plain: { tagging: isSet, sse: isSet } });
+    // What the archive holds is as it says.
+    expect(await layer.getBucketTags('plain')).toEqual({ team: 'theirs' });
+    expect(await layer.getBucketEncryption('plain')).toEqual({ scheme: 'SSE-S3' });
+    expect(await layer.getBucketVersioning('plain')).toEqual({ status: 'Enabled' });
+    expect(await layer.getBucketCharges('plain')).toEqual({ payer: 'Requester' });
+    expect(await layer.getBucketCors('plain')).toEqual(cors);
+    expect(await layer.getPublicAccessBlock('plain')).toEqual(blocked);
+    expect(await layer.getBucketQuota('plain')).toMatchObject({ bytes: 1_000 });
+    expect(await layer.getBucketLogging('plain')).toMatchObject({ targetPrefix: 'logs/' });
+  });
+
+  it('keeps what the bucket blocks, which an archive of MinIO cannot hold', async () => {
+    const layer = await store();
+    await layer.putBucketEncryption('plain', { scheme: 'none', blocked: ['SSE-C'] });
+    expect(await importBuckets(layer, archive, options)).toMatchObject({ plain: { sse: isSet } });
+    expect(await layer.getBucketEncryption('plain')).toEqual({ scheme: 'SSE-S3', blocked: ['SSE-C'] });
+  });
+
+  it('takes from the archive what it says of blocked types', async () => {
+    const [layer, other] = [await store(), await store()];
+    await layer.putBucketEncryption('plain', { scheme: 'SSE-S3', blocked: ['NONE'] });
+    await other.putBucketEncryption('plain', { scheme: 'SSE-S3', blocked: ['SSE-C'] });
+    const entries = await readZip(await exportBuckets(layer, 'plain', now), limits);
+    await importBuckets(other, entries, options);
+    expect(await other.getBucketEncryption('plain')).toEqual({ scheme: 'SSE-S3', blocked: ['NONE'] });
+  });
+
+  it('reports an encryption that changes under it, and leaves it', async () => {
+    const layer = await store();
+    const read = layer.getBucketEncryption.bind(layer);
+    const raced = {
+      ...layer,
+      getBucketEncryption: async (bucket: string) => {
+        const before = await read(bucket);
+        await layer.putBucketEncryption(bucket, { scheme: 'none', blocked: ['SSE-C'] });
+        return before;
+      },
+    };
+    const report = await importBuckets(raced, archive, options);
+    expect(report).toMatchObject({
+      plain: { tagging: isSet, sse: { isSet: false, error: expect.stringContaining('Nothing was changed') as string } },
+    });
+    expect(await read('plain')).toEqual({ scheme: 'none', blocked: ['SSE-C'] });
+  });
+});

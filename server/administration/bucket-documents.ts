@@ -114,6 +114,9 @@ export type ImportingBuckets = Pick<
   ObjectLayer,
   | 'createBucket'
   | 'headBucket'
+  | 'getSettingTag'
+  | 'expecting'
+  | 'getBucketEncryption'
   | 'putBucketPolicy'
   | 'putBucketTags'
   | 'putBucketEncryption'
@@ -152,7 +155,15 @@ export function documentWriters(
       return objects.putBucketPolicy(bucket, text);
     },
     tags: (content) => objects.putBucketTags(bucket, parseTagging(content)),
-    encryption: (content) => objects.putBucketEncryption(bucket, parseBucketEncryption(content)),
+    encryption: async (content) => {
+      const wanted = parseBucketEncryption(content);
+      const seen = await objects.getSettingTag(bucket, 'encryption');
+      const { blocked, bucketKey } = (await objects.getBucketEncryption(bucket)) ?? {};
+      // MinIO has neither: its archive does not say that there is none.
+      const kept = { ...(blocked && { blocked }), ...(bucketKey !== undefined && { bucketKey }) };
+      const expecting = objects.expecting({ setting: 'encryption', ifMatch: [seen] });
+      return expecting.putBucketEncryption(bucket, { ...kept, ...wanted });
+    },
     cors: (content) => objects.putBucketCors(bucket, parseCors(content)),
     versioning: (content) => objects.putBucketVersioning(bucket, parseVersioning(content)),
     objectLock: (content) => objects.putObjectLockConfiguration(bucket, parseObjectLockConfiguration(content)),
