@@ -92,6 +92,36 @@ describe('attaching', () => {
     expect(await test.identities.attached({ kind: 'group', name: 'staff' })).toEqual(['readonly']);
   });
 
+  // Their requests say nothing of what the client has read: see the decision 0070.
+  it.each([
+    ['set-user-or-group-policy', 'set-user-or-group-policy?policyName=readonly,diagnostics&userOrGroup=ann', undefined],
+    ['add-user with policies', 'add-user?accessKey=ann', { policy: 'readonly,diagnostics' }],
+  ])('of older clients overwrites what another session attached meanwhile: %s', async (_, call, sealed) => {
+    await test.identities.attach(ann, ['readonly']);
+    // One session has read the list. Another one attaches a policy before it writes.
+    await change('attach', { policies: ['writeonly'], user: 'ann' });
+    expect((await test.call('root', 'PUT', call, sealed === undefined ? {} : { sealed })).status).toBe(200);
+    expect(await test.identities.attached(ann)).toEqual(['readonly', 'diagnostics']);
+  });
+
+  it('in two sessions at once keeps both changes', async () => {
+    await test.identities.attach(ann, ['readonly']);
+    const [one, other] = await Promise.all([
+      change('attach', { policies: ['writeonly'], user: 'ann' }),
+      change('attach', { policies: ['diagnostics'], user: 'ann' }),
+    ]);
+    expect([one.status, other.status]).toEqual([200, 200]);
+    expect((await test.identities.attached(ann)).toSorted()).toEqual(['diagnostics', 'readonly', 'writeonly']);
+  });
+
+  it('keeps the policies of a user whose secret key or status is set', async () => {
+    await test.identities.attach(ann, ['readonly']);
+    for (const sealed of [{ secretKey: 'another-password' }, { status: 'disabled' }, { policy: '' }]) {
+      expect((await test.call('root', 'PUT', 'add-user?accessKey=ann', { sealed })).status).toBe(200);
+    }
+    expect(await test.identities.attached(ann)).toEqual(['readonly']);
+  });
+
   it.each(['admin:AttachUserOrGroupPolicy', 'admin:UpdatePolicyAssociation'])('takes the right %s', async (action) => {
     const sealed = { policies: ['readonly'], user: 'ann' };
     expect((await change('attach', sealed, 'bob')).status).toBe(403);
