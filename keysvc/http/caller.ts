@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { plainAddress } from '../../protocol/policy/ip-range.ts';
 import type { TlsProxies } from '../config/config.ts';
 import { clientIdentity, distrustOf, identityOfLeaf, untrusted, type ClientIdentity } from './client-identity.ts';
 
@@ -85,5 +86,5 @@ function behindProxy(request: IncomingMessage, options: CallerOptions): ClientId
 function forwardedAddress(request: IncomingMessage): string | undefined {
   const header = request.headers['x-forwarded-for'];
   const last = (Array.isArray(header) ? header.join(',') : header)?.split(',').at(-1)?.trim();
-  return last === undefined || isIP(last) === 0 ? undefined : last;
+  return last === undefined || isIP(last) === 0 ? undefined : plainAddress(last);
 }

@@ -50,6 +50,20 @@ export function parseAddress(text: string): IpAddress | undefined {
   return groups !== undefined && isMapped(groups) ? groups.slice(6) : groups;
 }
 
+/**
+ * Returns the IPv4 address of an IPv4 client, however it is written as IPv6: on an IPv6 socket, or by a proxy. Another text is returned as it
+ * is.
+ *
+ * @example
+ * plainAddress('::ffff:a00:1'); // 10.0.0.1
+ */
+export function plainAddress(text: string): string {
+  if (!text.includes(':')) return text;
+  const [high, low, more] = parseAddress(text) ?? [];
+  if (high === undefined || low === undefined || more !== undefined) return text;
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+}
+
 /** The bits before the IPv4 address in `::ffff:10.0.0.1`. */
 const mappedBits = 96;
 

@@ -23,6 +23,11 @@ describe('the source of a request', () => {
     ['a hop of IPv6', '2001:db8:1::5', '2001:db8:2::9', '2001:db8:2::9'],
     ['a hop of IPv6 with a port', '2001:db8:1::5', '[2001:db8:2::9]:443', '2001:db8:2::9'],
     ['a mapped hop', '10.1.2.3', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['a mapped hop in hexadecimal', '10.1.2.3', '::ffff:c633:6401', '198.51.100.1'],
+    ['a mapped hop in capitals', '10.1.2.3', '::FFFF:198.51.100.1', '198.51.100.1'],
+    ['a mapped hop in full', '10.1.2.3', '[0:0:0:0:0:ffff:c633:6401]:443', '198.51.100.1'],
+    ['a trusted mapped hop in hexadecimal', '10.1.2.3', '198.51.100.1, ::ffff:a04:404', '198.51.100.1'],
+    ['a trusted proxy on an IPv6 socket in hexadecimal', '::ffff:a01:203', '198.51.100.1', '198.51.100.1'],
   ])('is right behind %s', (_, peer, header, expected) => {
     expect(via(peer, header)).toBe(expected);
   });

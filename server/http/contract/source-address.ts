@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { contains, parseAddress, parseRange, type IpRange } from '../../../protocol/policy/ip-range.ts';
+import { contains, parseAddress, parseRange, plainAddress, type IpRange } from '../../../protocol/policy/ip-range.ts';
 
 export interface ProxySettings {
   /** Addresses and ranges of trusted proxies. */
@@ -37,11 +37,6 @@ export function createSourceFinder(settings?: ProxySettings): FindSource {
     if (!isTrusted(ranges, direct)) return { address: direct, shared: isPassedOn(headers), encrypted: false };
     return { address: clientBehind(direct, read(headers), ranges), shared: false, encrypted: cameEncrypted(headers) };
   };
-}
-
-/** Returns the IPv4 address of an IPv4 client on an IPv6 socket. */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 
 function isTrusted(ranges: readonly IpRange[], text: string): boolean {
