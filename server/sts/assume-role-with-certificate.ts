@@ -76,6 +76,7 @@ function presented(request: IncomingRequest, settings: ClientCertificateSettings
   const found = request.clientCertificate?.();
   if (found === undefined) throw invalid('the client sent none');
   if (!settings.skipVerify && found.issue !== undefined) throw invalid(`it cannot be verified (${found.issue})`);
+  if (found.certificate.ca) throw invalid('it is the certificate of an authority, and not of a client');
   if (!found.certificate.keyUsage?.includes(clientAuthentication)) {
     throw invalid('its extended key usage does not say client authentication');
   }
