@@ -267,6 +267,16 @@ describe('loadSettings', () => {
     ]);
   });
 
+  it.each(['SVC_ROOT_PASSWORD', 'MINIO_ROOT_PASSWORD', 'MINIO_SECRET_KEY'])(
+    'warns of the password of MinIO in %s',
+    (name) => {
+      expect(load({ SVC_ROOT_USER: 'minioadmin', [name]: 'minioadmin' }).warnings).toEqual([
+        expect.stringContaining('the root password is minioadmin'),
+      ]);
+      expect(load({ SVC_ROOT_USER: 'minioadmin', [name]: 'another-password' }).warnings).toEqual([]);
+    },
+  );
+
   it('warns of variables that no setting has', () => {
     expect(
       load({ ...root, SVC_NONSENSE: 'eu', SVC_IDENTITY_OPENID_COMMENT_X: 'y', SVC_IDENTITY_OPENID_ENABLE_X: 'off' })

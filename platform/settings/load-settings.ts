@@ -105,6 +105,7 @@ export function loadSettings({
     given: givenSettings(reader, suffixesOf('per-target', variables.keys())),
     warnings: [
       ...unknownVariables(variables.keys()).map((name) => `${name} is no setting of Coffer and is ignored`),
+      ...wellKnownRoot(root),
       ...warnings,
     ],
   };
@@ -191,6 +192,12 @@ function readRoot(reader: SettingReader): ServerSettings['root'] {
   const [user, password] = [server.text('ROOT_USER'), server.text('ROOT_PASSWORD')];
   if (user === undefined || password === undefined) reader.problems.push(...missingRoot(reader, user, password));
   return { user: user ?? '', password: password ?? '' };
+}
+
+/** Returns a warning for a root password that everyone knows. Each start logs it until the password is another one. */
+function wellKnownRoot({ password }: ServerSettings['root']): readonly string[] {
+  if (password !== 'minioadmin') return [];
+  return ['the root password is minioadmin, the default of MinIO, which everyone knows: set another SVC_ROOT_PASSWORD'];
 }
 
 /** Reads the settings of maintenance. */
