@@ -91,5 +91,7 @@ describe('access keys', () => {
     const none = { status: 404, value: { Code: 'XMinioAdminNoSuchAccessKey' } };
     expect(await test.call('root', 'GET', 'info-access-key?accessKey=nix')).toMatchObject(none);
     expect(await test.call('root', 'GET', 'temporary-account-info?accessKey=nix')).toMatchObject(none);
+    for (const call of ['info-access-key', 'temporary-account-info'])
+      expect(await test.call('ann', 'GET', `${call}?accessKey=nix`)).toMatchObject(denied);
   });
 });

@@ -81,7 +81,11 @@ async function info(call: AdminCall): Promise<AdminAnswer> {
     return sealed({ AccessKey: accessKey, ...shown, userType: 'Service Account', ...providerFields(account.subject) });
   }
   const credentials = await temporary.find(accessKey);
-  if (credentials === undefined) throw noSuchKey(accessKey);
+  if (credentials === undefined) {
+    // Only a caller with both rights learns it: for others, it is like the key of another owner.
+    for (const action of ['admin:ListServiceAccounts', 'admin:ListTemporaryAccounts']) await call.require(action);
+    throw noSuchKey(accessKey);
+  }
   if (!self) await requireUnlessOwn(call, credentials.principal.subject, 'admin:ListTemporaryAccounts');
   const shown = await shownTemporary(call.services, credentials);
   return sealed({ AccessKey: accessKey, ...shown, userType: 'STS', ...providerFields(credentials.principal.subject) });
@@ -94,7 +98,10 @@ function isKeyItself({ query, principal }: AdminCall): boolean {
 async function temporaryInfo(call: AdminCall): Promise<AdminAnswer> {
   const accessKey = call.required('accessKey');
   const credentials = await call.services.temporary.find(accessKey);
-  if (credentials === undefined) throw noSuchKey(accessKey);
+  if (credentials === undefined) {
+    await call.require('admin:ListTemporaryAccounts');
+    throw noSuchKey(accessKey);
+  }
   await requireUnlessOwn(call, credentials.principal.subject, 'admin:ListTemporaryAccounts');
   return sealed(await shownTemporary(call.services, credentials));
 }

@@ -240,11 +240,22 @@ describe('a service account', () => {
     });
   });
 
-  it('that is none is told apart', async () => {
+  it('that is none is told apart by those who may do this to the keys of others alone', async () => {
     const none = { status: 404, value: { Code: 'XMinioAdminNoSuchAccessKey' } };
-    expect(await info('ann', 'nix')).toMatchObject(none);
-    expect(await update('ann', 'nix', {})).toMatchObject(none);
-    expect(await test.call('ann', 'DELETE', 'delete-service-account?accessKey=nix')).toMatchObject(none);
+    const answers = async (by: string, key: string) => [
+      await info(by, key),
+      await update(by, key, {}),
+      await test.call(by, 'DELETE', `delete-service-account?accessKey=${key}`),
+    ];
+    for (const answer of await answers('root', 'nix')) expect(answer).toMatchObject(none);
+    await test.identities.createServiceAccount({
+      subject: { kind: 'root' },
+      accessKey: 'not-of-ann',
+      secretKey: 'a-secret-key',
+    });
+    const ofAnother = await answers('ann', 'not-of-ann');
+    for (const answer of ofAnother) expect(answer).toMatchObject(denied);
+    expect(await answers('ann', 'nix')).toEqual(ofAnother);
   });
 });
 

@@ -101,8 +101,7 @@ export async function createAccount(
 async function update(call: AdminCall): Promise<AdminAnswer> {
   const accessKey = call.required('accessKey');
   const body = await sealedJsonBody(call, serviceAccountChangeBody);
-  const { subject } = await known(call, accessKey);
-  await requireUnlessOwn(call, subject, 'admin:UpdateServiceAccount');
+  const { subject } = await known(call, accessKey, 'admin:UpdateServiceAccount');
   requireRootForRoot(call, subject);
   const status = given(body.newStatus);
   const change: ServiceAccountChange = {
@@ -130,22 +129,22 @@ async function list(call: AdminCall): Promise<AdminAnswer> {
 }
 
 async function info(call: AdminCall): Promise<AdminAnswer> {
-  const account = await known(call, call.required('accessKey'));
-  await requireUnlessOwn(call, account.subject, 'admin:ListServiceAccounts');
+  const account = await known(call, call.required('accessKey'), 'admin:ListServiceAccounts');
   const { comment, ...shown } = await shownAccount(call.services, account);
   return sealed({ ...shown, ...(isSecondGeneration(call.request.headers['user-agent']) ? { comment } : {}) });
 }
 
 async function remove(call: AdminCall): Promise<AdminAnswer> {
-  const { accessKey, subject } = await known(call, call.required('accessKey'));
-  await requireUnlessOwn(call, subject, 'admin:RemoveServiceAccount');
+  const { accessKey, subject } = await known(call, call.required('accessKey'), 'admin:RemoveServiceAccount');
   requireRootForRoot(call, subject);
   await call.services.identities.removeServiceAccount(accessKey);
   return done;
 }
 
-async function known({ services }: AdminCall, accessKey: string): Promise<ServiceAccount> {
-  const account = await services.identities.serviceAccount(accessKey);
+/** Only a caller with the right learns that there is no such key: for others, it is like the key of another owner. */
+async function known(call: AdminCall, accessKey: string, action: string): Promise<ServiceAccount> {
+  const account = await call.services.identities.serviceAccount(accessKey);
+  await (account === undefined ? call.require(action) : requireUnlessOwn(call, account.subject, action));
   if (account !== undefined) return account;
   throw adminError(
     'XMinioAdminNoSuchAccessKey',
