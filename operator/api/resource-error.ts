@@ -4,6 +4,8 @@ export type ResourceErrorCode =
   | 'Conflict'
   // The API server refuses an object. It refuses the same object again, so only a change of the resource helps.
   | 'ObjectRefused'
+  // The cluster does not know the kind of an object: a program that brings it is not installed.
+  | 'KindUnknown'
   // An object of the name is still being deleted. The deletion ends by itself.
   | 'StillBeingDeleted'
   // A resource cannot be rendered.
@@ -43,6 +45,14 @@ export class ResourceError extends Error {
 }
 
 /** True when an object outside the operator's control is in the way. A retry does not help; the user has to act. */
-export function isConflict(error: unknown): error is ResourceError & { readonly code: 'Conflict' | 'ObjectRefused' } {
-  return error instanceof ResourceError && (error.code === 'Conflict' || error.code === 'ObjectRefused');
+export function isConflict(error: unknown): error is ResourceError & { readonly code: ConflictCode } {
+  return error instanceof ResourceError && conflictCodes.has(error.code);
 }
+
+type ConflictCode = 'Conflict' | 'ObjectRefused' | 'KindUnknown';
+
+const conflictCodes: ReadonlySet<ResourceErrorCode> = new Set<ConflictCode>([
+  'Conflict',
+  'ObjectRefused',
+  'KindUnknown',
+]);

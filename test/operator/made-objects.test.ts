@@ -115,6 +115,22 @@ describe('a cluster without Prometheus and cert-manager', () => {
   });
 });
 
+describe('a cluster without cert-manager', () => {
+  it.each(['Tenant', 'KMSConfig'] as const)('says so of a %s that names an issuer', async (kind) => {
+    const bare = await Stage.set([], { absentResources: ['certificates.cert-manager.io'] });
+    const certManager = { issuerRef: { kind: 'ClusterIssuer', name: 'corporate' } } as const;
+    const resource = { kind, name: 'demo', namespace: 'default' } as const;
+    bare.put(
+      kind === 'Tenant'
+        ? tenant('demo', { tls: { certManager } })
+        : keyService('demo', { certificates: { certManager } }),
+    );
+    await bare.says(resource, 'Stalled', 'KindUnknown');
+    expect(condition(bare.double, resource, 'Stalled')?.message).toMatch(/install cert-manager/);
+    expect(await bare.strike()).toEqual([]);
+  });
+});
+
 const made = [
   'statefulsets.apps',
   'pods',

@@ -110,4 +110,4 @@ export type WorkloadState =
   | { readonly kind: 'stopped' };
 
 export type RefusalReason =
-  'PortInUse' | 'ReplicasUnsupported' | 'StartFailed' | 'Conflict' | 'ObjectRefused' | 'VolumeNotGrown';
+  'PortInUse' | 'ReplicasUnsupported' | 'StartFailed' | 'Conflict' | 'ObjectRefused' | 'KindUnknown' | 'VolumeNotGrown';

@@ -222,8 +222,8 @@ describe('a certificate of cert-manager', () => {
     });
   });
 
-  it('is missing where the cluster has no cert-manager', async () => {
-    expect((await pass(0, [managed])).size).toBe(0);
+  it('is refused by name where the cluster has no cert-manager', async () => {
+    await expect(pass(0, [managed])).rejects.toThrow(/keys-server .* ClusterIssuer corporate .* install cert-manager/);
     expect(writes).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { ResourceError } from '../../../api/resource-error.ts';
 import type { ResourceRef, CertificateNeed, CertificatePart, IssuedCertificate } from '../../contract/workload.ts';
 import type { Cache, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { authorityLabel, certificateLabel, ownerKindLabel, ownerLabel } from '../objects/labels.ts';
@@ -197,10 +198,11 @@ export class CertificateKeeper {
   async #ensureByCertManager(need: CertificateNeed, owner: OwnerReference): Promise<IssuedCertificate | undefined> {
     const { certificates, secrets, writer, namespace, times } = this.#options;
     const cache = certificates();
-    if (cache === undefined) return undefined;
-    const names = certificateNames(need, namespace);
-    await writer.ensure(certificateObject(need, names, namespace, need.validForMs ?? times.leafLifeMs, owner), cache);
     const issued = issuedInSecret(secrets.get(namespace, leafSecretName(need.name)));
+    if (cache !== undefined) {
+      const names = certificateNames(need, namespace);
+      await writer.ensure(certificateObject(need, names, namespace, need.validForMs ?? times.leafLifeMs, owner), cache);
+    } else if (issued === undefined) throw certManagerMissing(need);
     // cert-manager renews by itself, and the change of the Secret is an event.
     if (issued !== undefined) {
       this.#certificates.set(need.name, { need, notAfter: issued.notAfter, until: issued.notAfter });
@@ -225,4 +227,13 @@ export class CertificateKeeper {
     const { secrets, namespace } = this.#options;
     return secretData(secrets.get(namespace, leafSecretName(certificate)));
   }
+}
+
+/** What cert-manager made stays in use when its kinds are gone. Without that nothing can make the certificate. */
+function certManagerMissing({ name, issuer }: CertificateNeed): ResourceError {
+  return new ResourceError(
+    'KindUnknown',
+    `the certificate ${name} is to be made by the ${issuer?.kind ?? 'Issuer'} ${issuer?.name ?? ''} of cert-manager, and the cluster has no Certificate of ` +
+      'cert-manager.io/v1, or does not let the operator read it: install cert-manager, or remove the issuer from the spec',
+  );
 }
