@@ -15,6 +15,8 @@ import type { AccessRequest } from './principal.ts';
  * | lifecycle, tiers    | sets the rules        | removes versions, moves bodies to a tier       | `s3:PutLifecycleConfiguration`, as in AWS                     |
  * | replication         | sets target and rules | sends versions of the bucket                   | `admin:SetBucketTarget`, `s3:PutReplicationConfiguration`     |
  * | console's transfers | each request          | one object each                                | those of the single call                                      |
+ *
+ * docs/decisions/0054-batch-jobs.md says why jobs ask at each version, and settings once.
  */
 type DeferredRights = readonly Right[];
 
