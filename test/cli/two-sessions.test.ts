@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { changeAnonymousAccess } from '../../cli/commands/data/settings/anonymous-policy.ts';
 import { editRule } from '../../cli/commands/lifecycle/rule-options.ts';
 import { editReplicationRule, newReplicationRule } from '../../cli/commands/replication/rule-options.ts';
-import { policySetting, versioningSetting, withVersioning } from '../../cli/s3/bucket-settings.ts';
+import {
+  objectLockSetting,
+  policySetting,
+  versioningSetting,
+  withDefaultRetention,
+  withVersioning,
+} from '../../cli/s3/bucket-settings.ts';
 import { encryptionSetting, withDefaultEncryption } from '../../cli/s3/buckets.ts';
 import type { S3Client, S3Request } from '../../cli/s3/client.ts';
 import { editSetting, type BucketSetting } from '../../cli/s3/edit-setting.ts';
@@ -199,6 +205,37 @@ describe('two sessions at the same time', () => {
     } as unknown as S3Client;
     await expect(editSetting(always, 'bucket', lifecycleSetting, edit)).rejects.toThrow('5 times');
     expect((await test.call('GET', '/bucket?lifecycle')).body).not.toContain('<ID>late</ID>');
+  });
+
+  it('set a default retention on what the other one has set meanwhile', async () => {
+    const test = await testCalls();
+    const body = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+    await test.call('PUT', '/bucket?versioning', { body });
+    const client = clientOf(test);
+    const seen: (string | undefined)[] = [];
+    await editSetting(client, 'bucket', objectLockSetting, (document) =>
+      withDefaultRetention(document, { mode: 'GOVERNANCE', days: 1 }),
+    );
+    const late = {
+      text: async (request: S3Request) => {
+        const answer = await client.text(request);
+        if (request.method === 'GET' && seen.length === 0) {
+          await editSetting(client, 'bucket', objectLockSetting, (document) =>
+            withDefaultRetention(document, { mode: 'COMPLIANCE', years: 2 }),
+          );
+        }
+        return answer;
+      },
+    } as unknown as S3Client;
+    await editSetting(late, 'bucket', objectLockSetting, (document) => {
+      seen.push(document);
+      return withDefaultRetention(document, { mode: 'GOVERNANCE', days: 7 });
+    });
+    // The command has seen what it replaces.
+    expect(seen.map((document) => document?.includes('COMPLIANCE'))).toEqual([false, true]);
+    const stored = (await test.call('GET', '/bucket?object-lock')).body;
+    expect(stored).toContain('<Mode>GOVERNANCE</Mode><Days>7</Days>');
+    expect(stored).not.toContain('Years');
   });
 
   it('send nothing where nothing changes', async () => {
