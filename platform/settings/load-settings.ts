@@ -152,7 +152,7 @@ function readVariables(
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
 ): ReturnType<typeof mergeVariables> {
-  const named = env['SVC_CONFIG_ENV_FILE'] ?? env['MINIO_CONFIG_ENV_FILE'];
+  const named = (env['SVC_CONFIG_ENV_FILE'] ?? env['MINIO_CONFIG_ENV_FILE'])?.trim();
   const path = named === undefined || named === '' ? defaultEnvFile : named;
   let text = '';
   try {

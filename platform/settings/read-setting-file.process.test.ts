@@ -33,6 +33,12 @@ describe('a file of settings', () => {
     expect(readSettingFile('/dev/null')).toBe('');
   });
 
+  it('is refused in another encoding', async () => {
+    const path = join(folder, 'latin-1');
+    await writeFile(path, 'SVC_REGION=München', 'latin1');
+    expect(() => readSettingFile(path)).toThrow('it is not UTF-8');
+  });
+
   it('is named when it is a folder', () => {
     expect(() => loadSettings({ env: { SVC_CONFIG_ENV_FILE: folder } })).toThrow(
       `SVC_CONFIG_ENV_FILE is ${folder}, which cannot be read: it is a folder`,

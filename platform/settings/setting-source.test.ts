@@ -49,9 +49,12 @@ const readSecret = (text: string) => {
 };
 
 describe('a secret in a file', () => {
-  it.each(['root-password', 'root-password\n', 'root-password\r\n', '\uFEFFroot-password\r\n'])('is %j', (text) => {
-    expect(readSecret(text)).toEqual({ value: 'root-password', problems: [] });
-  });
+  it.each(['root-password', 'root-password\n', 'root-password\r\n', 'root-password\n\n', '\uFEFFroot-password\r\n'])(
+    'is %j',
+    (text) => {
+      expect(readSecret(text)).toEqual({ value: 'root-password', problems: [] });
+    },
+  );
 
   it('is refused with a NUL byte', () => {
     expect(readSecret('root-\0password')).toEqual({
@@ -59,6 +62,55 @@ describe('a secret in a file', () => {
       problems: [
         'SVC_ROOT_PASSWORD_FILE names /run/secret, which cannot be read: a NUL byte: the file is damaged, or it is not UTF-8',
       ],
+    });
+  });
+});
+
+const readVariable = (name: string, text: string) => {
+  const reader = new SettingReader({ variables: new Map([[name, text]]), readFile: (path) => `from ${path}` });
+  return { value: reader.read(setting(name.replace(/_FILE$/, ''))), problems: reader.problems };
+};
+
+describe('a variable of the environment', () => {
+  it.each(['eu-west-1\r', 'eu-west-1\n', 'eu-west-1\r\n', ' eu-west-1 \t'])(
+    'is read as a line of a file is, without its end and its blanks: %j',
+    (text) => {
+      expect(readVariable('SVC_REGION', text)).toEqual({ value: 'eu-west-1', problems: [] });
+    },
+  );
+
+  it.each(['\r', '\r\n', '  '])('counts as not set where nothing else is in it: %j', (text) => {
+    expect(readVariable('SVC_ROOT_PASSWORD', text)).toEqual({ value: undefined, problems: [] });
+    expect(readVariable('SVC_REGION', text)).toEqual(readVariable('SVC_REGION', ''));
+  });
+
+  it('is missing where it is needed and only its end is there', () => {
+    const reader = new SettingReader({ variables: new Map([['SVC_REGION', '\r']]), readFile: () => '' });
+    reader.require(setting('SVC_REGION'), '', 'SVC_REGION is missing');
+    expect(reader.problems).toEqual(['SVC_REGION is missing']);
+  });
+
+  it.each(['root-password\r', 'root-password\n', 'root-password\r\n'])('is a secret without its end: %j', (text) => {
+    expect(readVariable('SVC_ROOT_PASSWORD', text)).toEqual({ value: 'root-password', problems: [] });
+  });
+
+  it('is the path of a secret without its end', () => {
+    expect(readVariable('SVC_ROOT_PASSWORD_FILE', '/run/secret\r').value).toBe('from /run/secret');
+  });
+
+  it.each(['root-password ', ' root-password', 'root-password\t\r\n'])(
+    'is refused by name where a secret has a blank at an end, and not shown: %j',
+    (text) => {
+      const problem = 'SVC_ROOT_PASSWORD begins or ends with a blank: remove it, or choose another secret';
+      expect(readVariable('SVC_ROOT_PASSWORD', text)).toEqual({ value: undefined, problems: [problem] });
+      expect(readSecret(text)).toEqual({ value: undefined, problems: [problem.replace('PASSWORD', 'PASSWORD_FILE')] });
+    },
+  );
+
+  it('is refused by name where Node read bytes that are not UTF-8', () => {
+    expect(readVariable('SVC_ROOT_PASSWORD', 'gr\uFFFDn')).toEqual({
+      value: undefined,
+      problems: ['SVC_ROOT_PASSWORD has bytes that are not UTF-8'],
     });
   });
 });

@@ -8,6 +8,13 @@ import { setting } from '../../protocol/settings/table.ts';
 /** A power cut leaves zeros in some file systems, and UTF-16 has them. No variable of a process can hold one. */
 const nulByte = 'a NUL byte: the file is damaged, or it is not UTF-8';
 
+/** What Node makes of each byte that is not UTF-8. */
+const notUtf8 = '\uFFFD';
+
+function withoutLineEnd(text: string): string {
+  return text.replace(/[\r\n]+$/, '');
+}
+
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
 /**
@@ -98,7 +105,7 @@ export class SettingReader {
     const bases = [setting.name, ...setting.aliases];
     const isNamed = bases.some(
       (base) =>
-        (this.#source.variables.get(base + suffix) ?? '') !== '' ||
+        this.#variable(base + suffix) !== undefined ||
         (setting.secret && this.#fileVariable(base, suffix) !== undefined),
     );
     if (!isNamed) this.#report(problem);
@@ -118,19 +125,40 @@ export class SettingReader {
   #find(setting: Setting, suffix: string): { name: string; text: string } | undefined {
     for (const base of [setting.name, ...setting.aliases]) {
       const name = base + suffix;
-      const text = this.#source.variables.get(name);
-      if (text !== undefined && text !== '') return { name, text };
+      const text = this.#variable(name);
+      if (text !== undefined) return this.#checked(setting, name, text);
       const file = setting.secret ? this.#fileVariable(base, suffix) : undefined;
-      if (file !== undefined) return this.#fromFile(file.name, file.path);
+      if (file !== undefined) {
+        const secret = this.#fromFile(file.name, file.path);
+        return secret === undefined ? undefined : this.#checked(setting, secret.name, secret.text);
+      }
     }
+    return undefined;
+  }
+
+  /** Returns a variable as a line of a file is read: without what ends the line, and undefined if nothing is left. */
+  #variable(name: string): string | undefined {
+    const text = withoutLineEnd(this.#source.variables.get(name) ?? '');
+    return text.trim() === '' ? undefined : text;
+  }
+
+  /** Cuts blanks off, as in a file of settings. Those of a secret may belong to it, and nobody sees them, so they are refused. */
+  #checked(setting: Setting, name: string, text: string): { name: string; text: string } | undefined {
+    if (text.includes(notUtf8)) {
+      this.#report(`${name} has bytes that are not UTF-8`);
+      return undefined;
+    }
+    const trimmed = text.trim();
+    if (!setting.secret || trimmed === text) return { name, text: trimmed };
+    this.#report(`${name} begins or ends with a blank: remove it, or choose another secret`);
     return undefined;
   }
 
   /** Finds `NAME_FILE_<ID>` and `NAME_<ID>_FILE`: deployments use both. */
   #fileVariable(base: string, suffix: string): { name: string; path: string } | undefined {
     for (const name of new Set([`${base}${suffix}_FILE`, `${base}_FILE${suffix}`])) {
-      const path = this.#source.variables.get(name);
-      if (path !== undefined && path !== '') return { name, path };
+      const path = this.#variable(name)?.trim();
+      if (path !== undefined) return { name, path };
     }
     return undefined;
   }
@@ -140,7 +168,7 @@ export class SettingReader {
       const text = this.#source.readFile(path);
       if (text.includes('\0')) throw new Error(nulByte);
       // Editors of Windows begin a file with the mark.
-      return { name, text: text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '') };
+      return { name, text: withoutLineEnd(text.replace(/^\uFEFF/, '')) };
     } catch (error) {
       this.#report(`${name} names ${path}, which cannot be read: ${fileErrorReason(error)}`);
       return undefined;

@@ -11,7 +11,8 @@ export function settingsGuide(): string {
     'Settings are environment variables, or lines `NAME=value` of the file that `SVC_CONFIG_ENV_FILE` names (default ' +
       '`/etc/default/coffer`; quotes, `export` and comments are understood); the environment wins. The names that other deployments ' +
       'use work as well, after the first. A **secret** may be given as `<NAME>_FILE`, the path of a file that holds it. An empty ' +
-      'variable counts as not set. Every problem is reported at once at start, without the value of a secret.',
+      'variable counts as not set. Blanks around a value and line breaks at its end do not count, and a secret with a blank at an ' +
+      'end is refused. Every problem is reported at once at start, without the value of a secret.',
     '## Server and key service',
     ...sections('server'),
     '## OpenID Connect providers',
