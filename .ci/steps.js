@@ -183,7 +183,6 @@ export const areas = [
     'arrows',
     'charts',
     'copies',
-    'counts',
     'damage',
     'gate',
     'guides',

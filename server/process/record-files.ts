@@ -23,7 +23,7 @@ export async function prepareRecordFile({ records, blobs }: StorePlaces): Promis
     throw new ProgramError(
       'record-file',
       `the record file ${path} is missing, and the bodies in ${blobs.folder} belong to a deployment: the records are lost. Put the file back, or restore ` +
-        'a snapshot to another folder ("coffer-store restore"); the bodies stay as they are until then',
+        'a snapshot to another folder ("coffer-store restore"); the bodies stay as they are until then. A new server needs a folder of its own for its bodies',
     );
   }
   const isSmall = statSync(path).size <= MAX_LOOKED_AT;

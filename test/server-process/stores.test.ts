@@ -100,7 +100,9 @@ describe('a server refuses', { timeout: 120_000 }, () => {
     await untilReady(first);
     await first.stop();
     const words = await lastWords(env, { folder: folder('second') });
-    expect(words).toMatch(/the blobs at .* belong to the deployment .*, and the records at .* are new/);
+    expect(words).toMatch(
+      /the record file .* is missing, and the bodies in .* belong to a deployment.* A new server needs/,
+    );
   });
 
   it('an address that is none, without its password', async () => {
