@@ -17,6 +17,7 @@ await build({
   build: {
     ssr: true,
     target: 'node20',
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
     outDir: 'dist/npm/lib',
     // Parsing is a third of the start.
     minify: true,

@@ -60,6 +60,8 @@ await build({
     ssr: true,
     target: 'node26',
     outDir: made,
+    // The licences of the bundled packages demand that their texts go with them.
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
     emptyOutDir: true,
     minify: false,
     rolldownOptions: {

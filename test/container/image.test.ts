@@ -52,6 +52,19 @@ describe('the image', () => {
     expect({ code, found: /not found|no such file/i.test(stderr) }).toEqual({ code: 127, found: true });
   });
 
+  it('has the licences of what is in it', async () => {
+    const files = [
+      '/opt/coffer/dist/programs/THIRD-PARTY-LICENSES.md',
+      '/opt/coffer/dist/console/THIRD-PARTY-LICENSES.md',
+      '/opt/coffer/node_modules/lmdb/LICENSE',
+      '/usr/share/licenses/node/LICENSE',
+      ...['libc6', 'libstdc++6', 'libgcc-s1', 'libatomic1'].map((name) => `/usr/share/licenses/${name}/copyright`),
+    ];
+    const script = 'for (const path of process.argv.slice(1)) console.log(require("fs").statSync(path).size > 500)';
+    const { stdout, stderr } = await runInImage(['node', '-e', script, ...files]);
+    expect([stdout.trim().split('\n'), stderr]).toEqual([files.map(() => 'true'), '']);
+  });
+
   it('starts programs from what Node made of their sources when the image was built', async () => {
     const { stderr } = await runInImage(['coffer-server', '--version'], ['--env', 'NODE_DEBUG_NATIVE=COMPILE_CACHE']);
     const answers = stderr.match(/cache for .*was (accepted|rejected)/g) ?? [];

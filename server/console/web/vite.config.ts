@@ -9,6 +9,7 @@ export default defineConfig({
   build: {
     outDir: '../../../dist/console',
     emptyOutDir: true,
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
     // Inlined as data, an asset would need a wider content security policy.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 900,
