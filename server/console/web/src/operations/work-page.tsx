@@ -74,7 +74,7 @@ function Tasks() {
     );
   return (
     <Section title={t.work.tasks} words={t.work.aPauseEndsByItselfAfterAn}>
-      <Loaded what={t.work.theWorkCannotBeShown} query={work} loading={<LoadingRows height={{ base: 500, sm: 412 }} />}>
+      <Loaded what={t.work.theWorkCannotBeShown} query={work} loading={<LoadingRows height={{ base: 560, sm: 455 }} />}>
         {({ tasks }) => (
           <RowTable
             rows={tasks}
