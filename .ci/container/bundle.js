@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'vite';
 import { fewChunks } from './chunks.js';
+import { licenceList, writeLicences } from './licences.js';
 import { keptPackages } from './packages.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -61,7 +62,7 @@ await build({
     target: 'node26',
     outDir: made,
     // The licences of the bundled packages demand that their texts go with them.
-    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
+    license: { fileName: licenceList },
     emptyOutDir: true,
     minify: false,
     rolldownOptions: {
@@ -97,6 +98,7 @@ await build({
   ],
 });
 
+writeLicences(made);
 writeFileSync(join(made, stamp), state);
 rmSync(out, { recursive: true, force: true });
 renameSync(made, out);
@@ -116,6 +118,7 @@ function sourcesState() {
     '.ci/container/bundle.js',
     '.ci/container/chunks.js',
     '.ci/container/packages.js',
+    '.ci/container/licences.js',
     ...sources.toSorted(),
   ])
     hash.update(`${path}\n`).update(readFileSync(join(root, path)));
