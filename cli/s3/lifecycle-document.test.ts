@@ -77,6 +77,8 @@ const childrenBut = (node: XmlNode | undefined, ...names: readonly string[]) =>
 /** What an expiration has besides its time. */
 const endOf = (node: XmlNode | undefined) => childrenBut(node && elementAt(node, ['Expiration']), 'Days', 'Date') ?? [];
 const laterIn = (text: string) => new Set(text.match(/<Later\w*/g));
+/** What is in a tag goes with the tag. */
+const withoutTags = (text: string) => text.replaceAll(/<Tag>.*?<\/Tag>/gs, '');
 
 describe('a change of a document', () => {
   it('that changes nothing is the same document', () => {
@@ -137,7 +139,7 @@ describe('a change of a document', () => {
           childrenBut(rulesOf(document)[0], 'Filter', 'Prefix'),
         );
         expect(rulesOf(changed).slice(1)).toEqual(rulesOf(document).slice(1));
-        expect(laterIn(changed)).toEqual(laterIn(document));
+        expect(laterIn(withoutTags(changed))).toEqual(laterIn(withoutTags(document)));
       }),
     );
   });
