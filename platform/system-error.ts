@@ -42,6 +42,19 @@ const reasons: Readonly<Record<string, string>> = {
   ESTALE: 'the file server no longer knows the file or folder',
 };
 
+const exhausted: ReadonlySet<string | undefined> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'EAGAIN',
+  'ENOMEM',
+  'ERR_WORKER_INIT_FAILED',
+]);
+
+/** Reports whether the process or the machine has used up its descriptors, processes, threads or memory, which passes. */
+export function isExhausted(error: unknown): boolean {
+  return exhausted.has(systemErrorCode(error));
+}
+
 /** Network errors have an address and no path. */
 export function isOfFile(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   if (!(error instanceof Error) || !('syscall' in error) || 'address' in error || 'hostname' in error) return false;

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestListener, Server } from 'node:http';
 import { BodyMemory } from '../../platform/body-memory.ts';
+import { isExhausted } from '../../platform/system-error.ts';
 import { formatAddress } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { OtherServer, ServerProcess } from '../administration/services.ts';
@@ -42,10 +44,7 @@ export async function openConsole(
   known: ConsoleStart,
   log: Logger,
 ): Promise<{ readonly listener: RequestListener; readonly stop: () => Promise<void> }> {
-  const { createConsole } = await import('../console/create-console.ts');
-  const { createSessionS3 } = await import('../http/session-s3.ts');
-  const { createSessionAdmin } = await import('../http/session-admin.ts');
-  const { openOperations } = await import('./open-operations.ts');
+  const { createConsole, createSessionS3, createSessionAdmin, openOperations } = await loaded(loadModules, log);
   const bodies = new BodyMemory(options.bodies);
   const { settings } = options;
   const { others } = known;
@@ -90,6 +89,30 @@ export async function openConsole(
     log,
   });
   return { listener, stop: () => operations.stop() };
+}
+
+async function loadModules() {
+  const { createConsole } = await import('../console/create-console.ts');
+  const { createSessionS3 } = await import('../http/session-s3.ts');
+  const { createSessionAdmin } = await import('../http/session-admin.ts');
+  const { openOperations } = await import('./open-operations.ts');
+  return { createConsole, createSessionS3, createSessionAdmin, openOperations };
+}
+
+/** Milliseconds. */
+const retryMs = 1_000;
+
+/** Loads modules. While the process has no descriptor or memory left it tries again, since S3 is served meanwhile. */
+async function loaded<T>(load: () => Promise<T>, log: Logger): Promise<T> {
+  for (;;) {
+    try {
+      return await load();
+    } catch (error) {
+      if (!isExhausted(error)) throw error;
+      log.warn({ err: error }, 'the console waits for files or memory; raise the limits of the process (ulimit -n)');
+      await sleep(retryMs, undefined, { ref: false });
+    }
+  }
 }
 
 function consoleSettings({ settings, tls }: ThreadOptions, server: Server): ConsoleServices['settings'] {

@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
-import { systemErrorCode } from '../../../platform/system-error.ts';
+import { isExhausted } from '../../../platform/system-error.ts';
 import { describeOutage, KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 /**
@@ -22,7 +22,7 @@ export function translateFailure(error: unknown): unknown {
       },
     );
   }
-  if (exhausted.has(systemErrorCode(error)))
+  if (isExhausted(error))
     return new S3Error('ServiceUnavailable', 'The server has no files, processes or memory left; try again.', {
       cause: error,
     });
@@ -30,15 +30,6 @@ export function translateFailure(error: unknown): unknown {
     return new S3Error('InvalidURI', 'A name is no valid UTF-8.', { cause: error });
   return error;
 }
-
-/** The errors of a process or machine that has used up its descriptors, processes, threads or memory. They pass. */
-const exhausted: ReadonlySet<string | undefined> = new Set([
-  'EMFILE',
-  'ENFILE',
-  'EAGAIN',
-  'ENOMEM',
-  'ERR_WORKER_INIT_FAILED',
-]);
 
 function keyFailure(error: KeyServiceError): Error {
   const options = { cause: error };
