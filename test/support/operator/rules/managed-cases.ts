@@ -70,7 +70,7 @@ export const bucketCases: RuleCases = {
     {
       title: 'a rule of lifecycle whose tags name none',
       spec: { ...bucket, lifecycle: [{ tags: {}, expiration: { days: 1 } }] },
-      message: 'must name at least one tag',
+      message: '.tags: ',
     },
     {
       title: 'a rule of lifecycle that does nothing',
@@ -290,7 +290,7 @@ export const accessKeyCases: RuleCases = {
         [key, { tenantRef: key.tenantRef }].map((spec) => ({
           title: `a policy without a statement, ${JSON.stringify(policy)}, ${'user' in spec ? 'of a user' : 'of root'}`,
           spec: { ...spec, policy },
-          message: 'a policy document needs at least one statement',
+          message: 'spec.policy.Statement',
         })),
     ),
     {
