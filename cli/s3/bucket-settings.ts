@@ -33,7 +33,7 @@ export async function getVersioning(client: S3Client, bucket: string): Promise<B
 
 export const versioningSetting: BucketSetting = { name: 'versioning' };
 
-/** What a command changes of the versioning; undefined stays as it is. */
+/** A change of the versioning. An undefined field stays as it is. */
 export interface VersioningChange {
   readonly status: 'Enabled' | 'Suspended';
   readonly excludedPrefixes?: readonly string[] | undefined;

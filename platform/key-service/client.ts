@@ -150,7 +150,7 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
         const latest = error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error);
         if (latest.code !== 'unavailable') throw latest;
         if (mayHaveHappened(latest)) onDoubt();
-        // What an endpoint says of its store tells more than that another does not answer.
+        // The answer of an endpoint on its store tells more than the silence of another one.
         if (failure?.isOfStore !== true || latest.isOfStore) failure = latest;
         rotation.failed(endpoint);
         options.log.debug({ endpoint, err: latest }, 'key service endpoint failed');

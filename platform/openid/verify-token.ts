@@ -112,7 +112,7 @@ const latestDate = 8.64e15;
 
 /** The algorithms of tokens that are signed by keys of the provider. */
 export const acceptedAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
-/** Those that are signed by the secret of the client. */
+/** The algorithms that sign by the secret of the client. */
 export const hmacAlgorithms = ['HS256', 'HS384', 'HS512'];
 
 /**

@@ -8,7 +8,7 @@ import { setting } from '../../protocol/settings/table.ts';
 /** A power cut leaves zeros in some file systems, and UTF-16 has them. No variable of a process can hold one. */
 const nulByte = 'a NUL byte: the file is damaged, or it is not UTF-8';
 
-/** What Node makes of each byte that is not UTF-8. */
+/** The character that Node puts in the place of each byte that is not UTF-8. */
 const notUtf8 = '\uFFFD';
 
 function withoutLineEnd(text: string): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The canary of a key: a random data key that the key has sealed, and the digest of its plaintext. Whoever opens it has the key. A server
+ * The canary of a key: a random data key that the key has sealed, and the digest of its plaintext. A service that opens it has the key. A server
  * makes one for each version of a key before it seals anything under it; see docs/decisions/0072-canaries-of-keys.md.
  */
 export const keyCanary = z.object({

@@ -44,6 +44,6 @@ export interface ObjectContext {
   readonly lifecycleDayMs: number;
   readonly events: EventHub;
   readonly tiers: Tiers;
-  /** What a change of a bucket's setting expects; absent for most calls. */
+  /** The state that a change of a bucket's setting expects. It is absent for most calls. */
   readonly condition?: SettingCondition;
 }

@@ -99,7 +99,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     const outage = readiness.kind === 'ready' && services.stores.shared ? services.stores.outage() : undefined;
     if (outage !== undefined && outage.forMs >= maxOutageMs)
       return { kind: 'waiting', waitsFor: 'database', reason: outage.reason };
-    // What needs no write is still served.
+    // A request that writes nothing is still served.
     return readiness.kind === 'ready' && storeFault !== undefined ? { kind: 'impaired', ...storeFault } : readiness;
   };
   const setWaiting = ({ waitsFor, reason }: Waiting) => {

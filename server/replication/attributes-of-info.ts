@@ -3,7 +3,7 @@ import { decodeWords, encodeWords } from '../../protocol/s3/encoded-words.ts';
 import { writeTaggingHeader } from '../../protocol/s3/tagging.ts';
 import type { ObjectEncryption, ObjectInfo } from '../objects/object-layer.ts';
 
-/** How metadata beyond ASCII is written: MinIO keeps the bytes that come, and every other S3 decodes encoded words. */
+/** The form of metadata beyond ASCII: MinIO keeps the bytes that come, and every other S3 decodes encoded words. */
 export type MetadataForm = 'bytes' | 'words';
 
 /**
@@ -58,7 +58,7 @@ function contentOf(info: ObjectInfo): CopiedAttributes['content'] {
   };
 }
 
-/** What no header carries as it is, goes in encoded words to every server. */
+/** Text that no header can carry goes to every server in encoded words. */
 export function headerOf(value: string, form: MetadataForm): string {
   const isHeader = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/.test(value);
   return form === 'bytes' && isHeader && decodeWords(value) === value ? value : encodeWords(value);

@@ -57,6 +57,6 @@ export function unpromotedText({ reason, taken }: Unpromoted): string {
   }
 }
 
-/** What an unpromoted store does not do, and how that ends. */
+/** The message on the work that an unpromoted store leaves, and on how to promote it. */
 export const unpromotedAdvice =
   'it removes nothing, and leaves tiers, replication, events and sites alone; if it goes on for its deployment, run "coffer-store promote"';

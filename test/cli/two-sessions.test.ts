@@ -56,7 +56,7 @@ const none = '<NotificationConfiguration/>';
 
 type Edit = (document: string | undefined) => string | undefined;
 
-/** What two sessions change at the same time, what is there before, and what is there and not there in the end. */
+/** The changes of two sessions at the same time, with the state before them and the state after them. */
 const cases: readonly {
   readonly name: string;
   readonly setting: BucketSetting;

@@ -16,7 +16,7 @@ export const copyWays = [
 
 export type CopyWay = (typeof copyWays)[number];
 
-/** What a copy has of an attribute of its source. */
+/** The part of an attribute of its source that a copy has. */
 type Cell = 'kept' | 'as edited' | 'left, and said' | 'default key elsewhere' | 'default key there' | 'the tier';
 
 /** The cells that are not `kept`. */
@@ -37,7 +37,7 @@ function cellOf(way: CopyWay, attribute: AttributeName): Cell {
   return exceptions[way]?.[attribute] ?? 'kept';
 }
 
-/** What a walk knows of its copy. */
+/** The knowledge that a walk has of its copy. */
 interface Walked {
   /** The name of the default key, where the copy is on another server. */
   readonly otherKey?: string;

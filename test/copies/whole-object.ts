@@ -72,7 +72,7 @@ export const attributeNames = [
 
 export type AttributeName = (typeof attributeNames)[number];
 
-/** What an object has, by the rows of the table. Two copies are equal where these are. */
+/** The attributes of an object, by the rows of the table. Two copies are equal where these are. */
 export function attributesByName(info: ObjectInfo): Readonly<Record<AttributeName, unknown>> {
   const { contentType, contentEncoding, contentDisposition, contentLanguage, cacheControl } = info;
   const { expires, metadata, tags, websiteRedirect, storageClass, encryption, checksum, lock } = info;

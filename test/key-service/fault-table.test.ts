@@ -15,7 +15,7 @@ import { inFullForm } from '../support/full-form.ts';
 // The table of faults: each answer that a key service, or a gateway before it, can give, for each call, for a data key that is in memory and one
 // that is not, with one endpoint and with two of which the other is well.
 
-/** What an endpoint sends: bytes of HTTP, after which it ends the connection where `cut`; undefined for the right answer. */
+/** The answer of an endpoint: bytes of HTTP, after which it ends the connection where `cut`; undefined for the right answer. */
 type Fault = { readonly name: string; readonly bytes: string; readonly cut?: boolean } | undefined;
 
 let fault: Fault;

@@ -65,7 +65,7 @@ export function createUserController(options: ControllerOptions = {}): ManagedCo
 
 type Call = (request: AdminCall) => Promise<unknown>;
 
-/** What is known of the secret key that the server has. */
+/** The operator's knowledge of the secret key that the server has. */
 interface KeyState {
   /** Reports whether the server accepts that of the Secret. */
   readonly works: () => Promise<boolean>;

@@ -15,7 +15,7 @@ export interface TenantContext {
   /** The provider whose check the tenant waits for. */
   readonly waitingFor: string | undefined;
   readonly keyService: readonly ConditionUpdate[] | undefined;
-  /** What the server says of its keys, where they cannot be used or are not proven. */
+  /** The server's message on its keys, where they cannot be used or are not proven. */
   readonly keys?: ConditionUpdate | undefined;
   /** Set where the server has another store than that of the tenant. */
   readonly store?: ConditionUpdate | undefined;

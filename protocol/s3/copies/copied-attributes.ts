@@ -48,7 +48,7 @@ export interface CopiedLock {
   readonly legalHold?: true;
 }
 
-/** What the source has, and its answer does not show. */
+/** The attributes of the source that its answer does not show. */
 export interface HiddenAttributes {
   /** The count of entries of metadata whose values no header can have. */
   readonly metadata: number;

@@ -41,7 +41,7 @@ export function boundedChange(change: Change, boundary: CallerBoundary): Change 
 async function checkBatch(view: IdentityView, batch: IdentityBatch, boundary: CallerBoundary): Promise<void> {
   const check = new BoundaryCheck(view, boundary);
   const removed = (batch.delete ?? []).map((key) => partsOfKey(key));
-  // What a removed user loses gives nobody more.
+  // The removal of a user gives nobody more rights.
   const isRemoved = (user: string) => removed.some(([kind, name]) => kind === 'user' && name === user);
   for (const { key, value } of batch.put ?? []) {
     const [kind = '', name = ''] = partsOfKey(key);
@@ -78,7 +78,7 @@ class BoundaryCheck {
     this.#boundary = boundary;
   }
 
-  /** Who sets a secret key can act as the user, and an enabled user has all rights again. */
+  /** A caller who sets a secret key can act as the user, and an enabled user has all rights again. */
   async user({ accessKey, secretKey, status }: User): Promise<void> {
     const before = await this.#view.user(accessKey);
     const isKnown = before?.secretKey === secretKey;

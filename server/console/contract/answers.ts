@@ -146,7 +146,7 @@ export interface BucketSummary {
   readonly encryption?: BucketEncryptionAnswer | { readonly scheme: 'unknown' };
   /** The `expects` of a change of the encryption; absent where the user may not read it. */
   readonly encryptionTag?: string;
-  /** What the console does not edit of the document, and keeps. */
+  /** The part of the document that the console keeps and does not edit. */
   readonly encryptionKeeps?: { readonly bucketKey?: boolean; readonly blocked?: readonly string[] };
   /** The usage at the time of the count. Absent if the bucket is newer, or if the user may not list it. */
   readonly usage?: { readonly objects: number; readonly bytes: number };

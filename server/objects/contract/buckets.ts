@@ -73,7 +73,7 @@ export type RecordSetting =
   | 'website'
   | 'grants';
 
-/** What a change of a setting expects: one of the ETags of `getSettingTag`, or that the setting is absent. */
+/** The state that a change of a setting expects: one of the ETags of `getSettingTag`, or that the setting is absent. */
 export interface SettingCondition {
   readonly setting: BucketSetting;
   /** The ID of one of several configurations: those of inventories. */

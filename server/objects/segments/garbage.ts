@@ -11,7 +11,7 @@ export interface Garbage {
   /** The time of the last exact count, which includes orphans. */
   readonly counted?: number;
   /**
-   * Those of the bytes that no removal was counted for, and when they were found first. An upload that was killed leaves them. So do records
+   * The bytes that no removal was counted for, and the time at which they were found first. An upload that was killed leaves them. So do records
    * that are older than the bodies: then they are the bodies of objects, which the right records name.
    */
   readonly unknown?: { readonly bytes: number; readonly since: number };

@@ -91,7 +91,7 @@ export interface MetricSources {
   readonly userStatusChecks?: () => Promise<UserStatusChecks | undefined>;
   /** Rejects while the key service cannot be used. Absent where none is configured. */
   readonly checkKeyService?: () => Promise<void>;
-  /** Whether each endpoint of the key service answers. Absent where none is configured. */
+  /** The state of each endpoint of the key service: it answers or not. Absent where none is configured. */
   readonly keyServers?: () => Promise<Readonly<Record<string, 'online' | 'offline'>>>;
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
   readonly version: string;

@@ -31,7 +31,7 @@ export interface Copied {
   readonly source: FoundSource;
 }
 
-/** How often a source that another program changes is copied before its copy fails. */
+/** The copies of a source that another program changes, before the copy fails. */
 const maxAttempts = 4;
 
 /**
@@ -77,7 +77,7 @@ export async function copyOne(
   return isSmall ? copyCurrent() : options.large(copyCurrent);
 }
 
-/** Returns a file with its state of now. */
+/** Returns a file with its present state. */
 async function inSettledState(source: FoundSource): Promise<FoundSource> {
   if (source.kind !== 'file') return source;
   const state = await settledState(source.path);

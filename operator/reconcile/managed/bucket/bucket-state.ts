@@ -23,7 +23,7 @@ export type BucketVersioning = NonNullable<BucketSpec['versioning']>;
 /** A rule without its id, which is no part of what it does. */
 export type BucketNotification = Pick<NotificationRule, 'target' | 'events' | 'prefix' | 'suffix'>;
 
-/** What a Bucket resource decides. What is undefined is left as it is found: others may have set it. */
+/** The settings that a Bucket resource decides. An undefined one stays as it is found, because others may have set it. */
 export interface WantedBucket extends Pick<BucketState, 'notifications' | 'versioning' | 'lifecycle'> {
   readonly encryption?: BucketEncryptionRule | 'off' | undefined;
   /** `to` is undefined for no policy. */

@@ -229,7 +229,7 @@ export class CertificateKeeper {
   }
 }
 
-/** What cert-manager made stays in use when its kinds are gone. Without that nothing can make the certificate. */
+/** A certificate of cert-manager stays in use when the kinds of cert-manager are gone. Without one the operator cannot make it. */
 function certManagerMissing({ name, issuer }: CertificateNeed): ResourceError {
   return new ResourceError(
     'KindUnknown',

@@ -86,7 +86,7 @@ const holdsData: ReadonlySet<string> = new Set(['PersistentVolumeClaim', 'Secret
 function foreign(live: KubeObject, why: string): Ownership {
   const message =
     `${live.kind} ${live.metadata.name} ${why}, and is not taken over: give one of the two another name` +
-    // What holds data, keys or credentials is not to be deleted for the sake of a name.
+    // An object that holds data, keys or credentials must not be deleted for the sake of a name.
     (holdsData.has(live.kind) ? '' : ', or delete it if nothing needs it');
   return { kind: 'foreign', message };
 }

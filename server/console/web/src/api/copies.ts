@@ -20,7 +20,7 @@ export interface CopyOntoItself {
   readonly versionId?: string | undefined;
 }
 
-/** What the page showed. The copy is refused where the object is another one now. */
+/** The version that the page showed. The copy is refused where the object is another one by then. */
 export interface SeenObject {
   readonly etag: string;
   /** ISO 8601. */

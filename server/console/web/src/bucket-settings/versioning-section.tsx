@@ -100,7 +100,7 @@ function Exclusions({ versioning: { excludedPrefixes, excludeFolders } }: { read
 }
 
 interface RetentionChoice {
-  /** What the form was filled with. */
+  /** The settings that the form was filled with. */
   readonly from: BucketLock;
   readonly mode: string;
   readonly count: string;

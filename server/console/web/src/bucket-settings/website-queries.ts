@@ -16,7 +16,7 @@ interface WebsiteFields {
   readonly protocol: string;
 }
 
-/** How a bucket answers as a website. */
+/** The settings of a bucket as a website. */
 export interface Website extends Edited<WebsiteFields> {
   readonly kind: 'site' | 'redirect';
 }

@@ -8,7 +8,7 @@ interface TimeFieldProps extends Pick<TextInputProps, 'label' | 'size' | 'error'
   /** A time without a zone, as `localText` makes it; empty for none. */
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** What an empty field means. */
+  /** The meaning of an empty field. */
   readonly empty?: string;
 }
 

@@ -30,7 +30,7 @@ interface ProviderFormProps {
 interface EditedValues {
   /** All values that are not empty. */
   readonly values: Values;
-  /** Those that differ from the saved ones; empty where a saved one is removed. */
+  /** The fields that differ from the saved ones. An empty one removes what is saved. */
   readonly changes: Values;
 }
 

@@ -12,7 +12,7 @@ export interface ElementField<Value> {
 
 type Fields<Values> = { readonly [Name in keyof Values]: ElementField<Values[Name]> };
 
-/** What a form shows of an element, with the element itself, so that what the form does not know is kept. */
+/** The part of an element that a form shows, with the element itself, so that the rest of it is kept. */
 export type Edited<Values> = Values & { readonly element: XmlNode };
 
 /** The fields of a form. It reads an element, and writes what the user changed into it. */

@@ -70,7 +70,7 @@ function moveTier(action: string): ElementField<string | undefined> {
   };
 }
 
-/** What an action cannot be without. The rest of an action, such as the versions that stay, goes with it. */
+/** The field that an action cannot be without. The rest of an action, such as the versions that stay, goes with it. */
 const actionNeeds: Readonly<Record<string, readonly string[]>> = {
   Expiration: ['Days', 'Date', 'ExpiredObjectDeleteMarker'],
   Transition: ['StorageClass'],
