@@ -1,7 +1,7 @@
-import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
+import { fileErrorReason, isExhausted, systemErrorCode } from '../../../platform/system-error.ts';
 import { type BlobsMarker, folderMarker } from '../blobs-marker.ts';
 import { blobsUnavailable } from '../blob-store.ts';
-import type { StoreError } from '../store-error.ts';
+import { isStoreUnavailable, type StoreError } from '../store-error.ts';
 import type { BlobFileSystem } from './file-system.ts';
 
 interface DeploymentFolderOptions {
@@ -54,7 +54,7 @@ export class DeploymentFolder {
       if (identity === this.#identity) return identity;
       this.#forget();
       const found = await this.#marker.read().catch((error: unknown) => {
-        throw this.#away(fileErrorReason(error), error);
+        throw this.#failure(error);
       });
       if (found !== deployment) {
         throw this.#away(
@@ -84,7 +84,7 @@ export class DeploymentFolder {
       return await this.#options.fs.identity(this.#options.path);
     } catch (error) {
       if (systemErrorCode(error) === 'ENOENT') this.#forget();
-      throw this.#away(fileErrorReason(error), error);
+      throw this.#failure(error);
     }
   }
 
@@ -92,6 +92,12 @@ export class DeploymentFolder {
     if (this.#identity === undefined) return;
     this.#identity = undefined;
     for (const listener of this.#onChange) listener();
+  }
+
+  /** Returns the error to report for a look at the folder that failed. A process without descriptors knows nothing about the folder. */
+  #failure(error: unknown): Error {
+    const cause = isStoreUnavailable(error) ? error.cause : error;
+    return isExhausted(cause) ? (cause as Error) : this.#away(fileErrorReason(error), error);
   }
 
   #away(reason: string, cause?: unknown): StoreError {
