@@ -7,7 +7,7 @@ import { openDigests } from '../objects/encryption/digests.ts';
 import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
 import { isUnreadable } from '../objects/damage.ts';
 import { targetOfQueue } from '../objects/replication/queue-replication.ts';
-import { deliverQueue, type Delivery } from '../outbox/deliver-queue.ts';
+import { deliverQueue, type Delivery, heldDelivery } from '../outbox/deliver-queue.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';
 import { isReadOnly } from '../store/commits.ts';
@@ -32,6 +32,8 @@ interface DeliverEventsOptions {
   /** Reports whether an error ends the work: another server delivers now. */
   readonly isOver: (error: unknown) => boolean;
   readonly idleMs?: number;
+  /** Why all events wait: no target is opened. Undefined for a store that goes on for its deployment. */
+  readonly held?: string | undefined;
   /** Makes events wait while requests need the processors. */
   readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
@@ -44,7 +46,7 @@ const retryMs = 2_000;
  * A queue whose target has no settings any more waits.
  */
 export async function deliverEvents(options: DeliverEventsOptions): Promise<void> {
-  const { records, settings, signal, log, isOver } = options;
+  const { records, settings, signal, log, isOver, held } = options;
   const queued = (await queuedTargets(records)).filter((queue) => targetOfQueue(queue) === undefined);
   const names = new Set([...settings.targets.map(nameOfTarget), ...queued]);
   await Promise.all(
@@ -52,9 +54,10 @@ export async function deliverEvents(options: DeliverEventsOptions): Promise<void
       const target = settings.targets.find((known) => nameOfTarget(known) === name);
       if (target === undefined)
         log.warn({ event: 'notify-unknown', target: name }, `events wait for ${name}, which is not set up`);
-      const opened = target && (await openTarget(target));
+      const opened = held === undefined && target !== undefined ? await openTarget(target) : undefined;
       const bounds = { events: target?.queueLimit ?? 100_000, bytes: settings.queueBytes, whenFull: settings.whenFull };
-      const delivery = opened && deliveryTo(opened, options);
+      const holding = target === undefined || held === undefined ? undefined : heldDelivery(held);
+      const delivery = opened === undefined ? holding : deliveryTo(opened, options);
       try {
         while (!signal.aborted) {
           try {

@@ -6,6 +6,7 @@ import { outboxKeys } from '../objects/events/outbox.ts';
 import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
 import { DeliveredEvents } from './delivered-events.ts';
+import { DeliveryError } from './delivery-error.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
 import type { ProcessorShare } from './processor-share.ts';
 import { measureQueue, type QueueSize, readWindow, timeOf } from './read-queue.ts';
@@ -26,6 +27,14 @@ export interface Delivery<Outcome = void> {
   ): Promise<boolean>;
   /** Reports whether this failure is of one event alone, so that the events of other objects may go on. */
   isOfEvent(error: unknown): boolean;
+}
+
+/** Makes the delivery of a target that must not be asked: every event waits, and the state of the queue says why. */
+export function heldDelivery(reason: string): Delivery<never> {
+  return {
+    deliver: () => Promise.reject(new DeliveryError('unavailable', reason)),
+    isOfEvent: () => false,
+  };
 }
 
 interface QueueLabel {

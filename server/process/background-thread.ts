@@ -27,7 +27,7 @@ import { setHearing } from './heard-events.ts';
 import { runEventDelivery, runReplication } from './deliveries.ts';
 import { runSites } from './sites.ts';
 import { runCheckpoints } from './checkpoints.ts';
-import { unpromotedAdvice, unpromotedText } from '../store/promotion.ts';
+import { unpromotedState } from '../store/promotion.ts';
 import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
@@ -165,7 +165,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           return send({ kind: 'prepared' });
         case 'serve':
           if (joined?.unpromoted !== undefined) {
-            log.warn({ event: 'unpromoted' }, `${unpromotedText(joined.unpromoted)}: ${unpromotedAdvice}`);
+            log.warn({ event: 'unpromoted' }, unpromotedState(joined.unpromoted));
           }
           periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks, reads);
           checkpoints = joined && runCheckpoints(services, replicas.lease, log, tasks, joined.marker);

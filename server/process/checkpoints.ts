@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fencedRecords, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { type CheckpointPlace, writeCheckpoint } from '../store/checkpoint.ts';
-import { readUnpromoted, unpromotedAdvice, unpromotedText } from '../store/promotion.ts';
+import { readUnpromoted, unpromotedState } from '../store/promotion.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { ThreadStores } from './thread-stores.ts';
@@ -41,7 +41,7 @@ export function runCheckpoints(
       intervalMs,
       async () => {
         const unpromoted = await readUnpromoted(stores.records);
-        if (unpromoted !== undefined) throw new UnpromotedError(`${unpromotedText(unpromoted)}: ${unpromotedAdvice}`);
+        if (unpromoted !== undefined) throw new UnpromotedError(unpromotedState(unpromoted));
         // Beneath a folder that is not mounted, a checkpoint would be that of nothing.
         await stores.checks.bodies();
         await writeCheckpoint({ records: fencedRecords(stores.records, hold), marker }, randomBytes);

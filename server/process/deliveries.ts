@@ -8,12 +8,15 @@ import { repeated } from '../replicas/repeated.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
 import { deliverReplication } from '../replication/deliver-replication.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
-import { readUnpromoted } from '../store/promotion.ts';
+import { readUnpromoted, unpromotedState } from '../store/promotion.ts';
+import type { RecordStore } from '../store/record-store.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { Services } from './services.ts';
 
 /** Milliseconds between two looks at the lease. */
 const lookMs = 500;
+/** Milliseconds between two looks whether the store was promoted, or found to be of another moment. */
+const watchMs = 1_000;
 /** Milliseconds that a stop waits for requests to targets. What they deliver meanwhile is delivered again. */
 const gracePeriodMs = 1_000;
 /** Milliseconds between two looks at an empty queue: each is a query of a shared database. */
@@ -51,6 +54,7 @@ interface DeliveryRound {
   readonly signal: AbortSignal;
   readonly isOver: (error: unknown) => boolean;
   readonly log: Logger;
+  readonly held: string | undefined;
   readonly idleMs?: number;
 }
 
@@ -61,6 +65,12 @@ interface DeliveryOptions extends Pick<Services, 'stores'> {
   readonly failure: string;
 }
 
+/** Returns why nothing may be delivered; undefined for a store that goes on for its deployment. */
+async function readHeld(records: Pick<RecordStore, 'get'>): Promise<string | undefined> {
+  const unpromoted = await readUnpromoted(records);
+  return unpromoted && unpromotedState(unpromoted);
+}
+
 function runDelivery(
   deliver: (round: DeliveryRound) => Promise<void>,
   { stores, lease, log, failure }: DeliveryOptions,
@@ -68,14 +78,29 @@ function runDelivery(
   const stopping = new AbortController();
   const round = async () => {
     const hold = lease.hold();
-    if (hold === undefined || stopping.signal.aborted || (await readUnpromoted(stores.records)) !== undefined) return;
-    await deliver({
-      records: fencedRecords(stores.records, hold),
-      signal: AbortSignal.any([hold.signal, stopping.signal]),
-      isOver: (error) => isStoreError(error, 'lease-lost'),
-      log,
-      ...(stores.shared && { idleMs: sharedIdleMs }),
-    });
+    if (hold === undefined || stopping.signal.aborted) return;
+    const held = await readHeld(stores.records);
+    const changed = new AbortController();
+    const watch = repeated(
+      watchMs,
+      async () => {
+        if ((await readHeld(stores.records)) !== held) changed.abort();
+      },
+      // The delivery meets and logs the failure of the store.
+      () => undefined,
+    );
+    try {
+      await deliver({
+        records: fencedRecords(stores.records, hold),
+        signal: AbortSignal.any([hold.signal, stopping.signal, changed.signal]),
+        isOver: (error) => isStoreError(error, 'lease-lost'),
+        log,
+        held,
+        ...(stores.shared && { idleMs: sharedIdleMs }),
+      });
+    } finally {
+      await watch.stop();
+    }
   };
   const rounds = repeated(lookMs, round, (error) => {
     if (!stopping.signal.aborted) log.error({ err: error }, failure);

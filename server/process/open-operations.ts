@@ -18,7 +18,7 @@ import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationHealth } from '../replication/replication-health.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { operationNames } from '../s3/routes.ts';
-import { readUnpromoted, unpromotedAdvice, unpromotedText } from '../store/promotion.ts';
+import { readUnpromoted, unpromotedState } from '../store/promotion.ts';
 import { isReadOnly } from '../store/commits.ts';
 import { isStoreError, isStoreUnavailable } from '../store/store-error.ts';
 import type { ConsoleStart } from './open-console.ts';
@@ -113,7 +113,7 @@ async function healthFacts(
     version: server.version,
     servers: [here, ...known.others()],
     readOnly,
-    unpromoted: unpromoted && `${unpromotedText(unpromoted)}: ${unpromotedAdvice}`,
+    unpromoted: unpromoted && unpromotedState(unpromoted),
     space,
     quarantined: damaged?.objects.length ?? 0,
     keyService,

@@ -8,27 +8,8 @@ import { SynchronousReplication } from '../replication/synchronous-replication.t
 import { TargetAdministration } from '../replication/target-administration.ts';
 import type { AdminServices } from '../administration/services.ts';
 import type { Replications } from '../s3/operation.ts';
-import { readUnpromoted } from '../store/promotion.ts';
+import { requirePromoted } from '../store/promotion.ts';
 import type { Services } from './services.ts';
-
-/** The remote targets of a store that goes on for its deployment. */
-class PromotedTargets {
-  readonly #targets: RemoteTargets;
-  readonly #records: Services['stores']['records'];
-
-  constructor(targets: RemoteTargets, records: Services['stores']['records']) {
-    this.#targets = targets;
-    this.#records = records;
-  }
-
-  async get(...target: Parameters<RemoteTargets['get']>): ReturnType<RemoteTargets['get']> {
-    return (await readUnpromoted(this.#records)) === undefined ? this.#targets.get(...target) : undefined;
-  }
-
-  async ofBucket(bucket: string): ReturnType<RemoteTargets['ofBucket']> {
-    return (await readUnpromoted(this.#records)) === undefined ? this.#targets.ofBucket(bucket) : [];
-  }
-}
 
 /** The replication of buckets, for the S3 and the admin API of a thread. */
 export function openReplications(
@@ -43,10 +24,15 @@ export function openReplications(
   const { records } = stores;
   const targets = new RemoteTargets(sealed);
   const replications = new BucketReplications({ targets, records, objects });
-  // A store that must be promoted asks no target, and waits for none.
-  const outside = new PromotedTargets(targets, records);
-  const proxied = new ProxiedReads({ targets: outside, records, objects, counts: new ProxiedCounts(records) });
-  const synchronous = new SynchronousReplication({ targets: outside, records, objects, stopping });
+  const counts = new ProxiedCounts(records);
+  const proxied = new ProxiedReads({
+    targets,
+    records,
+    objects,
+    counts,
+    requirePromoted: () => requirePromoted(records),
+  });
+  const synchronous = new SynchronousReplication({ targets, records, objects, stopping });
   return {
     targets: new TargetAdministration({ targets, records, objects }),
     backlog: { list: (asked) => replicationBacklog({ targets, records, objects }, asked) },

@@ -6,7 +6,7 @@ import type { Lease } from '../replicas/lease.ts';
 import type { ReplicaFacts } from '../replicas/replica-registry.ts';
 import { repeated } from '../replicas/repeated.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
-import { readUnpromoted } from '../store/promotion.ts';
+import { readUnpromoted, requirePromoted } from '../store/promotion.ts';
 import { isStoreError } from '../store/store-error.ts';
 import { BucketItems } from '../sites/bucket-items.ts';
 import { identityItems } from '../sites/identity-items.ts';
@@ -67,6 +67,7 @@ export function openSites(services: SiteServices, { region, self }: SiteOptions)
       self,
     }),
     call,
+    requirePromoted: () => requirePromoted(stores.records),
     self,
   });
 }

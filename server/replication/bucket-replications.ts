@@ -4,6 +4,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { type QueueState, readState } from '../outbox/queue-state.ts';
+import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type ProxiedTotals, readProxied } from './proxying/proxied-counts.ts';
 import { checkRuleOf } from './plain-s3/target-kind.ts';
@@ -86,7 +87,8 @@ export class BucketReplications {
       id = randomUUID(),
     }: { readonly arn: string; readonly olderThanMs: number; readonly id?: string | undefined },
   ): Promise<{ readonly arn: string; readonly id: string }> {
-    const { targets, clock = Date.now } = this.#options;
+    const { targets, records, clock = Date.now } = this.#options;
+    await requirePromoted(records);
     const { rules } = await this.#configuration(bucket);
     const ofTarget = rules.filter(({ target }) => arn === '' || target === arn);
     const arns = [...new Set(ofTarget.map(({ target }) => target))];
@@ -98,7 +100,7 @@ export class BucketReplications {
     }
     const stored = await targets.get(bucket, only);
     if (stored === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
-    const { resync } = await readStats(this.#options.records, stored.id);
+    const { resync } = await readStats(records, stored.id);
     if (stored.target.resync !== undefined && (resync?.id !== stored.target.resync.id || resync.ended === undefined)) {
       throw new S3Error(
         'InvalidRequest',

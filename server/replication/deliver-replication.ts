@@ -5,7 +5,7 @@ import type { ObjectLayer } from '../objects/object-layer.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
 import { findBucket } from '../objects/records/bucket-record.ts';
 import { replicationQueue, targetOfQueue } from '../objects/replication/queue-replication.ts';
-import { deliverQueue } from '../outbox/deliver-queue.ts';
+import { deliverQueue, type Delivery, heldDelivery } from '../outbox/deliver-queue.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
 import type { QueueBounds } from '../outbox/queue-state.ts';
 import { queuedTargets } from '../outbox/read-queue.ts';
@@ -40,6 +40,8 @@ interface DeliverReplicationOptions {
   /** Reports whether an error ends the work: another server delivers now. */
   readonly isOver: (error: unknown) => boolean;
   readonly idleMs?: number;
+  /** Why all changes wait: no target is asked, and none is removed. Undefined for a store that goes on for its deployment. */
+  readonly held?: string | undefined;
   /** Waits until more records may be read. */
   readonly reads: Pace;
   /** Makes changes wait while requests need the processors. */
@@ -81,6 +83,7 @@ export async function deliverReplication(options: DeliverReplicationOptions): Pr
       for (const stored of known) {
         // The bucket was removed with its rules.
         if (
+          options.held === undefined &&
           (await findBucket(options.records, stored.target.sourceBucket)) === undefined &&
           !(await removalsWait(options.records, stored))
         ) {
@@ -96,7 +99,8 @@ export async function deliverReplication(options: DeliverReplicationOptions): Pr
       // The queues were listed before the targets: what they have is of a target that was removed.
       for (const queue of queues) {
         const id = targetOfQueue(queue);
-        if (id !== undefined && !ids.has(id)) await dropQueue(options.records, id, signal);
+        if (options.held === undefined && id !== undefined && !ids.has(id))
+          await dropQueue(options.records, id, signal);
       }
       await pause(lookMs, signal);
     }
@@ -135,25 +139,14 @@ async function runTarget(options: DeliverReplicationOptions, stored: StoredTarge
 }
 
 async function workFor(options: DeliverReplicationOptions, stored: StoredTarget, signal: AbortSignal): Promise<void> {
-  const { records, objects, log, reads } = options;
-  const idleMs = idleOf(options.idleMs, stored);
+  const { records, objects, log, reads, held } = options;
+  if (held !== undefined) return deliverTo(options, stored, heldDelivery(held), signal);
   const stopping = new AbortController();
   const either = AbortSignal.any([signal, stopping.signal]);
   const stats = await TargetStats.open(records, stored.id);
   const delivery = new ReplicationDelivery({ stored, objects, stats, signal: either, log });
   const parts = [
-    deliverQueue({
-      records,
-      target: replicationQueue(stored.id),
-      label: { target: describeTarget(stored), events: 'changes' },
-      delivery,
-      bounds: replicationBounds,
-      signal: either,
-      random: randomBytes,
-      log,
-      ...(idleMs !== undefined && { idleMs }),
-      ...(stored.target.sync === true ? { maxRejectedMs: synchronousRejectedMs } : { share: options.share }),
-    }),
+    deliverTo(options, stored, delivery, either),
     walkForResync({ records, objects, stored, stats, reads, signal: either, log }),
     delivery.watchHealth(),
     saveAll(stats, either),
@@ -166,6 +159,27 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
     delivery.close();
     if (!signal.aborted) await stats.write().catch(() => undefined);
   }
+}
+
+function deliverTo<Outcome>(
+  { records, log, share, ...options }: DeliverReplicationOptions,
+  stored: StoredTarget,
+  delivery: Delivery<Outcome>,
+  signal: AbortSignal,
+): Promise<void> {
+  const idleMs = idleOf(options.idleMs, stored);
+  return deliverQueue({
+    records,
+    target: replicationQueue(stored.id),
+    label: { target: describeTarget(stored), events: 'changes' },
+    delivery,
+    bounds: replicationBounds,
+    signal,
+    random: randomBytes,
+    log,
+    ...(idleMs !== undefined && { idleMs }),
+    ...(stored.target.sync === true ? { maxRejectedMs: synchronousRejectedMs } : { share }),
+  });
 }
 
 /** Describes the target for the log. The name of its queue is an ID, which means nothing to an operator. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { errorOf, type TargetAnswer, TargetClient } from './target-client.ts';
 import { readStats, type TargetHealth } from './replication-stats.ts';
@@ -88,7 +89,8 @@ export class TargetAdministration {
 
   /** Resolves with what the target says of itself. */
   async #check(target: Omit<RemoteTarget, 'arn'>): Promise<FoundTarget> {
-    const { objects } = this.#options;
+    const { objects, records } = this.#options;
+    await requirePromoted(records);
     const { sourceBucket, bandwidthLimit } = target;
     if ((await objects.getBucketVersioning(sourceBucket))?.status !== 'Enabled') {
       throw new S3Error('InvalidRequest', "Versioning must be 'Enabled' on the bucket to add a replication target");

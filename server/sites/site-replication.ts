@@ -26,6 +26,8 @@ interface SiteReplicationOptions {
   readonly resyncs: SiteResyncs;
   readonly speeds: SiteSpeeds;
   readonly call: CallPeer;
+  /** Throws `StoreError` unpromoted where another store may act for this deployment: its sites take this one for that. */
+  readonly requirePromoted: () => Promise<void>;
   /** The deployment id of this site. */
   readonly self: string;
 }
@@ -37,19 +39,25 @@ export class Sites implements SiteReplication {
 
   constructor(options: SiteReplicationOptions) {
     this.#options = options;
-    const { administration, ledger, speeds } = options;
+    const { administration, ledger, speeds, requirePromoted } = options;
+    const promoted =
+      <Arguments extends unknown[], Result>(act: (...given: Arguments) => Promise<Result>) =>
+      async (...given: Arguments) => {
+        await requirePromoted();
+        return act(...given);
+      };
     this.peer = {
-      describe: () => administration.describe(),
-      join: (body) => administration.join(checked(joinRequest, body)),
-      edit: (body) => administration.takeOver(checked(siteGroup, body)),
-      leave: () => administration.leave(),
-      digest: async () => {
+      describe: promoted(() => administration.describe()),
+      join: promoted((body) => administration.join(checked(joinRequest, body))),
+      edit: promoted((body) => administration.takeOver(checked(siteGroup, body))),
+      leave: promoted(() => administration.leave()),
+      digest: promoted(async () => {
         const state = await administration.group();
         return { ...(state && { group: groupOf(state) }), digest: await ledger.digest() };
-      },
-      index: async () => ({ items: [...(await ledger.read()).values()].map(toRow) }),
-      items: (body) => this.#items(checked(itemsRequest, body).keys),
-      speed: async (durationMs) => ({ sent: await speeds.sendToOthers(durationMs) }),
+      }),
+      index: promoted(async () => ({ items: [...(await ledger.read()).values()].map(toRow) })),
+      items: promoted((body) => this.#items(checked(itemsRequest, body).keys)),
+      speed: promoted(async (durationMs: number) => ({ sent: await speeds.sendToOthers(durationMs) })),
     };
   }
 
@@ -58,15 +66,18 @@ export class Sites implements SiteReplication {
     return state && this.#shown(state);
   }
 
-  add(sites: readonly NewSite[], replicateIlmExpiry: boolean): Promise<void> {
+  async add(sites: readonly NewSite[], replicateIlmExpiry: boolean): Promise<void> {
+    await this.#options.requirePromoted();
     return this.#options.administration.add(sites, replicateIlmExpiry);
   }
 
-  edit(change: SiteChange): Promise<void> {
+  async edit(change: SiteChange): Promise<void> {
+    await this.#options.requirePromoted();
     return this.#options.administration.edit(change);
   }
 
-  remove(names: readonly string[] | 'all'): Promise<readonly string[]> {
+  async remove(names: readonly string[] | 'all'): Promise<readonly string[]> {
+    await this.#options.requirePromoted();
     return this.#options.administration.remove(names);
   }
 
@@ -74,6 +85,7 @@ export class Sites implements SiteReplication {
     const { administration, ledger, call, self } = this.#options;
     const state = await administration.group();
     if (state === undefined) return undefined;
+    await this.#options.requirePromoted();
     const own = [...(await ledger.read()).values()];
     const contents = await Promise.all(
       state.sites.map(async (site) => {
@@ -91,11 +103,13 @@ export class Sites implements SiteReplication {
     return { ...this.#shown(state), contents: new Map(contents) };
   }
 
-  speed(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined> {
+  async speed(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined> {
+    await this.#options.requirePromoted();
     return this.#options.speeds.measure(durationMs, signal);
   }
 
   async startResync(deploymentId: string) {
+    await this.#options.requirePromoted();
     await this.#checkPeer(deploymentId);
     const running = await this.#options.resyncs.state(deploymentId);
     if (running?.state === 'Ongoing') {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { key } from './keys.ts';
 import type { RecordStore } from './record-store.ts';
+import { StoreError } from './store-error.ts';
 
 /**
  * The key of a record that exists while a store must not act for its deployment: it was restored, or its records and bodies are of
@@ -57,6 +58,21 @@ export function unpromotedText({ reason, taken }: Unpromoted): string {
   }
 }
 
+/**
+ * Lets only a store that goes on for its deployment act outside of it.
+ *
+ * @throws StoreError `unpromoted`, which says why, and how that ends
+ */
+export async function requirePromoted(records: Pick<RecordStore, 'get'>): Promise<void> {
+  const unpromoted = await readUnpromoted(records);
+  if (unpromoted !== undefined) throw new StoreError('unpromoted', unpromotedState(unpromoted));
+}
+
+/** Says why the store must be promoted, what it does not do, and how that ends. */
+export function unpromotedState(unpromoted: Unpromoted): string {
+  return `${unpromotedText(unpromoted)}: ${unpromotedAdvice}`;
+}
+
 /** The message on the work that an unpromoted store leaves, and on how to promote it. */
-export const unpromotedAdvice =
+const unpromotedAdvice =
   'it removes nothing, and leaves tiers, replication, events and sites alone; if it goes on for its deployment, run "coffer-store promote"';

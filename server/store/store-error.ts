@@ -24,6 +24,8 @@ const unavailableCodes = [
   'timeout',
   'closed',
   'read-only',
+  /** The store must be promoted first: another one may act for the same deployment. */
+  'unpromoted',
 ] as const;
 
 export type UnavailableCode = (typeof unavailableCodes)[number];

@@ -4,6 +4,7 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import { recordKeys } from '../objects/records/record-format.ts';
 import { after } from '../store/keys.ts';
+import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { newTierNumber, tierIds } from '../store/tiered-id.ts';
 import type { StoredTier, TierConfiguration, TierConfigurations } from './tier-configurations.ts';
@@ -108,6 +109,7 @@ export class TierAdministration {
   }
 
   async #check(tier: NewTier, { empty }: { readonly empty: boolean }): Promise<void> {
+    await requirePromoted(this.#options.records);
     const { checkTier } = await import('./tier-connection.ts');
     await checkTier(tier, { empty, log: this.#options.log });
   }

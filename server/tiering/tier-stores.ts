@@ -1,6 +1,6 @@
 import type { Tier, Tiers } from '../objects/tiers/tiers.ts';
 import { type BlobStore, blobsUnavailable } from '../store/blob-store.ts';
-import { readUnpromoted, unpromotedText } from '../store/promotion.ts';
+import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
 import type { TierConfigurations } from './tier-configurations.ts';
@@ -38,10 +38,7 @@ export class TierStores implements Tiers {
 
   /** Returns the store of a tier. Throws `StoreError` where there is no such tier, and where the bodies there may be those of another store. */
   async storeOf(number: TierNumber): Promise<BlobStore> {
-    const unpromoted = await readUnpromoted(this.#records);
-    if (unpromoted !== undefined) {
-      throw blobsUnavailable('unreachable', `a body in a tier is not touched: ${unpromotedText(unpromoted)}`);
-    }
+    await requirePromoted(this.#records);
     const known = this.#open.has(number);
     if (!known || this.#clock() - this.#read >= STALE_MS) await (this.#reading ??= this.#readAll());
     const open = this.#open.get(number);

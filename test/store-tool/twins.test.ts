@@ -9,11 +9,12 @@ import {
   PutBucketLifecycleConfigurationCommand,
   PutBucketNotificationConfigurationCommand,
   PutObjectCommand,
+  RestoreObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventReceiver } from '../events/event-receiver.ts';
-import { replicate, sideOf, versionedBucket } from '../replication/replicated-buckets.ts';
+import { replicate, sideOf, targetOf, versionedBucket } from '../replication/replicated-buckets.ts';
 import { inFullForm } from '../support/full-form.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
@@ -79,6 +80,37 @@ async function read(from: S3Client, Key: string): Promise<Buffer> {
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 }
 
+const needsPromotion = expect.stringMatching(/restored from a snapshot.*coffer-store promote/) as unknown;
+
+async function queueOf(server: ServerAccess): Promise<unknown> {
+  const { value } = await asRoot(server, 'GET', '/minio/admin/coffer/v1/notifications');
+  return (value as { readonly targets: readonly unknown[] }).targets[0];
+}
+
+/** Expects that the restored store refuses whatever needs a tier, a target or a site. */
+async function expectRefusals(twin: ServerAccess, beside: S3Client): Promise<void> {
+  expect(await refusal(read(beside, 'one'))).toMatchObject({ status: 503 });
+  const RestoreRequest = { Days: 1 };
+  const restore = new RestoreObjectCommand({ Bucket: 'cool', Key: 'one', RestoreRequest });
+  await expect(beside.send(restore)).rejects.toMatchObject({ message: needsPromotion });
+  // The target may have what this store has not.
+  const absent = new GetObjectCommand({ Bucket: 'twins', Key: 'absent' });
+  await expect(beside.send(absent)).rejects.toMatchObject({ message: needsPromotion });
+  const calls = [
+    ['GET', 'tier/COLD', undefined],
+    ['PUT', 'tier?force=true', tierOn(other, 'twins-cold', 'COLDER')],
+    ['PUT', 'set-remote-target?bucket=twins', targetOf(sideOf(other), 'twins-cold')],
+    ['PUT', 'site-replication/add', [{ name: 'a', endpoints: other.s3, accessKey: 'k', secretKey: 's' }]],
+    ['GET', 'site-replication/peer/describe', undefined],
+  ] as const;
+  for (const [method, call, body] of calls) {
+    expect(await asRoot(twin, method, call, body), call).toMatchObject({
+      status: 503,
+      value: { Message: needsPromotion },
+    });
+  }
+}
+
 describe('an original and a restored store beside each other', () => {
   it('lose nothing of each other: the restored one acts for nobody until it is promoted', async () => {
     for (const Key of ['one', 'two']) await expect.poll(() => classOf(client, 'cool', Key), wait).toBe('COLD');
@@ -94,7 +126,7 @@ describe('an original and a restored store beside each other', () => {
       await untilReady(twin);
       const beside = s3Client(twin);
       await twin.untilLogged('the store was restored from a snapshot');
-      expect(await refusal(read(beside, 'one'))).toMatchObject({ status: 503 });
+      await expectRefusals(twin, beside);
       await beside.send(new DeleteObjectCommand({ Bucket: 'cool', Key: 'one' }));
       await beside.send(new PutObjectCommand({ Bucket: 'told', Key: 'by-the-twin', Body: 'x' }));
       await beside.send(new PutObjectCommand({ Bucket: 'twins', Key: 'by-the-twin', Body: 'x' }));
@@ -103,6 +135,10 @@ describe('an original and a restored store beside each other', () => {
       await expect
         .poll(async () => JSON.stringify((await asRoot(twin, 'GET', 'info')).value), wait)
         .toContain('the store was restored from a snapshot');
+      // What the twin would send waits, and is counted.
+      await expect
+        .poll(async () => (await queueOf(twin)) as unknown, wait)
+        .toMatchObject({ waiting: { events: 1 }, state: 'offline', failure: { error: needsPromotion } });
       await expect.poll(() => toldOf('by-the-original'), wait).toBe(1);
       await expect.poll(() => keysIn('twins'), wait).toContain('by-the-original');
       await sleep(together * 1_000);

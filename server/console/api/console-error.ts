@@ -66,6 +66,7 @@ function knownErrorAnswer(error: unknown): (ErrorAnswer & { readonly status: num
 /** The store or the key service does not answer. The client can retry. */
 function unavailableAnswer(error: unknown): (ErrorAnswer & { readonly status: number }) | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (isStoreError(error, 'unpromoted')) return { status: 503, code: 'ServiceUnavailable', message: error.message };
   const isUnavailable = isStoreUnavailable(error) || isStoreError(error, ...sealedRecordsErrors);
   const isOfDataKey = error instanceof KeyServiceError && error.code !== 'invalid-request';
   if (!isUnavailable && !isOfDataKey) return undefined;

@@ -4,6 +4,7 @@ import type { ObjectLayer } from '../../objects/object-layer.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';
+import { requirePromoted } from '../../store/promotion.ts';
 import { type RecordStore, type Revision } from '../../store/record-store.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
@@ -85,6 +86,7 @@ export const batchSecretKey = (id: string) => sealedKey('batch-secret', id);
 export function createBatchJobs({ records, objects, random, clock, replication }: BatchJobsOptions): BatchJobs {
   return {
     async start(definition, user, asker) {
+      await requirePromoted(records);
       const now = clock();
       const parsed = parseBatchDefinition(definition, now);
       const { type, bucket } = parsed;

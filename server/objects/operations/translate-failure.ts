@@ -1,7 +1,10 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
+import { isStoreError, isStoreUnavailable, type UnavailableCode } from '../../store/store-error.ts';
 import { isExhausted } from '../../../platform/system-error.ts';
 import { describeOutage, KeyServiceError } from '../../../platform/key-service/exchange.ts';
+
+/** An administrator made the store so. Clients learn what ends it. */
+const shownOutages: ReadonlySet<string> = new Set<UnavailableCode>(['read-only', 'unpromoted']);
 
 /**
  * Translates errors of the stores and the key service to those of the protocol, with the error as `cause` for the log. Other errors are
@@ -11,7 +14,7 @@ export function translateFailure(error: unknown): unknown {
   if (error instanceof KeyServiceError) return keyFailure(error);
   if (isStoreUnavailable(error)) {
     const code = error.code === 'full' ? 'XMinioStorageFull' : 'ServiceUnavailable';
-    return new S3Error(code, error.code === 'read-only' ? error.message : undefined, { cause: error });
+    return new S3Error(code, shownOutages.has(error.code) ? error.message : undefined, { cause: error });
   }
   if (isStoreError(error, 'outcome-unknown')) {
     return new S3Error(

@@ -1,6 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { tierOf } from '../../store/tiered-id.ts';
+import { requirePromoted } from '../../store/promotion.ts';
 import type { Entry, Key } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context.ts';
 import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
@@ -33,7 +34,8 @@ import { type QueuedVersion, queuedVersion } from './tiers.ts';
  * Asks for a temporary copy of a body that is in a tier, for a count of days. Resolves with `renewed` where the copy is there: then its end
  * is moved. Throws `InvalidObjectState` for a body that is in no tier, and `RestoreAlreadyInProgress`.
  */
-export function requestRestore(context: ObjectContext, request: RestoreObject): Promise<'asked' | 'renewed'> {
+export async function requestRestore(context: ObjectContext, request: RestoreObject): Promise<'asked' | 'renewed'> {
+  await requirePromoted(context.records);
   const { bucket, key, versionId, onlyId, days } = request;
   return commitChange<'asked' | 'renewed'>(context, async () => {
     const { stored, order } = await readVersionRecord(context, bucket, key, versionId);

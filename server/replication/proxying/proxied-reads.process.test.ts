@@ -5,6 +5,7 @@ import { targetArn } from '../../../protocol/s3/bucket-replication.ts';
 import { outboxKeys } from '../../objects/events/outbox.ts';
 import { replicationQueue } from '../../objects/replication/queue-replication.ts';
 import { commitOnce } from '../../store/commits.ts';
+import { putUnpromoted, requirePromoted } from '../../store/promotion.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import { remoteTarget } from '../../../test/support/replication/remote-target.ts';
 import { ProxiedReads } from './proxied-reads.ts';
@@ -73,6 +74,7 @@ function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', ...mo
         }),
     },
     counts: { count: (...one) => void counted.push(one) },
+    requirePromoted: () => requirePromoted(records),
     maxInFlight: 2,
     ...more,
   });
@@ -95,6 +97,15 @@ it.each<[string, Given]>([
   ['that no rule replicates', { prefix: 'out/' }],
 ])('does not pass on a read %s', async (_what, given) => {
   expect(await reads(given).proxied.read(read)).toBeUndefined();
+  expect(asked).toEqual([]);
+});
+
+it('refuses a read that a target might answer while the store must be promoted, since absent here is not absent', async () => {
+  const { proxied, records } = reads();
+  const mark = putUnpromoted({ since: new Date(0).toISOString(), reason: 'restored' });
+  await commitOnce(records, { put: [mark] }, (size) => Buffer.alloc(size));
+  await expect(proxied.read(read)).rejects.toMatchObject({ code: 'unpromoted' });
+  await expect(proxied.readTags(read)).rejects.toMatchObject({ code: 'unpromoted' });
   expect(asked).toEqual([]);
 });
 

@@ -10,6 +10,7 @@ import type {
 } from '../../objects/replication/proxied-read.ts';
 import { replicationQueue } from '../../objects/replication/queue-replication.ts';
 import type { RecordStore } from '../../store/record-store.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import { ProxiedBody } from './proxied-body.ts';
 import type { ProxiedCounts } from './proxied-counts.ts';
 import type { RemoteTargets, StoredTarget } from '../remote-targets.ts';
@@ -21,6 +22,8 @@ interface ProxiedReadsOptions {
   readonly targets: Pick<RemoteTargets, 'get'>;
   readonly records: Pick<RecordStore, 'scan'>;
   readonly objects: Pick<ObjectLayer, 'getBucketReplication' | 'getBucketVersioning'>;
+  /** Throws `StoreError` unpromoted where another store may act for this deployment. */
+  readonly requirePromoted: () => Promise<void>;
   readonly counts: Pick<ProxiedCounts, 'count'>;
   /** Milliseconds of a monotonic clock. */
   readonly clock?: () => number;
@@ -46,12 +49,16 @@ export class ProxiedReads {
     this.#options = options;
   }
 
-  /** Resolves with undefined where no target has the object, may be asked, or answers in time. It never rejects. */
+  /**
+   * Resolves with undefined where no target has the object, may be asked, or answers in time.
+   *
+   * @throws StoreError `unpromoted` where a target would be asked: what it has is not absent
+   */
   async read(asked: ProxiedRead): Promise<ProxiedAnswer | undefined> {
     return this.#firstOf(asked, (stored) => this.#ask(stored, asked));
   }
 
-  /** Reads the tags of an object. Resolves with undefined as `read` does, and never rejects. */
+  /** Reads the tags of an object. Resolves with undefined, and rejects, as `read` does. */
   async readTags(asked: ProxiedTagsRead): Promise<ProxiedTags | undefined> {
     return this.#firstOf(asked, (stored) => this.#askForTags(stored, asked));
   }
@@ -61,11 +68,14 @@ export class ProxiedReads {
     ask: (stored: StoredTarget) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     try {
-      for (const stored of await this.#targetsOf(asked)) {
+      const targets = await this.#targetsOf(asked);
+      if (targets.length > 0) await this.#options.requirePromoted();
+      for (const stored of targets) {
         const answer = await ask(stored);
         if (answer !== undefined) return answer;
       }
-    } catch {
+    } catch (error) {
+      if (isStoreError(error, 'unpromoted')) throw error;
       // The store failed, or a target cannot be unsealed: the answer is the one of this server alone.
     }
     return undefined;

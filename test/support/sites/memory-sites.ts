@@ -87,7 +87,16 @@ async function memorySite(world: World, name: string) {
     /** True while no other site reaches it. */
     isAway: false,
     asNew: { name, endpoint: `http://${name}:9000`, accessKey: 'root', secretKey: `secret-of-${name}` },
-    sites: new Sites({ administration, ledger, live: live(), resyncs, speeds, call: world.call, self }),
+    sites: new Sites({
+      administration,
+      ledger,
+      live: live(),
+      resyncs,
+      speeds,
+      call: world.call,
+      requirePromoted: () => Promise.resolve(),
+      self,
+    }),
     reconciler: new SiteReconciler({
       states,
       ledger,
