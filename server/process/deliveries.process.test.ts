@@ -27,6 +27,17 @@ const held = expect.stringMatching(
   /^the store was restored from a snapshot of .*run "coffer-store promote"$/,
 ) as string;
 
+async function restored() {
+  const { layer, records } = testLayer();
+  await layer.createBucket('bucket', { location: '' });
+  await commitOnce(records, { put: [mark] }, randomBytes);
+  const sealed = sealedRecords({ records, keys: noKeySource });
+  await sealed.start();
+  return { layer, records, stores: { records, shared: false } as never, sealed };
+}
+
+const source = () => ({ region: '', deploymentId: 'd', endpoint: 'http://127.0.0.1:1' }) as never;
+
 describe('a store that must be promoted', () => {
   let receiver: EventReceiver;
   let running: { stop(): Promise<void> } | undefined;
@@ -36,14 +47,6 @@ describe('a store that must be promoted', () => {
   afterEach(() => running?.stop());
   afterAll(() => receiver.stop());
 
-  async function restored() {
-    const { layer, records } = testLayer();
-    await layer.createBucket('bucket', { location: '' });
-    await commitOnce(records, { put: [mark] }, randomBytes);
-    const sealed = sealedRecords({ records, keys: noKeySource });
-    await sealed.start();
-    return { layer, records, stores: { records, shared: false } as never, sealed };
-  }
   const share = new ProcessorShare();
 
   it('lets events wait, counts them and says why, until it is promoted', async () => {
@@ -58,7 +61,6 @@ describe('a store that must be promoted', () => {
       queueBytes: 1e6,
       whenFull: 'drop' as const,
     };
-    const source = () => ({ region: '', deploymentId: 'd', endpoint: 'http://127.0.0.1:1' }) as never;
     running = runEventDelivery({ stores, digests: testDigests }, soleLease(), log, { settings, source, share });
     await expect
       .poll(() => readQueues(records), wait)

@@ -137,7 +137,7 @@ describe('an original and a restored store beside each other', () => {
         .toContain('the store was restored from a snapshot');
       // What the twin would send waits, and is counted.
       await expect
-        .poll(async () => (await queueOf(twin)) as unknown, wait)
+        .poll(() => queueOf(twin), wait)
         .toMatchObject({ waiting: { events: 1 }, state: 'offline', failure: { error: needsPromotion } });
       await expect.poll(() => toldOf('by-the-original'), wait).toBe(1);
       await expect.poll(() => keysIn('twins'), wait).toContain('by-the-original');
