@@ -51,7 +51,7 @@ describe('the watch of the stores', () => {
     await nextCheck();
     await settled();
     expect(faults).toEqual([{ waitsFor: 'bodies', reason: 'not mounted' }, undefined]);
-    expect(lines).toEqual(['not ready: not mounted', 'the folders of the stores can be written again']);
+    expect(lines).toEqual(['not ready: not mounted', 'the stores can be written again']);
     await watch.stop();
   });
 

@@ -49,7 +49,7 @@ export function watchStores({ checks, log, onChange, pause = abortablePause }: S
   const report = (fault: Waiting | undefined): void => {
     if (fault?.waitsFor === current?.waitsFor && fault?.reason === current?.reason) return;
     current = fault;
-    if (fault === undefined) log.info({ event: 'stores-back' }, 'the folders of the stores can be written again');
+    if (fault === undefined) log.info({ event: 'stores-back' }, 'the stores can be written again');
     else log.error({ event: 'stores-away', waitsFor: fault.waitsFor }, `not ready: ${fault.reason}`);
     onChange(fault);
   };

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
@@ -148,5 +150,36 @@ describe('while its engine answers nothing', () => {
     expect(await reads.at(-1)).toContain('wait for the record store already');
     await pass(sharedStoreLimits.answer + 200);
     await Promise.all(reads);
+  });
+});
+
+describe('while its engine holds commits back', () => {
+  it('it is at fault after some seconds, and no longer once it acknowledges one', async () => {
+    await expect(store.check()).resolves.toBeUndefined();
+    engine.commit = () => new Promise<never>(() => undefined);
+    const outcome = write();
+    await pass(sharedStoreLimits.answer + 200);
+    expect(await outcome).toEqual({ kind: 'unknown' });
+    await expect(store.check()).rejects.toThrow('acknowledges no writes');
+    expect(store.outage()).toBeUndefined();
+    engine.commit = MemoryRecordStore.prototype.commit.bind(engine);
+    await write();
+    await expect(store.check()).resolves.toBeUndefined();
+  });
+
+  it('a client waits for the commit and once for its outcome', async () => {
+    engine.commit = () => new Promise<never>(() => undefined);
+    engine.outcome = () => new Promise<never>(() => undefined);
+    const failed = expect(commitOnce(store, { delete: [name] }, randomBytes)).rejects.toMatchObject({
+      code: 'outcome-unknown',
+    });
+    await pass(sharedStoreLimits.answer + sharedStoreLimits.settle + 200);
+    await failed;
+  });
+
+  it('it is not at fault for one commit in doubt', async () => {
+    engine.faults.script('lostAfter');
+    await write();
+    await expect(store.check()).resolves.toBeUndefined();
   });
 });

@@ -74,8 +74,10 @@ class TimeLimits {
 interface SharedStoreLimits {
   /** For one call. */
   readonly answer: number;
-  /** `outcome` waits this long for an unavailable store, so that a lost acknowledgement can be resolved. */
+  /** For `outcome`: it waits this long for an unavailable store, so that a lost acknowledgement can be resolved, and this long for its answer. */
   readonly settle: number;
+  /** Commits without an acknowledgement for this long are a fault of the store. */
+  readonly unacknowledged: number;
   /** The time between two probes of the store: while it is unavailable, and while it is available. */
   readonly lookWhileAway: number;
   readonly look: number;
@@ -85,6 +87,7 @@ interface SharedStoreLimits {
 export const sharedStoreLimits: SharedStoreLimits = {
   answer: 10_000,
   settle: 3_000,
+  unacknowledged: 5_000,
   lookWhileAway: 250,
   look: 2_000,
   underWay: 1_000,
@@ -110,6 +113,8 @@ export class SharedRecordStore implements RecordStore {
   readonly #timed: TimeLimits;
   #store: RecordStore | undefined;
   #outage: { readonly reason: string; readonly since: number } | undefined;
+  /** When the first of the last commits began that have no acknowledgement. */
+  #unacknowledgedSince: number | undefined;
   #looking: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #back = Promise.withResolvers<void>();
@@ -165,9 +170,13 @@ export class SharedRecordStore implements RecordStore {
 
   async commit(batch: Batch): Promise<Outcome> {
     const store = this.#reached();
+    const began = this.#clock();
     try {
-      return await this.#timed.within(this.#limits.answer, store.commit(batch), tooLate);
+      const outcome = await this.#timed.within(this.#limits.answer, store.commit(batch), tooLate);
+      this.#unacknowledgedSince = outcome.kind === 'unknown' ? (this.#unacknowledgedSince ?? began) : undefined;
+      return outcome;
     } catch (error) {
+      if (isAway(error)) this.#unacknowledgedSince ??= began;
       this.#onError(error);
       // The commit may still be in flight. `outcome` resolves that.
       if (isStoreError(error, 'timeout')) return { kind: 'unknown' };
@@ -179,7 +188,19 @@ export class SharedRecordStore implements RecordStore {
     if (this.#outage !== undefined) {
       await this.#timed.within(this.#limits.settle, this.#back.promise, () => this.#away());
     }
-    return this.#ask((store) => store.outcome(id));
+    return this.#ask((store) => store.outcome(id), this.#limits.settle);
+  }
+
+  /** A database whose synchronous standby is away answers reads and holds commits back. The heartbeat of this server commits every 3 s. */
+  check(): Promise<void> {
+    const since = this.#unacknowledgedSince;
+    if (since === undefined || this.#clock() - since < this.#limits.unacknowledged) return Promise.resolve();
+    return Promise.reject(
+      new StoreError(
+        'unreachable',
+        'the database acknowledges no writes; see if its synchronous standbys are connected',
+      ),
+    );
   }
 
   async close(): Promise<void> {
@@ -191,10 +212,10 @@ export class SharedRecordStore implements RecordStore {
     this.#timed.close();
   }
 
-  async #ask<T>(question: (store: RecordStore) => Promise<T>): Promise<T> {
+  async #ask<T>(question: (store: RecordStore) => Promise<T>, limitMs = this.#limits.answer): Promise<T> {
     const store = this.#reached();
     try {
-      return await this.#timed.within(this.#limits.answer, question(store), tooLate);
+      return await this.#timed.within(limitMs, question(store), tooLate);
     } catch (error) {
       this.#onError(error);
       throw error;

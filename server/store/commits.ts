@@ -82,7 +82,8 @@ async function settle(records: Pick<RecordStore, 'outcome'>, id: string): Promis
       return await records.outcome(id);
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
-      if (attempt === ATTEMPTS || error.code === 'closed') {
+      // A store that took the question and did not answer in time would let the client wait for each further attempt.
+      if (attempt === ATTEMPTS || error.code === 'closed' || error.code === 'timeout') {
         throw new StoreError(
           'outcome-unknown',
           `the record store cannot say whether commit ${id} took effect: ${error.message}`,
