@@ -34,7 +34,10 @@ export type UnavailableCode = (typeof unavailableCodes)[number];
 type StoreErrorCode =
   /** The store cannot say whether a commit took effect. The caller must keep everything that the commit refers to. */
   | 'outcome-unknown'
-  /** The connection to the database broke or timed out. It is unknown whether the statement took effect. */
+  /**
+   * The connection to the database broke or timed out, or the wait for its standbys was cancelled. It is unknown whether the statement took
+   * effect, or whether a failover would lose it.
+   */
   | 'connection-lost'
   /** Another server does the background work now. */
   | 'lease-lost'

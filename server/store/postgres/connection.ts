@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Connection, Client, type ClientConfig, DatabaseError, type QueryArrayConfig } from 'pg';
 import { type PostgresAddress, tlsOptions } from './address.ts';
+import { cancelStatements } from './cancel.ts';
 import { StoreError } from '../store-error.ts';
 
 const DATA_ROW = 0x44;
@@ -108,23 +109,46 @@ const KEEP_ALIVE = 10_000;
 /** Returns columns as bytes. The caller knows their types. */
 const bytesAsTheyAre = { getTypeParser: () => (value: unknown) => value };
 
+/** A statement without a complete answer. */
+interface Sent {
+  readonly at: number;
+  /** The message of a warning in its answer. */
+  warning?: string;
+}
+
+/** The code of a notice that is not a warning: successful completion. */
+const PLAIN_NOTICE = '00000';
+
 /**
  * One session. Statements may be sent before the previous one has a result (pg's pipeline mode); each is its own transaction. After
- * `timeouts.answer` without a response the connection is closed, since a half-open one would block its callers for hours.
+ * `timeouts.answer` without a response the connection is closed, since a half-open one would block its callers for hours. The server is
+ * asked to cancel the statement, because one that waits for a standby would hold its place in `max_connections` until the standby is back.
  */
 export class PostgresConnection {
   readonly #client: Client;
-  readonly #sent: number[] = [];
+  readonly #wire: BinaryRowsConnection;
+  readonly #timeouts: Timeouts;
+  readonly #sent: Sent[] = [];
   readonly #watch: NodeJS.Timeout;
   #alive = true;
 
-  private constructor(client: Client, socket: () => { destroy(): unknown }, timeouts: Timeouts) {
+  private constructor(client: Client, wire: BinaryRowsConnection, address: PostgresAddress, timeouts: Timeouts) {
     this.#client = client;
+    this.#wire = wire;
+    this.#timeouts = timeouts;
     client.on('error', () => this.#end());
     client.on('end', () => this.#end());
+    client.on('notice', ({ code, message }) => {
+      const [current] = this.#sent;
+      if (current !== undefined && code !== PLAIN_NOTICE) current.warning = message ?? 'a warning';
+    });
+    // Answers arrive in the order of the statements, and each ends with this message. A promise would settle after the next answer was read.
+    wire.on('readyForQuery', () => this.#sent.shift());
     this.#watch = setInterval(() => {
       const oldest = this.#sent[0];
-      if (oldest !== undefined && performance.now() - oldest > timeouts.answer) socket().destroy();
+      if (oldest === undefined || performance.now() - oldest.at <= timeouts.answer) return;
+      void cancelStatements(address, client, timeouts.connect);
+      this.destroy();
     }, WATCH_INTERVAL);
     this.#watch.unref();
   }
@@ -151,14 +175,19 @@ export class PostgresConnection {
       types: bytesAsTheyAre,
     };
     const client = new Client(config);
-    const opened = new PostgresConnection(client, () => connection.stream, timeouts);
+    const opened = new PostgresConnection(client, connection, address, timeouts);
     try {
       await client.connect();
     } catch (error) {
-      opened.close();
+      opened.destroy();
       throw error;
     }
     return opened;
+  }
+
+  /** The id of the process that the server named at the sign-in. */
+  get processId(): number | null {
+    return (this.#client as unknown as { readonly processID: number | null }).processID;
   }
 
   get alive(): boolean {
@@ -173,39 +202,57 @@ export class PostgresConnection {
   /** Runs a statement. Throws pg's `DatabaseError` for an error of the server, and `StoreError` connection-lost for a broken connection. */
   async run(statement: Statement, values: readonly Buffer[] = []): Promise<readonly Row[]> {
     const query: BinaryQuery = { ...statement, values: [...values], binary: true, rowMode: 'array' };
-    this.#sent.push(performance.now());
-    try {
-      return (await this.#client.query<Row & unknown[]>(query)).rows;
-    } catch (error) {
-      if (error instanceof DatabaseError) throw error;
-      this.#end();
-      throw new StoreError('connection-lost', error instanceof Error ? error.message : String(error));
-    } finally {
-      // Results arrive in the order of the statements.
-      this.#sent.shift();
-    }
+    this.#sent.push({ at: performance.now() });
+    return (await this.#answered(this.#client.query<Row & unknown[]>(query))).rows;
+  }
+
+  /**
+   * Runs a statement that changes rows, as `run` does. It throws `StoreError` connection-lost, too, where the answer has a warning: PostgreSQL
+   * says by a warning that the wait for the synchronous standbys was cancelled. The change is then in this server alone, and a failover loses it.
+   */
+  async change(statement: Statement, values: readonly Buffer[]): Promise<readonly Row[]> {
+    const query: BinaryQuery = { ...statement, values: [...values], binary: true, rowMode: 'array' };
+    const sent: Sent = { at: performance.now() };
+    this.#sent.push(sent);
+    const { rows } = await this.#answered(this.#client.query<Row & unknown[]>(query));
+    if (sent.warning !== undefined) throw new StoreError('connection-lost', `the database warns: ${sent.warning}`);
+    return rows;
   }
 
   /** Runs a text of several statements. Returns the rows of the last one, as bytes of text. */
   async runText(text: string): Promise<readonly Row[]> {
-    this.#sent.push(performance.now());
+    this.#sent.push({ at: performance.now() });
+    const result: unknown = await this.#answered(this.#client.query({ text, rowMode: 'array' }));
+    const last: unknown = Array.isArray(result) ? result.at(-1) : result;
+    return (last as { rows: readonly Row[] }).rows;
+  }
+
+  /** Ends the session after the statements that were sent. A server that does not end it in time loses the connection. */
+  close(): void {
+    this.#end();
+    const late = setTimeout(() => this.destroy(), this.#timeouts.answer);
+    late.unref();
+    void this.#client
+      .end()
+      .catch(() => undefined)
+      .finally(() => clearTimeout(late));
+  }
+
+  /** Ends the connection at once. */
+  destroy(): void {
+    this.#end();
+    void this.#client.end().catch(() => undefined);
+    this.#wire.stream.destroy();
+  }
+
+  async #answered<T>(answer: Promise<T>): Promise<T> {
     try {
-      const result: unknown = await this.#client.query({ text, rowMode: 'array' });
-      const last: unknown = Array.isArray(result) ? result.at(-1) : result;
-      return (last as { rows: readonly Row[] }).rows;
+      return await answer;
     } catch (error) {
       if (error instanceof DatabaseError) throw error;
       this.#end();
       throw new StoreError('connection-lost', error instanceof Error ? error.message : String(error));
-    } finally {
-      this.#sent.shift();
     }
-  }
-
-  close(): void {
-    this.#end();
-    // The caller has waited for the results that it needs.
-    void this.#client.end().catch(() => undefined);
   }
 
   #end(): void {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
 import { backoffMs } from '../../../platform/backoff.ts';
 import { StoreError, isStoreUnavailable } from '../store-error.ts';
+import { sessionModeAdvice } from './pooler-advice.ts';
 
 /** The class of a server error, for a statement that is its own transaction. */
 type Meaning =
@@ -47,13 +48,26 @@ export function meaningOf(error: DatabaseError): Meaning {
 export function unavailable(error: unknown, where: string): StoreError {
   if (isStoreUnavailable(error)) return error;
   if (error instanceof DatabaseError) {
-    const said = `${error.message} (${error.code ?? 'no code'})`;
+    const said = `${error.message} (${error.code ?? 'no code'})${adviceOf(error)}`;
     return error.code === '53100'
       ? new StoreError('full', `${where} has no space left for records: ${said}`)
       : new StoreError('unreachable', `${where} refuses: ${said}`);
   }
   const said = error instanceof Error ? error.message : String(error);
   return new StoreError('unreachable', `${where} cannot be reached: ${said}`);
+}
+
+/** Returns the cure of an error whose text does not name it. */
+function adviceOf({ code = '', message }: DatabaseError): string {
+  // A prepared statement that is absent, or that another session made.
+  if (code === '26000' || code === '42P05') return `: ${sessionModeAdvice}`;
+  if (code === '53300') return ': raise max_connections, or let fewer programs connect';
+  if (code === '42P01')
+    return ': the tables of Coffer are gone or in another schema; restore them, or correct the search_path of the role';
+  if (code === '42501') return ': grant the rights that docs/guides/postgresql.md lists';
+  if (code === '08P01' && message.includes('max_client_conn')) return ': raise max_client_conn of PgBouncer';
+  if (code === '08P01' && message.includes('query_wait_timeout')) return ': raise the pool size of PgBouncer';
+  return '';
 }
 
 /** The limits of retries. */

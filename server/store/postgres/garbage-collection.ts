@@ -1,7 +1,8 @@
 import type { Logger } from '../../../platform/logger.ts';
 import { bigint, readBigint } from './binary-arrays.ts';
 import { CLOCK } from './commit.ts';
-import type { PostgresConnection, Statement } from './connection.ts';
+import type { PooledConnection } from './connection-pool.ts';
+import type { Statement } from './connection.ts';
 
 /** In microseconds, like revisions. The outcome of a commit is known for an hour. */
 const KEEP_COMMITS = 3_600_000_000;
@@ -47,7 +48,7 @@ const forgetCommits: Statement = {
 };
 
 interface GarbageCollectionOptions {
-  readonly run: <T>(use: (connection: PostgresConnection) => Promise<T>) => Promise<T>;
+  readonly run: <T>(use: (connection: PooledConnection) => Promise<T>) => Promise<T>;
   readonly log: Logger;
   readonly random: () => number;
   readonly keepCommits?: number;

@@ -1,5 +1,6 @@
 import { isStoreError, StoreError } from '../store-error.ts';
 import { DatabaseError } from 'pg';
+import { ProgramError } from '../../../platform/program-error.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
@@ -15,13 +16,14 @@ import {
 } from '../record-store.ts';
 import { byteaArray } from './binary-arrays.ts';
 import { CommitRequest, outcomeStatement } from './commit.ts';
-import { ConnectionPool } from './connection-pool.ts';
+import { ConnectionPool, type PooledConnection } from './connection-pool.ts';
 import { describeAddress, parsePostgresAddress, type PostgresAddress } from './address.ts';
 import type { PostgresConnection, Row, Statement, Timeouts } from './connection.ts';
 import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
 import { checkTables, prepareTables } from './schema.ts';
-import { openSession } from './session.ts';
+import { openSession, type Session } from './session.ts';
+import { leaveConnections, refuseSharedBackend } from './shared-connections.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 
 export interface PostgresOptions {
@@ -69,22 +71,24 @@ class PostgresRecordStore implements RecordStore {
   readonly #where: string;
   readonly #pool: ConnectionPool;
   readonly #garbageCollection: GarbageCollection;
-  readonly #open: () => ReturnType<typeof openSession>;
+  readonly #open: (prepare?: (session: Session) => Promise<void>) => Promise<Session>;
+  /** The sessions of the pool. */
+  #sessions: readonly Session[] = [];
   /** Every new revision is above this, whatever the clock of the database says. */
   #floor = 0;
 
   constructor(address: PostgresAddress, options: PostgresOptions, timeouts: Timeouts) {
     const { log, password, connections = 8 } = options;
     this.#where = describeAddress(address);
-    this.#open = () => openSession(address, password, timeouts, log);
+    this.#open = (prepare) => openSession(address, password, timeouts, log, prepare);
     this.#pool = new ConnectionPool({
       connections,
       where: this.#where,
       timeout: timeouts.connect,
-      open: async () => {
-        const { connection } = await this.#open();
-        await this.#readFloor(connection);
-        return connection;
+      open: () => this.#openServing(),
+      onShortage: (error) => {
+        if (error === undefined) log.info({ postgres: this.#where }, 'PostgreSQL takes new connections again');
+        else log.warn({ postgres: this.#where, err: error }, `serving with fewer connections: ${error.message}`);
       },
     });
     this.#garbageCollection = new GarbageCollection({
@@ -95,16 +99,29 @@ class PostgresRecordStore implements RecordStore {
   }
 
   async prepare(readOnly: boolean): Promise<void> {
-    const { connection, dialect } = await this.#open().catch((error: unknown) => {
+    const session = await this.#open().catch((error: unknown) => {
       throw unavailable(error, this.#where);
     });
+    const { connection, dialect } = session;
     try {
+      if (session.behindPooler) await this.#checkPooler(session);
       await (readOnly ? checkTables(connection, this.#where) : prepareTables(connection, dialect, this.#where));
     } finally {
       connection.close();
     }
     if (readOnly) return;
     this.#garbageCollection.start();
+  }
+
+  /** A second session shows whether the pooler gives each client a connection of its own. */
+  async #checkPooler(session: Session): Promise<void> {
+    try {
+      const second = await this.#open((other) => Promise.resolve(refuseSharedBackend(other, [session], this.#where)));
+      second.connection.close();
+    } catch (error) {
+      // A pool of one connection has none for the second session, which is no fault of the mode.
+      if (error instanceof ProgramError) throw error;
+    }
   }
 
   async get(key: Key): Promise<Entry | undefined> {
@@ -134,7 +151,7 @@ class PostgresRecordStore implements RecordStore {
           const statement = request.statement(attempt > OPTIMISTIC_ATTEMPTS);
           let rows;
           try {
-            rows = await connection.run(statement, request.parameters(this.#floor));
+            rows = await connection.change(statement, request.parameters(this.#floor));
           } catch (error) {
             return this.#failedCommit(connection, error);
           }
@@ -145,7 +162,7 @@ class PostgresRecordStore implements RecordStore {
 
   async outcome(id: CommitId): Promise<'committed' | 'not-committed'> {
     const rows = await this.#withRetries(() =>
-      this.#pool.exclusively((connection) => connection.run(outcomeStatement, [Buffer.from(id, 'hex')])),
+      this.#pool.exclusively((connection) => connection.change(outcomeStatement, [Buffer.from(id, 'hex')])),
     );
     return rows[0]?.[0]?.[0] === 1 ? 'committed' : 'not-committed';
   }
@@ -155,7 +172,7 @@ class PostgresRecordStore implements RecordStore {
     await this.#pool.close();
   }
 
-  #failedCommit(connection: PostgresConnection, error: unknown): Attempt<Outcome> {
+  #failedCommit(connection: PooledConnection, error: unknown): Attempt<Outcome> {
     if (isStoreError(error, 'connection-lost')) return { kind: 'done', result: { kind: 'unknown' } };
     if (!(error instanceof DatabaseError)) throw error;
     switch (meaningOf(error)) {
@@ -203,12 +220,39 @@ class PostgresRecordStore implements RecordStore {
     });
   }
 
-  /** Reads the highest forgotten revision: after a failover the clock of the new primary may be behind it. */
-  async #readFloor(connection: PostgresConnection): Promise<void> {
-    const [row] = await connection.runText(`select value from coffer_meta where name = 'floor'`);
+  /** Opens a connection for requests. A failure closes it: connections without an owner would use up those of the database. */
+  async #openServing(): Promise<PostgresConnection> {
+    const { connection } = await this.#open(async (session) => {
+      this.#sessions = this.#sessions.filter((other) => other.connection.alive);
+      refuseSharedBackend(session, this.#sessions, this.#where);
+      leaveConnections(session, this.#sessions, this.#where);
+      await this.#readFloor(session);
+      this.#sessions = [...this.#sessions, session];
+    });
+    return connection;
+  }
+
+  /**
+   * Reads the highest forgotten revision: after a failover the clock of the new primary may be behind it. It refuses tables that PostgreSQL
+   * empties after a crash.
+   */
+  async #readFloor({ connection, dialect }: Session): Promise<void> {
+    const [row] = await connection.runText(
+      `select (select value from coffer_meta where name = 'floor')${dialect === 'postgresql' ? `, ${UNLOGGED_TABLES}` : ''}`,
+    );
+    const unlogged = row?.[1]?.toString();
+    if (unlogged !== undefined) {
+      const what = `the tables ${unlogged} of ${this.#where} are UNLOGGED: a crash of PostgreSQL would empty them`;
+      throw new StoreError('unreachable', `${what}. Run "alter table NAME set logged"`);
+    }
     this.#floor = Math.max(this.#floor, Number(row?.[0]?.toString() ?? 0));
   }
 }
+
+/** The tables of Coffer that are not in the write-ahead log; null where all are. */
+const UNLOGGED_TABLES = `(select string_agg(relname, ', ' order by relname) from pg_class
+  where relpersistence = 'u' and oid in ('coffer_records'::regclass, 'coffer_deletions'::regclass, 'coffer_commits'::regclass,
+    'coffer_meta'::regclass))`;
 
 function isLocal(address: PostgresAddress): boolean {
   return ['localhost', '127.0.0.1', '::1'].includes(address.host) || address.host.startsWith('/');

@@ -2,6 +2,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import { describeAddress, type PostgresAddress } from './address.ts';
 import { PostgresConnection, type Timeouts } from './connection.ts';
 import { StoreError } from '../store-error.ts';
+import { timeoutText } from '../../../platform/message-text.ts';
 
 /** The database product. All of them use the protocol of PostgreSQL. */
 export type Dialect = 'postgresql' | 'yugabytedb' | 'cockroachdb';
@@ -10,6 +11,8 @@ export type Dialect = 'postgresql' | 'yugabytedb' | 'cockroachdb';
 export interface ServerFacts {
   readonly version: string;
   readonly readOnly: boolean;
+  /** The id of the process that serves the session. */
+  readonly backend: number;
   /** Absent if the server has no such setting. */
   readonly fsync?: string;
   readonly fullPageWrites?: string;
@@ -42,17 +45,37 @@ export function dialectOf(version: string): Dialect {
   return version.includes('-YB-') ? 'yugabytedb' : 'postgresql';
 }
 
+/** A connection whose session has the settings of the store. */
+export interface Session {
+  readonly connection: PostgresConnection;
+  readonly dialect: Dialect;
+  /** The process of the server that answered. A pooler shows another one to its clients. */
+  readonly backend: number;
+  readonly behindPooler: boolean;
+  /** The number of connections that the server still takes; undefined where it does not say so, and behind a pooler. */
+  readonly left: number | undefined;
+}
+
 /**
  * Opens a connection and sets what the store needs. The settings are those of the session, so the defaults of the role and of the
- * database do not matter.
+ * database do not matter. `prepare` is part of the opening: if it fails, or the whole takes longer than twice `timeouts.connect`, the
+ * connection is closed.
+ *
+ * @throws StoreError and pg's `DatabaseError`
  */
 export async function openSession(
   address: PostgresAddress,
   password: string | undefined,
   timeouts: Timeouts,
   log: Logger,
-): Promise<{ readonly connection: PostgresConnection; readonly dialect: Dialect }> {
+  prepare?: (session: Session) => Promise<void>,
+): Promise<Session> {
   const connection = await PostgresConnection.open(address, password, timeouts);
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    connection.destroy();
+  }, timeouts.connect);
   try {
     const facts = await ask(connection, timeouts);
     const dialect = dialectOf(facts.version);
@@ -63,12 +86,32 @@ export async function openSession(
       );
       await connection.runText('set synchronous_commit = on');
     }
+    const behindPooler = facts.backend !== connection.processId;
     if (dialect !== 'cockroachdb') await connection.runText(SETTINGS);
-    return { connection, dialect };
+    const left = dialect === 'postgresql' && !behindPooler ? await connectionsLeft(connection) : undefined;
+    const session = { connection, dialect, backend: facts.backend, behindPooler, left };
+    await prepare?.(session);
+    return session;
   } catch (error) {
-    connection.close();
-    throw error;
+    connection.destroy();
+    if (!late) throw error;
+    throw new StoreError(
+      'unreachable',
+      `${describeAddress(address)} took the password and then answered no statement within ${timeoutText(timeouts.connect)}: it hangs, ` +
+        'or a pooler in front of it has no connection left (raise its pool size, or lower that of other programs)',
+    );
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** Counts the connections that the server still takes of a role without privileges. */
+async function connectionsLeft(connection: PostgresConnection): Promise<number> {
+  const [row] = await connection.runText(
+    `select current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
+       - coalesce(current_setting('reserved_connections', true), '0')::bigint - (select sum(numbackends) from pg_stat_database)`,
+  );
+  return Number(row?.[0]?.toString() ?? Infinity);
 }
 
 /**
@@ -84,14 +127,16 @@ async function ask(connection: PostgresConnection, timeouts: Timeouts): Promise<
   const [row] = await connection.runText(
     `select version(), current_setting('transaction_read_only', true), current_setting('fsync', true),
        current_setting('full_page_writes', true), current_setting('synchronous_commit', true),
-       set_config('statement_timeout', '${timeouts.statement}ms', false)`,
+       set_config('statement_timeout', '${timeouts.statement}ms', false),
+       pg_backend_pid()`,
   );
-  const [version, readOnly, fsync, fullPageWrites, synchronousCommit] = (row ?? []).map((column) =>
+  const [version, readOnly, fsync, fullPageWrites, synchronousCommit, , backend] = (row ?? []).map((column) =>
     column === null ? undefined : column.toString(),
   );
   return {
     version: version ?? '',
     readOnly: readOnly === 'on',
+    backend: Number(backend),
     ...(fsync !== undefined && { fsync }),
     ...(fullPageWrites !== undefined && { fullPageWrites }),
     ...(synchronousCommit !== undefined && { synchronousCommit }),

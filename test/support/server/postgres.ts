@@ -32,6 +32,10 @@ export interface TestPostgres extends TestDatabase {
   /** Every process stands still (SIGSTOP): connections stay open and answer nothing. */
   pause(): void;
   resume(): void;
+  /** Copies this server and starts the copy, which follows it under the name. */
+  startStandby(name: string): Promise<TestPostgres>;
+  /** Makes a standby a primary. */
+  promote(): Promise<void>;
   /** Ends the server and removes its folder. */
   remove(): Promise<void>;
 }
@@ -85,7 +89,7 @@ async function tlsSettings(
 
 class Server implements TestPostgres {
   readonly port: number;
-  readonly password = randomBytes(16).toString('hex');
+  readonly password: string;
   readonly #bin: string;
   readonly #folder: string;
   readonly #data: string;
@@ -101,8 +105,10 @@ class Server implements TestPostgres {
     port: number,
     superuserPassword: string,
     settings: Readonly<Record<string, string>>,
+    password = randomBytes(16).toString('hex'),
   ) {
     this.port = port;
+    this.password = password;
     this.#bin = bin;
     this.#folder = folder;
     this.#data = data;
@@ -183,6 +189,29 @@ class Server implements TestPostgres {
 
   resume(): void {
     signalTree(this.#process?.pid, 'SIGCONT');
+  }
+
+  async startStandby(name: string): Promise<TestPostgres> {
+    const folder = await mkdtemp(join(tmpdir(), 'coffer-standby-'));
+    if (isRoot) {
+      const { uid, gid } = serverUser();
+      await chmod(folder, 0o700);
+      await chown(folder, uid, gid);
+    }
+    const data = join(folder, 'data');
+    const from = `host=127.0.0.1 port=${this.port} user=postgres application_name=${name}`;
+    const copy = ['-d', from, '-D', data, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
+    const [program, args] = asServerUser(join(this.#bin, 'pg_basebackup'), copy);
+    const env = { ...process.env, PGPASSWORD: this.#superuserPassword };
+    execFileSync(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const port = await freePort();
+    const standby = new Server(this.#bin, folder, data, port, this.#superuserPassword, this.#settings, this.password);
+    await standby.start();
+    return standby;
+  }
+
+  async promote(): Promise<void> {
+    await this.asSuperuser('select pg_promote()', 'postgres');
   }
 
   async remove(): Promise<void> {
