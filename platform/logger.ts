@@ -1,7 +1,9 @@
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
+import { flushLogOutputs, LogOutput } from './log-output.ts';
 import { redactSecrets, redactText } from './redact-secrets.ts';
+import { writeWithoutWaiting } from './standard-output.ts';
 import { formatForTerminal } from './terminal-log-format.ts';
 
 export type Logger = PinoLogger;
@@ -25,8 +27,9 @@ export interface LoggerOptions {
  */
 export function createLogger(options: LoggerOptions): Logger {
   const terminal = options.stream === undefined ? isatty(1) : options.stream.isTTY === true;
-  const stream = options.stream ?? standardOutput();
-  const printed = terminal ? { write: (line: string) => stream.write(formatForTerminal(line)) } : stream;
+  const format = terminal ? formatForTerminal : (line: string) => line;
+  const stream = options.stream ?? standardOutput((count) => format(droppedLine(options.name, count)));
+  const printed = { write: (line: string) => stream.write(format(line)) };
   const destination = options.also === undefined ? printed : both(printed, options.also);
   const log = pino(
     {
@@ -91,10 +94,17 @@ function redactChildren(log: Logger): Logger {
   return log;
 }
 
-/** Writes synchronously, so that a line is out before the process can die. */
-function standardOutput(): DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: true });
-  // The reader of the log is gone. The program must go on.
-  destination.on('error', () => undefined);
-  return destination;
+let flushesAtExit = false;
+
+function standardOutput(missing: (count: number) => string): DestinationStream {
+  if (!flushesAtExit) process.on('exit', flushLogOutputs);
+  flushesAtExit = true;
+  return new LogOutput({ write: writeWithoutWaiting, droppedLine: missing });
+}
+
+/** Returns the line in the place of those that no reader took in time. */
+function droppedLine(name: string, count: number): string {
+  const msg = `${count} lines of the log are missing here: its reader did not read them in time, or they could not be written`;
+  const line = { level: 'warn', time: new Date().toISOString(), name, event: 'log-lines-dropped', count, msg };
+  return `${JSON.stringify(line)}\n`;
 }

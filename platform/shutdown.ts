@@ -1,3 +1,4 @@
+import { flushLogOutputs } from './log-output.ts';
 import type { Logger } from './logger.ts';
 
 /**
@@ -6,6 +7,7 @@ import type { Logger } from './logger.ts';
  * the reason first.
  */
 export function endAtOnce(): void {
+  flushLogOutputs();
   process.kill(process.pid, 'SIGKILL');
 }
 

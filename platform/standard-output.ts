@@ -1,4 +1,5 @@
-import { writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { fileErrorReason } from './system-error.ts';
 
 /**
@@ -24,4 +25,28 @@ export function failOnLostOutput(program: string): void {
       // Standard error is on the same full disk.
     }
   });
+}
+
+let opened: number | undefined;
+
+/**
+ * Writes to standard output and returns the count of bytes that were written, which may be a part of them. It never waits for a reader of a pipe, a
+ * terminal or a socket: such a call throws EAGAIN.
+ */
+export function writeWithoutWaiting(bytes: Buffer): number {
+  opened ??= openWithoutWaiting();
+  return writeSync(opened, bytes);
+}
+
+/**
+ * Opens the pipe or terminal of standard output anew, since other processes share the flags of the one that is open. A socket, for instance that
+ * of the journal, cannot be opened anew. `failOnLostOutput` has made Node set the flag there, and that of a pipe that belongs to another user.
+ */
+function openWithoutWaiting(): number {
+  if (!isatty(1) && !fstatSync(1).isFIFO()) return 1;
+  try {
+    return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return 1;
+  }
 }

@@ -95,7 +95,6 @@ async function run({
     stores: storeOptions(places, folders, threads),
     replica: randomUUID(),
     ...(tls === undefined ? {} : { tls }),
-    terminal: process.stdout.isTTY,
     startedAt: Date.now(),
     live,
     bodies: sharedBodyMemory(),

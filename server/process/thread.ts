@@ -1,15 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openLineRing, type LineRing } from '../../platform/line-ring.ts';
+import { openLineRing } from '../../platform/line-ring.ts';
 import type { Role, SendMessage, ThreadOptions, ToThread } from './threads.ts';
-import { writeSync } from 'node:fs';
-import { createLogger, logWarnings, type Logger, type LogLevel } from '../../platform/logger.ts';
+import { createLogger, logWarnings } from '../../platform/logger.ts';
 
 /** The entry of each worker thread. It passes messages to the role of the thread. */
 const port = parentPort;
 if (port === null) throw new Error('server/process/thread.ts is started by server/main.ts, not by hand');
 
 const options = workerData as ThreadOptions;
-const log = threadLog(options.settings.logLevel, options.terminal, openLineRing(options.live.log));
+const ring = openLineRing(options.live.log);
+const log = createLogger({
+  name: 'coffer-server',
+  level: options.settings.logLevel,
+  also: (line) => ring.append(line),
+});
 logWarnings(log);
 const send: SendMessage = (message) => port.postMessage(message);
 const role = await start();
@@ -48,14 +52,4 @@ async function start(): Promise<Role> {
   }
   const { startHttp } = await import('./http-thread.ts');
   return startHttp(options, log, send);
-}
-
-/**
- * Creates the log of a thread. It writes to the stream of the process in its form, which a thread cannot detect, and to the process' ring
- * of lines.
- */
-export function threadLog(level: LogLevel, terminal: boolean, kept: LineRing): Logger {
-  const options = { name: 'coffer-server', level, also: (line: string) => kept.append(line) };
-  if (!terminal) return createLogger(options);
-  return createLogger({ ...options, stream: { isTTY: true, write: (line: string) => void writeSync(1, line) } });
 }

@@ -20,8 +20,6 @@ export interface ThreadOptions {
   /** A unique ID of this process. */
   readonly replica: string;
   readonly tls?: Pick<TlsFiles, 'certFile' | 'keyFile'>;
-  /** The log goes to a terminal, which a thread cannot detect. */
-  readonly terminal: boolean;
   readonly startedAt: number;
   /** The shared memory of the request metrics, and the index of this thread. */
   readonly counters: {
