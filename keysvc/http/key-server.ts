@@ -2,6 +2,7 @@ import { constants, type X509Certificate } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { rootCertificates, type TLSSocket } from 'node:tls';
+import { answerHalfClosed, halfClosed } from '../../platform/half-closed.ts';
 import { Connections } from '../../platform/connections.ts';
 import { RepeatedLines } from '../../platform/repeated-lines.ts';
 import { applyTlsMaterial, type TlsChange } from '../../platform/tls/reloading-context.ts';
@@ -56,6 +57,7 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
   const server = createServer(
     {
       ...material,
+      ...halfClosed,
       secureOptions,
       requestCert: true,
       // Each call checks the certificate instead. Node ends a refused handshake without an alert and without an event, so neither the
@@ -71,6 +73,7 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
       answer(request, response);
     },
   );
+  answerHalfClosed(server);
   const connections = new Connections(server);
   server.on('secureConnection', (socket) => {
     authorized.add(socket);

@@ -47,6 +47,8 @@ export class EventStreams {
       source.off('event', send);
       this.#open.delete(response);
     });
+    // A reader that has closed its sending half could not end the stream otherwise.
+    response.socket?.once('end', () => response.end());
     // Detects a reader whose machine is gone while no event is sent.
     response.socket?.setKeepAlive(true, keepAliveMs);
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });

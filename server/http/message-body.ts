@@ -38,7 +38,8 @@ export class MessageBody implements Body {
   }
 
   senderGone(): boolean {
-    return this.#response.destroyed;
+    // The end of a client that left looks as that of one that has sent everything. A long deletion stops for both, and answers.
+    return this.#response.destroyed || this.#message.socket.readableEnded;
   }
 
   /** Gives back what was held, once the request is answered. */

@@ -22,6 +22,7 @@ import { joinRepeatedMetadata } from './repeated-metadata.ts';
 import { tlsVersionOf } from './contract/tls-version.ts';
 import { MessageBody } from './message-body.ts';
 import type { BodyMemory } from '../../platform/body-memory.ts';
+import { answerHalfClosed, halfClosed } from '../../platform/half-closed.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { RepeatedLines } from '../../platform/repeated-lines.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
@@ -326,10 +327,14 @@ export function requestIds(random: (size: number) => Buffer): () => string {
   };
 }
 
+/** The code for the end of a connection within a body. Node's parser has one code for that and for an end within a head. */
+const bodyCut = 'body-cut';
+
 /** The S3 code and message for the errors of Node's parser, by their code. */
 const refusals: Readonly<Record<string, readonly [S3ErrorCode, string?]>> = {
   HPE_HEADER_OVERFLOW: ['RequestHeaderSectionTooLarge'],
   ERR_HTTP_REQUEST_TIMEOUT: ['RequestTimeout'],
+  [bodyCut]: ['IncompleteBody'],
 };
 
 /** Returns the answer to a request that could not be parsed. The server closes the connection after it. */
@@ -392,7 +397,8 @@ export function createS3Server(options: {
   const server: Server | HttpsServer =
     options.tls === undefined
       ? createHttpServer(serverOptions, onRequest(false))
-      : createHttpsServer({ ...serverOptions, ...options.tls, ...certificates }, onRequest(false));
+      : createHttpsServer({ ...serverOptions, ...halfClosed, ...options.tls, ...certificates }, onRequest(false));
+  answerHalfClosed(server);
   const connections = new Connections(server);
   server.on('checkContinue', onRequest(true));
   // The server ignores any other expectation.
@@ -401,7 +407,9 @@ export function createS3Server(options: {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const busy = connections.lastResponse(socket as Socket);
     const isBusy = busy !== undefined && !busy.writableFinished;
-    const refuse = () => socket.end(malformedAnswer(error.code, options.nextRequestId()), () => socket.destroy());
+    const isCut = error.code === 'HPE_INVALID_EOF_STATE' && isBusy && !busy.req.complete;
+    const code = isCut ? bodyCut : error.code;
+    const refuse = () => socket.end(malformedAnswer(code, options.nextRequestId()), () => socket.destroy());
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // A pipelined request is malformed. The client takes answers in the order of its requests.
     else if (isBusy && busy.req.complete) busy.once('close', () => socket.writable && refuse());

@@ -229,8 +229,9 @@ class ChunkWriter {
 const keepAliveMs = 5_000;
 
 /**
- * Sends lines as they come, at the pace of the client, until the client leaves or there are no more. It asks for the next chunk when the
- * system has taken the last one, so at most one chunk waits. It rejects with the failure of the source, after it has closed the connection.
+ * Sends lines as they come, at the pace of the client, until the client leaves or there are no more. A client that closes its sending half has
+ * left: it could not end the answer otherwise. It asks for the next chunk when the system has taken the last one, so at most one chunk waits. It
+ * rejects with the failure of the source, after it has closed the connection.
  */
 export async function sendEndless(
   response: ServerResponse,
@@ -240,7 +241,8 @@ export async function sendEndless(
   const gone = new AbortController();
   const leave = () => gone.abort();
   response.once('close', leave);
-  if (response.destroyed) leave();
+  response.socket?.once('end', leave);
+  if (response.destroyed || response.socket?.readableEnded === true) leave();
   response.flushHeaders();
   const beat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(' ');
@@ -257,6 +259,7 @@ export async function sendEndless(
   } finally {
     clearInterval(beat);
     response.off('close', leave);
+    response.socket?.off('end', leave);
   }
 }
 
