@@ -99,6 +99,15 @@ export async function isFolder(client: S3Client, bucket: string, prefix: string)
   return false;
 }
 
+/** Returns an object as a listing has it; undefined if there is none. */
+export async function listedObject(client: S3Client, bucket: string, key: string): Promise<ObjectEntry | undefined> {
+  // A name comes before all others that begin with it.
+  for await (const [first] of listObjects(client, { bucket, prefix: key, recursive: true, limit: 1 })) {
+    if (typeof first === 'object' && first.key === key) return first;
+  }
+  return undefined;
+}
+
 interface ListedUpload {
   readonly key: string;
   readonly uploadId: string;

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady } from '../support/server/start-server.ts';
 import { startWatchedFront, type WatchedFront } from '../support/server/watched-front.ts';
 import { ClientDriver } from './client-driver.ts';
@@ -8,14 +10,21 @@ import { ClientDriver } from './client-driver.ts';
 const client = new ClientDriver();
 /** `s` goes through it, `direct` does not: two addresses of one server. */
 let front: WatchedFront;
+/** It ignores the conditions of deletions. */
+let careless: WatchedFront;
 
 beforeAll(async () => {
   const server = await startServer();
   await untilReady(server);
   front = await startWatchedFront(server.s3);
+  const s3 = s3Client(server);
+  careless = await startWatchedFront(server.s3, async (path) => {
+    const [, bucket = '', key = ''] = path.split('/');
+    await s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+  });
   const { accessKey, secretKey } = server;
   const stop = async (): Promise<void> => {
-    await front.close();
+    await Promise.all([front.close(), careless.close()]);
     await server.stop();
   };
   await client.start(async () => ({ url: front.url, accessKey, secretKey, stop }));
@@ -156,6 +165,21 @@ describe('mirror', { timeout: 60_000 }, () => {
     );
     const { code } = await client.attempt('mirror', '--remove', 's/three', 's/four');
     expect([code, await client.keys('s/four')]).toEqual([1, ['got', 'replaced']]);
+  });
+
+  it('keeps what was replaced in the target at a server that ignores If-Match', async () => {
+    const { accessKey, secretKey, url } = { ...client.server, url: careless.url };
+    await client.attemptWith({ input: `${accessKey}\n${secretKey}\n` }, 'alias', 'set', 'careless', url);
+    await client.run('mb', 's/five', 's/six');
+    await client.run('cp', await client.file('before', '1'), 's/six/replaced');
+    await client.run('cp', client.path('before'), 's/six/gone');
+    careless.before(
+      (method, path) => method === 'GET' && path.includes('prefix=replaced'),
+      async () => void (await client.run('cp', await client.file('newer', 'newer'), 'direct/six/replaced')),
+    );
+    const { code, stderr } = await client.attempt('mirror', '--remove', 's/five', 'careless/six');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('it was replaced since it was listed')]);
+    expect(await client.keys('s/six')).toEqual(['replaced']);
   });
 
   it('removes nothing below a folder that became a link', async () => {

@@ -13,8 +13,14 @@ export interface WatchedFront {
   close(): Promise<void>;
 }
 
-/** Starts a program in front of the server at `url` that passes each request and each answer on as it comes. */
-export async function startWatchedFront(url: string): Promise<WatchedFront> {
+/**
+ * Starts a program in front of the server at `url` that passes each request and each answer on as it comes. With `deleting` it answers
+ * deletions itself after that call, which has no condition, as at servers that do not know one.
+ */
+export async function startWatchedFront(
+  url: string,
+  deleting?: (path: string) => Promise<unknown>,
+): Promise<WatchedFront> {
   const { hostname, port } = new URL(url);
   interface Waiting {
     readonly isIt: (method: string, path: string) => boolean;
@@ -35,7 +41,12 @@ export async function startWatchedFront(url: string): Promise<WatchedFront> {
   const server = createServer((incoming, outgoing) => {
     const pass = async (): Promise<void> => {
       await actBefore(incoming);
-      const { method, url: path, rawHeaders: headers } = incoming;
+      const { method, url: path = '', rawHeaders: headers } = incoming;
+      if (method === 'DELETE' && deleting !== undefined) {
+        await deleting(path);
+        outgoing.writeHead(204).end();
+        return;
+      }
       const passed = request({ hostname, port, method, path, headers }, (answer) => {
         outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
         pipeline(answer, outgoing).catch(() => outgoing.destroy());

@@ -10,6 +10,7 @@ import {
   putBucketPolicy,
   putObjectLock,
 } from '../../../s3/bucket-settings.ts';
+import { listedObject } from '../../../s3/list-objects.ts';
 import { deleteObject } from '../../../s3/objects.ts';
 import { isNotFound } from '../../../s3/error-of-status.ts';
 import { printable } from '../../../terminal/format.ts';
@@ -25,7 +26,7 @@ import type { CopyDestination } from './copy-destination.ts';
 import { keptAttributes } from './copy-one.ts';
 import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
-import { clockStepMs } from './source-state.ts';
+import { clockStepMs, readState, removeInState } from './source-state.ts';
 import { differsByDigest } from './differs-by-digest.ts';
 import type { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
@@ -187,10 +188,7 @@ export async function removeEntry(
   try {
     if (options.dryRun !== true) {
       if (target.kind === 'local') await removeFile(entry);
-      else {
-        const { bucket, key, etag } = entry;
-        await deleteObject(await context.client(target.alias), { bucket, key }, { ifMatch: etag });
-      }
+      else await removeObject(mirroring, target, entry);
     }
     mirroring.removed += 1;
     await context.output.line(
@@ -210,11 +208,31 @@ export async function removeEntry(
 
 /** Removes a file of the target that is still the one that was listed. */
 async function removeFile({ key, size, modified }: Entry): Promise<void> {
+  // A link was listed with the size and the time of what it leads to, which stays.
+  if ((await lstat(key)).isSymbolicLink()) return rm(key);
+  const state = await readState(key);
   const found = await lstat(key);
-  // A link to a file was listed with the size and the time of the file.
-  if (!found.isSymbolicLink() && (found.size !== size || found.mtime.getTime() !== modified.getTime()))
-    throw new Error('it was replaced since it was listed');
-  await rm(key);
+  if (found.size !== size || found.mtime.getTime() !== modified.getTime()) throw replaced();
+  removeInState(key, state);
+}
+
+/**
+ * Removes an object of the target that is still the one that was listed. Some servers ignore the condition of a deletion, and it does not tell
+ * objects with the same bytes apart. The listing needs no other permission and no key of the client.
+ */
+async function removeObject({ context }: Mirroring, { alias }: RemoteTarget, entry: Entry): Promise<void> {
+  const { bucket, key, etag, modified } = entry;
+  const client = await context.client(alias);
+  const now = await listedObject(client, bucket, key);
+  if (now === undefined) return;
+  // A HEAD tells seconds, a listing milliseconds.
+  const seconds = (time: Date): number => Math.floor(time.getTime() / 1_000);
+  if (now.etag !== etag || seconds(now.lastModified) !== seconds(modified)) throw replaced();
+  await deleteObject(client, { bucket, key }, { ifMatch: etag });
+}
+
+function replaced(): Error {
+  return new Error('it was replaced since it was listed');
 }
 
 export function isExcludedBy(options: MirrorOptions, name: string, { storageClass }: Entry): boolean {

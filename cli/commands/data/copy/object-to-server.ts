@@ -27,6 +27,16 @@ interface Target {
   readonly display: string;
 }
 
+/** What one copy is made of. */
+interface Copy {
+  readonly context: Context;
+  readonly source: ObjectSource;
+  readonly attributes: CopiedAttributes;
+  readonly choices: CopyChoices;
+  readonly to: Destination;
+  readonly options: CopyOptions;
+}
+
 /**
  * Copies an object to a server so that it is equal to its source, but for what the flags say. What cannot be carried is refused before
  * anything is written.
@@ -40,16 +50,14 @@ export async function objectToServer(
   const attributes = attributesOf(await headOf(context, source, options.encryption), new Date());
   const isSameServer = source.target.alias === target.alias;
   const { encryption, partHeaders } = encryptionOfCopy(source, attributes, target, options, isSameServer);
-  const to = { ...target.to, partHeaders };
   const choices: CopyChoices = {
     encryption,
     withoutLock: !options.keepsLock,
     withoutTags: options.given.tagging !== undefined,
   };
+  const copy = { context, source, attributes, choices, to: { ...target.to, partHeaders }, options };
   const isCopied = isSameServer && options.zip !== true;
-  const sent = isCopied
-    ? copyOnServer(context, source, attributes, choices, to, options)
-    : uploadCopy(context, source, attributes, choices, to, options, isSameServer ? 'same' : 'other');
+  const sent = isCopied ? copyOnServer(copy) : uploadCopy(copy, isSameServer ? 'same' : 'other');
   await sent.catch((error: unknown) => {
     throw withHint(error, attributes, choices, target.display);
   });
@@ -96,22 +104,13 @@ function encryptionOfCopy(
 }
 
 /** Copies within a server, which takes over the metadata and the tags itself. A copy in parts is a new object, which gets all from here. */
-async function copyOnServer(
-  context: Context,
-  source: ObjectSource,
-  attributes: CopiedAttributes,
-  choices: CopyChoices,
-  to: Destination,
-  options: CopyOptions,
-): Promise<void> {
+async function copyOnServer(copy: Copy): Promise<void> {
+  const { source, to, options } = copy;
   const { key, versionId, etag, size, target } = source;
   const headers =
     size <= copyLimit
-      ? copyHeaders(source, attributes, choices, to, options)
-      : {
-          ...(await headersOfNew(context, source, attributes, choices, options, 'same')),
-          ...uploadChecksumHeaders(attributes),
-        };
+      ? copyHeaders(copy)
+      : { ...(await headersOfNew(copy, 'same')), ...uploadChecksumHeaders(copy.attributes) };
   const from = {
     bucket: target.bucket,
     key,
@@ -123,13 +122,9 @@ async function copyOnServer(
   await copyWithin(from, { ...to, headers });
 }
 
-function copyHeaders(
-  { target, key, metadata }: ObjectSource,
-  attributes: CopiedAttributes,
-  choices: CopyChoices,
-  to: Destination,
-  { given, inPlace }: CopyOptions,
-): ObjectHeaders {
+function copyHeaders({ source, attributes, choices, to, options }: Copy): ObjectHeaders {
+  const { target, key, metadata } = source;
+  const { given, inPlace } = options;
   const isOwnTarget = target.bucket === to.bucket && key === to.key;
   // The server refuses to copy an object to itself where the request changes nothing.
   const replaces = Object.keys(given.attributes).length > 0 || metadata !== undefined || (isOwnTarget && inPlace);
@@ -143,11 +138,7 @@ function copyHeaders(
 }
 
 async function headersOfNew(
-  context: Context,
-  source: ObjectSource,
-  attributes: CopiedAttributes,
-  choices: CopyChoices,
-  { given }: CopyOptions,
+  { context, source, attributes, choices, options: { given } }: Copy,
   server: 'same' | 'other',
 ): Promise<ObjectHeaders> {
   const { alias, bucket } = source.target;
@@ -164,16 +155,9 @@ async function headersOfNew(
   };
 }
 
-async function uploadCopy(
-  context: Context,
-  source: ObjectSource,
-  attributes: CopiedAttributes,
-  choices: CopyChoices,
-  to: Destination,
-  options: CopyOptions,
-  server: 'same' | 'other',
-): Promise<void> {
-  const headers = await headersOfNew(context, source, attributes, choices, options, server);
+async function uploadCopy(copy: Copy, server: 'same' | 'other'): Promise<void> {
+  const { context, source, attributes, to, options } = copy;
+  const headers = await headersOfNew(copy, server);
   const sums = checksumOfUpload(attributes, options, source.size);
   // A server demands a digest of what it locks.
   const md5 =

@@ -1,5 +1,7 @@
-import { statSync, unlinkSync, type BigIntStats } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { linkSync, renameSync, statSync, unlinkSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
 
@@ -41,13 +43,46 @@ export async function expectState(path: string, state: FileState): Promise<void>
   if (now === undefined || !isSame(now, state)) throw changed();
 }
 
-/** Removes a file that still has the state. The system has no call that does both, so the two calls follow each other on this thread. */
+/**
+ * Removes a file, or a link to one, that still has the state. The system has no call that does both: the file gets another name first, so that
+ * a program that writes to its path from then on makes a new file, which stays. The calls follow each other on this thread. What a program
+ * writes through a descriptor that it opened before goes with the file, as with every removal.
+ *
+ * @throws SourceChangedError if it has another state; the file stays
+ */
 export function removeInState(path: string, state: FileState): void {
   if (!isSame(stateOf(statSync(path, { bigint: true })), state)) throw changed();
-  unlinkSync(path);
+  const aside = asideOf(path);
+  renameSync(path, aside);
+  // The rename itself is a change of the attributes.
+  const { changedNs } = state;
+  if (isSame({ ...stateOf(statSync(aside, { bigint: true })), changedNs }, state)) unlinkSync(aside);
+  else giveBack(aside, path);
 }
 
-async function readState(path: string): Promise<FileState> {
+/** Bytes. A name has at most 255. */
+const maxRepeated = 200;
+
+/** The name of a file while it is removed. It is visible, since a command that is killed then leaves the file under it. */
+function asideOf(path: string): string {
+  const name = basename(path);
+  const repeated = Buffer.byteLength(name) <= maxRepeated ? name : 'file';
+  return join(dirname(path), `${repeated}.${randomBytes(8).toString('hex')}.moved`);
+}
+
+/** Gives a file its name again. A file that another program made there meanwhile is not replaced. @throws SourceChangedError */
+function giveBack(aside: string, path: string): never {
+  try {
+    linkSync(aside, path);
+    unlinkSync(aside);
+  } catch {
+    throw new SourceChangedError(`the file changed while it was copied, and is now \`${aside}\``);
+  }
+  throw changed();
+}
+
+/** Reads the present state of a file, and follows links. */
+export async function readState(path: string): Promise<FileState> {
   return stateOf(
     isDiskFast() ? onThisThread(() => statSync(path, { bigint: true })) : await stat(path, { bigint: true }),
   );
