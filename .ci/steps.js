@@ -220,6 +220,7 @@ export const nightly = /** @type {const} */ ([
   ['versions', 20],
   ['events 20000', 30],
   ['client', 20],
+  ['writers', 40],
   ['select 2000', 40],
   ['vault', 40],
   ['openbao', 10],

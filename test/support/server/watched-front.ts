@@ -2,12 +2,17 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
+type IsRequest = (method: string, path: string) => boolean;
+type Act = (method: string, path: string) => Promise<void>;
+
 /** A second address of a server. Tests change things while a request is under way. */
 export interface WatchedFront {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   /** Acts before the next requests of this kind are passed on, once or as often as `times` says. */
-  before(isIt: (method: string, path: string) => boolean, act: () => Promise<void>, times?: number): void;
+  before(isIt: IsRequest, act: Act, times?: number): void;
+  /** Acts after the server has answered such a request, before the client gets the answer. */
+  after(isIt: IsRequest, act: Act, times?: number): void;
   /** Forgets what has not happened. */
   reset(): void;
   close(): Promise<void>;
@@ -23,33 +28,39 @@ export async function startWatchedFront(
 ): Promise<WatchedFront> {
   const { hostname, port } = new URL(url);
   interface Waiting {
-    readonly isIt: (method: string, path: string) => boolean;
-    readonly act: () => Promise<void>;
+    readonly moment: 'before' | 'after';
+    readonly isIt: IsRequest;
+    readonly act: Act;
     times: number;
   }
   const waiting = new Set<Waiting>();
 
-  async function actBefore({ method = '', url: path = '' }: IncomingMessage): Promise<void> {
+  async function actAt(moment: Waiting['moment'], { method = '', url: path = '' }: IncomingMessage): Promise<void> {
     for (const one of waiting) {
+      if (one.moment !== moment) continue;
       if (!one.isIt(method, path)) continue;
       one.times -= 1;
       if (one.times === 0) waiting.delete(one);
-      await one.act();
+      await one.act(method, path);
     }
   }
 
   const server = createServer((incoming, outgoing) => {
     const pass = async (): Promise<void> => {
-      await actBefore(incoming);
+      await actAt('before', incoming);
       const { method, url: path = '', rawHeaders: headers } = incoming;
       if (method === 'DELETE' && deleting !== undefined) {
         await deleting(path);
         outgoing.writeHead(204).end();
         return;
       }
-      const passed = request({ hostname, port, method, path, headers }, (answer) => {
+      const answered = async (answer: IncomingMessage): Promise<void> => {
+        await actAt('after', incoming);
         outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-        pipeline(answer, outgoing).catch(() => outgoing.destroy());
+        await pipeline(answer, outgoing);
+      };
+      const passed = request({ hostname, port, method, path, headers }, (answer) => {
+        answered(answer).catch(() => outgoing.destroy());
       });
       passed.on('error', () => outgoing.destroy());
       // A client that breaks off its request must not leave a whole one at the server.
@@ -61,7 +72,8 @@ export async function startWatchedFront(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    before: (isIt, act, times = 1) => void waiting.add({ isIt, act, times }),
+    before: (isIt, act, times = 1) => void waiting.add({ moment: 'before', isIt, act, times }),
+    after: (isIt, act, times = 1) => void waiting.add({ moment: 'after', isIt, act, times }),
     reset: () => waiting.clear(),
     close: async () => {
       server.closeAllConnections();

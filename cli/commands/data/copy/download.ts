@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, renameSync, statSync, writeFileSync, writeSync, type Stats } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
+import { constants, renameSync, statSync, utimesSync, writeFileSync, writeSync, type Stats } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rename, rm, stat, utimes, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { descriptorOf } from '../../../config/descriptor-path.ts';
@@ -43,6 +43,7 @@ export class Downloads {
       else await writeFrom(await open(path, 'a'), source, 0, count);
       return;
     }
+    const begun = new Date();
     const { identity = randomUUID() } = source;
     const own = temporaryName(basename(path), `${identity} ${source.size}`);
     const left = await this.#prepare(dirname(path));
@@ -50,9 +51,9 @@ export class Downloads {
     const temporary = join(dirname(path), own);
     // The size of a stream is not known.
     if (source.identity === undefined || source.size > memoryLimit) {
-      await this.#throughTemporary(source, temporary, path, count);
+      await this.#throughTemporary(source, { temporary, path, begun }, count);
     } else {
-      await writeSmall(await inMemory(source.open(0, source.size)), temporary, path);
+      await writeSmall(await inMemory(source.open(0, source.size)), { temporary, path, begun });
       count(source.size);
     }
   }
@@ -93,12 +94,8 @@ export class Downloads {
     }
   }
 
-  async #throughTemporary(
-    source: ByteSource,
-    temporary: string,
-    path: string,
-    count: (bytes: number) => void,
-  ): Promise<void> {
+  async #throughTemporary(source: ByteSource, names: Names, count: (bytes: number) => void): Promise<void> {
+    const { temporary } = names;
     let written = 0;
     try {
       // The bytes of the killed download stay.
@@ -114,7 +111,7 @@ export class Downloads {
       };
       await receiveInto(file, source, start, counted);
       await writeFrom(file, source, written, counted);
-      await moveInto(temporary, path, source.size);
+      await moveInto(names, source.size);
     } catch (error) {
       const isInterrupted = this.#signal.aborted || isTransient(error);
       const isKept = isInterrupted && source.identity !== undefined && written >= worthKeeping;
@@ -144,12 +141,24 @@ async function statsOf(path: string): Promise<Stats | undefined> {
   }
 }
 
+/** The names of a download before and after it is complete. */
+interface Names {
+  readonly temporary: string;
+  readonly path: string;
+  /**
+   * When the download began, which the file gets as its time. An object that is replaced during the download is newer, so that a mirror does not
+   * take the file for the new one.
+   */
+  readonly begun: Date;
+}
+
 /** Writes a file that is not worth continuing. */
-async function writeSmall(bytes: Uint8Array, temporary: string, path: string): Promise<void> {
+async function writeSmall(bytes: Uint8Array, names: Names): Promise<void> {
+  const { temporary } = names;
   try {
     if (isDiskFast()) onThisThread(() => writeFileSync(temporary, bytes));
     else await writeFile(temporary, bytes);
-    await moveInto(temporary, path, bytes.length);
+    await moveInto(names, bytes.length);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
@@ -157,10 +166,17 @@ async function writeSmall(bytes: Uint8Array, temporary: string, path: string): P
 }
 
 /** Another process that downloads the same object may have moved the file. */
-async function moveInto(temporary: string, path: string, size: number): Promise<void> {
+async function moveInto({ temporary, path, begun }: Names, size: number): Promise<void> {
   try {
-    if (isDiskFast()) onThisThread(() => renameSync(temporary, path));
-    else await rename(temporary, path);
+    if (isDiskFast()) {
+      onThisThread(() => {
+        utimesSync(temporary, begun, begun);
+        renameSync(temporary, path);
+      });
+      return;
+    }
+    await utimes(temporary, begun, begun);
+    await rename(temporary, path);
   } catch (error) {
     const there = await stat(path).catch(() => undefined);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || there?.size !== size) throw error;

@@ -168,7 +168,7 @@ async function changeOf(
   if (await differsByDigest(context, source, target, transfer.encryption)) return 'has other bytes';
   // A copy begins a step of the clock after the last change of its file. Some servers tell whole seconds: what changed in the second of its copy
   // is copied once more.
-  const step = source.bucket === '' ? clockStepMs : 0;
+  const step = source.bucket === '' ? clockStepMs : source.modified.getMilliseconds() === 0 ? 999 : 0;
   if (source.modified.getTime() + step <= target.modified.getTime()) return undefined;
   const kept =
     options.preserve === true && target.bucket === '' ? await keptAttributes(context, found, transfer.encryption) : {};
@@ -225,10 +225,13 @@ async function removeObject({ context }: Mirroring, { alias }: RemoteTarget, ent
   const client = await context.client(alias);
   const now = await listedObject(client, bucket, key);
   if (now === undefined) return;
-  // A HEAD tells seconds, a listing milliseconds.
-  const seconds = (time: Date): number => Math.floor(time.getTime() / 1_000);
   if (now.etag !== etag || seconds(now.lastModified) !== seconds(modified)) throw replaced();
   await deleteObject(client, { bucket, key }, { ifMatch: etag });
+}
+
+/** A HEAD tells seconds, a listing milliseconds. */
+function seconds(time: Date): number {
+  return Math.floor(time.getTime() / 1_000);
 }
 
 function replaced(): Error {
