@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { routes } from './admin-handler.ts';
 import { adminTest } from '../../test/support/admin/admin.ts';
-
-/** A path that the expression of a route takes: the first of each choice. */
-function samplePath({ source }: RegExp): string {
-  let path = source.replace(/^\^|\$$/g, '').replaceAll('\\/', '/');
-  path = path.replaceAll('[34]', '3').replaceAll('[^/]+', 'x').replaceAll('/?', '').replaceAll('.*', '');
-  for (let before = ''; before !== path;) {
-    before = path;
-    path = path.replace(/\((?:\?:)?([^()|]*)(?:\|[^()]*)?\)\??/, '$1');
-  }
-  return path;
-}
+import { samplePath } from '../../test/support/admin/sample-path.ts';
 
 const calls = routes.flatMap(({ method, path }) => method.split('|').map((one) => [one, samplePath(path)] as const));
 

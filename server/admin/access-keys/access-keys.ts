@@ -136,10 +136,11 @@ async function revoke(call: AdminCall): Promise<AdminAnswer> {
     throw adminError('XCofferInvalidRequest', 'Give either fullRevoke=true or a tokenRevokeType, not both.');
   }
   const owner = user === undefined ? callerOwner(call) : await ownerOfUser(call, user);
-  // A caller with a permission boundary needs the right even for own credentials.
+  // A caller with a permission boundary needs the right even for own credentials. Without the right, an absent user is like another one.
   if (owner !== callerOwner(call) || boundaryOf(call.principal) !== undefined) {
     await call.require('admin:RemoveServiceAccount');
   }
+  if (owner === undefined) throw noSuchUser(user ?? '');
   const label = full ? undefined : (revokeType ?? (user === undefined ? await ownLabel(call) : undefined));
   if (!full && label === undefined) {
     throw adminError(
@@ -157,18 +158,18 @@ async function ownLabel({ principal, services }: AdminCall): Promise<string | un
   return (await services.temporary.find(principal.accessKey))?.revokeType;
 }
 
-async function ownerOfUser(call: AdminCall, user: string): Promise<string> {
+async function ownerOfUser(call: AdminCall, user: string): Promise<string | undefined> {
   const { root, identities } = call.services;
   const kind = call.parts[0];
-  if (kind === 'ldap') return normalizeDn(user) ?? unknown(user);
+  if (kind === 'ldap') return normalizeDn(user);
   // MinIO's name of an external user; names of other owners are refused.
-  if (kind === 'openid') return /^(root$|user:)/.test(user) ? unknown(user) : user;
+  if (kind === 'openid') return /^(root$|user:)/.test(user) ? undefined : user;
   if (user === root.user) return ownerOf({ kind: 'root' });
-  return (await identities.user(user)) === undefined ? unknown(user) : ownerOf({ kind: 'user', name: user });
+  return (await identities.user(user)) === undefined ? undefined : ownerOf({ kind: 'user', name: user });
 }
 
-function unknown(user: string): never {
-  throw adminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(user.slice(0, 256))} of this kind.`);
+function noSuchUser(user: string): RequestError {
+  return adminError('XMinioAdminNoSuchUser', `There is no user ${JSON.stringify(user.slice(0, 256))} of this kind.`);
 }
 
 function text({ query }: AdminCall, name: string): string | undefined {

@@ -111,7 +111,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     const exchange = { request, response };
     const caller = callerOf(exchange, authorizer, administration);
     const viewer = viewerOf(response);
-    const found = await find(queryText(request, 'key'));
+    const found = await find(caller, queryText(request, 'key'), 'admin:ListServiceAccounts');
     const { subject } = found.kind === 'service-account' ? found.account : found.credentials.principal;
     const action = found.kind === 'temporary' ? 'admin:ListTemporaryAccounts' : 'admin:ListServiceAccounts';
     // A policy may deny it for the own ones too.
@@ -131,7 +131,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     const exchange = { request, response };
     const caller = callerOf(exchange, authorizer, administration);
     await authorizer.requireOwn(exchange, 'admin:UpdateServiceAccount');
-    const { accessKey, subject } = await account(queryText(request, 'key'));
+    const { accessKey, subject } = await account(caller, queryText(request, 'key'));
     await requireUnlessOwn(caller, subject, 'admin:UpdateServiceAccount');
     requireRootForRoot(caller, subject);
     const form = await readForm(exchange, change);
@@ -150,7 +150,7 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     const exchange = { request, response };
     const caller = callerOf(exchange, authorizer, administration);
     await authorizer.requireOwn(exchange, 'admin:RemoveServiceAccount');
-    const found = await find(queryText(request, 'key'));
+    const found = await find(caller, queryText(request, 'key'), 'admin:RemoveServiceAccount');
     const { subject } = found.kind === 'service-account' ? found.account : found.credentials.principal;
     await requireUnlessOwn(caller, subject, 'admin:RemoveServiceAccount');
     requireRootForRoot(caller, subject);
@@ -159,17 +159,20 @@ export function accessKeyRoutes({ administration, clock }: ConsoleServices, auth
     response.status(204).end();
   });
 
-  async function find(accessKey: string): Promise<Found> {
+  /** Only a caller with the right learns that there is no such key: for others, it is like the key of another owner. */
+  async function find(caller: Caller, accessKey: string, action: string): Promise<Found> {
     const known = await identities.serviceAccount(accessKey);
     if (known !== undefined) return { kind: 'service-account', account: known };
     const credentials = await temporary.find(accessKey);
     if (credentials !== undefined) return { kind: 'temporary', credentials };
+    await caller.require(action);
     throw noSuchKey(accessKey);
   }
 
-  async function account(accessKey: string): Promise<ServiceAccount> {
+  async function account(caller: Caller, accessKey: string): Promise<ServiceAccount> {
     const known = await identities.serviceAccount(accessKey);
     if (known !== undefined) return known;
+    await caller.require('admin:UpdateServiceAccount');
     throw noSuchKey(accessKey);
   }
 

@@ -16,7 +16,7 @@ const namespace = 'http://awss3control.amazonaws.com/doc/2018-08-20/';
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_control_PutPublicAccessBlock.html
  */
-const operations: Readonly<Record<string, Operation>> = {
+export const accountOperations: Readonly<Record<string, Operation>> = {
   GET: {
     name: 'GetAccountPublicAccessBlock',
     action: 's3:GetAccountPublicAccessBlock',
@@ -47,7 +47,7 @@ const operations: Readonly<Record<string, Operation>> = {
 
 /** @throws S3Error MethodNotAllowed */
 export function accountOperation(method: string): Operation {
-  const operation = operations[method];
+  const operation = accountOperations[method];
   if (operation === undefined) throw new S3Error('MethodNotAllowed');
   return operation;
 }

@@ -11,7 +11,7 @@ import type { ControlOperation } from './control-operations.ts';
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_control_ListTagsForResource.html
  */
-const operations: Readonly<Record<string, Operation>> = {
+export const tagsOperations: Readonly<Record<string, Operation>> = {
   GET: {
     name: 'ListTagsForResource',
     action: 's3:ListTagsForResource',
@@ -48,7 +48,7 @@ const operations: Readonly<Record<string, Operation>> = {
  * @throws S3Error MethodNotAllowed, InvalidURI, InvalidRequest, InvalidBucketName, and NotImplemented for an ARN of another resource than a bucket
  */
 export function tagsOperation(method: string, encodedArn: string): ControlOperation {
-  const operation = operations[method];
+  const operation = tagsOperations[method];
   if (operation === undefined) throw new S3Error('MethodNotAllowed');
   return { operation, bucket: bucketOf(encodedArn) };
 }

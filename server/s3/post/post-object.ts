@@ -26,7 +26,7 @@ export const postObject: Operation = {
   action: undefined,
   async handle(call) {
     if (call.auth.principal.kind !== 'anonymous') {
-      await call.requirePossible('s3:PutObject', call.bucket, { below: true, keys: tagKeys });
+      await call.requirePossible('s3:PutObject', `${call.bucket}/`, { below: true, keys: tagKeys });
     }
     if (call.request.headers['content-md5'] !== undefined) {
       throw new S3Error(
