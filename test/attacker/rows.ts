@@ -94,7 +94,7 @@ function rowsOfControl(): Row[] {
     attack: (presence) => ({
       method,
       path: path(presence),
-      query: method === 'DELETE' ? { tagKeys: 'marker' } : {},
+      query: { ...(method === 'DELETE' && { tagKeys: 'marker' }) },
       headers,
       body: ['PUT', 'POST'].includes(method) ? body : '',
     }),
@@ -160,23 +160,26 @@ function rowsOfAdmin(): Row[] {
   );
 }
 
-function rowsOfConsole(uploads: Uploads): Row[] {
-  const rowOf = (method: string, path: (presence: Presence) => string, more?: (presence: Presence) => object): Row => ({
+function consoleRow(method: string, path: (presence: Presence) => string, more?: (presence: Presence) => object): Row {
+  return {
     api: 'console',
     name: `${method} ${path('there')}`,
     attack: (presence) => ({
       method,
       path: path(presence),
       query: { ...parametersOf(presence), to: '/', ...more?.(presence) },
-      headers: writes.includes(method) ? { 'content-type': 'application/json' } : {},
+      headers: { ...(writes.includes(method) && { 'content-type': 'application/json' }) },
       body: writes.includes(method) ? body : '',
     }),
-  });
+  };
+}
+
+function rowsOfConsole(uploads: Uploads): Row[] {
   const own = [...operationNames.keys()]
     .filter((call) => !call.startsWith('*'))
     .map((call) => {
       const [method = '', path = ''] = call.split(' ');
-      return rowOf(
+      return consoleRow(
         method,
         (presence) => path.replace(':bucket', bucketOf(presence)).replace(':provider', `provider-${presence}`),
         path.includes('access-key') ? (presence) => ({ key: `key-${presence}` }) : undefined,

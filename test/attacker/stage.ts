@@ -36,6 +36,8 @@ const denied = policy(
 
 const secretOf = (user: string) => `${user}-password`;
 
+const plain = (document: object) => Buffer.from(JSON.stringify(document));
+
 /** What an attacker shall not learn: it is in everything that is stored. */
 export const marker = 'marker-of-the-owner';
 
@@ -82,7 +84,6 @@ export async function setStage(server: RunningServer): Promise<Stage> {
     const answered = await adminCall(server.s3, root, method, target, sent);
     if (answered.status >= 300) throw new Error(`${method} ${target}: ${JSON.stringify(answered.value)}`);
   };
-  const plain = (document: object) => Buffer.from(JSON.stringify(document));
   const assumed = async (user: string, document?: object): Promise<Credentials> => {
     const query = {
       Action: 'AssumeRole',
