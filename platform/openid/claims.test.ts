@@ -60,11 +60,42 @@ describe('readUserinfo', () => {
 
   it.each([
     [401, '{}'],
-    [200, 'a.jwt.here'],
-  ])('refuses an answer of %i %s', async (status, body) => {
+    [403, '{"error":"insufficient_scope"}'],
+    [400, '{"error":"invalid_request"}'],
+  ])('takes the token for refused after %i %s', async (status, body) => {
     await expect(readUserinfo(url, 'token', 's', answering(status, body))).rejects.toMatchObject({
+      name: 'TokenError',
       code: 'UserinfoRefused',
     });
+  });
+
+  it.each([
+    [200, 'a.jwt.here'],
+    [200, '<html>maintenance</html>'],
+    [302, ''],
+    [400, '<html>bad request</html>'],
+    [403, '<html>forbidden</html>'],
+    [404, '<html>not found</html>'],
+    [408, ''],
+    [421, ''],
+    [425, ''],
+    [429, '{"error":"too_many_requests"}'],
+    [500, '{"error":"server_error"}'],
+    [503, ''],
+  ])('says nothing about the token after %i %s', async (status, body) => {
+    await expect(readUserinfo(url, 'token', 's', answering(status, body))).rejects.toMatchObject({
+      name: 'OpenIdError',
+      transient: true,
+    });
+  });
+
+  it.each([
+    ['Bearer error="invalid_token"', 'TokenError'],
+    ['Basic realm="gateway"', 'OpenIdError'],
+  ])('reads the challenge %s of a 401', async (challenge, name) => {
+    const fetch: ProviderFetch = () =>
+      Promise.resolve(new Response('', { status: 401, headers: { 'www-authenticate': challenge } }));
+    await expect(readUserinfo(url, 'token', 's', fetch)).rejects.toMatchObject({ name });
   });
 });
 

@@ -1,5 +1,5 @@
 import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
-import { TokenError } from './errors.ts';
+import { OpenIdError, TokenError } from './errors.ts';
 
 /** Parses a JSON object. Returns undefined for anything else. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
@@ -35,7 +35,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * Reads the claims of the userinfo endpoint. Rejects with `TokenError` UserinfoRefused, or `OpenIdError` if it is unreachable.
+ * Reads the claims of the userinfo endpoint. Rejects with `TokenError` UserinfoRefused if the endpoint refuses the token, and with
+ * `OpenIdError` for any other answer, which says nothing about the token.
  *
  * @see https://openid.net/specs/openid-connect-core-1_0.html#UserInfo
  */
@@ -51,18 +52,36 @@ export async function readUserinfo(
   } catch (error) {
     throw explainFailure('Unreachable', 'the userinfo endpoint', endpoint, error);
   }
-  const claims = response.status === 200 ? parseJsonObject(await response.text()) : undefined;
-  if (claims === undefined) {
+  const document = parseJsonObject(await response.text());
+  if (refusesToken(response, document)) {
     throw new TokenError(
       'UserinfoRefused',
-      `The userinfo endpoint ${endpoint} answered ${response.status} to the token, and no claims; it takes access tokens only.`,
+      `The userinfo endpoint ${endpoint} answered ${response.status} to the token; it takes access tokens only.`,
     );
   }
+  if (response.status !== 200 || document === undefined) {
+    throw new OpenIdError(
+      'UnexpectedStatus',
+      `the userinfo endpoint ${endpoint} answered ${response.status}, and no claims; see the log of the provider.`,
+    );
+  }
+  const claims = document;
   // Without this check the access token of another user would give its claims to this subject.
   if (claims['sub'] !== subject) {
     throw new TokenError('UserinfoRefused', 'The userinfo endpoint answered for another subject than the token has.');
   }
   return claims;
+}
+
+/**
+ * Reports whether the endpoint itself refuses the token. A gateway sends the same statuses, without the words of OAuth.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6750#section-3
+ */
+function refusesToken({ status, headers }: Response, document: Record<string, unknown> | undefined): boolean {
+  const challenge = headers.get('www-authenticate');
+  if (challenge !== null) return (status === 401 || status === 403) && /^(?:Bearer|DPoP)\b/i.test(challenge);
+  return status === 401 || ((status === 400 || status === 403) && typeof document?.['error'] === 'string');
 }
 
 /** Adds the claims of userinfo to those of the token. A claim of the signed token wins. */

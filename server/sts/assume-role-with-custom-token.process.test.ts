@@ -101,6 +101,10 @@ describe('AssumeRoleWithCustomToken', () => {
     [200, JSON.stringify({ ...good, maxValiditySeconds: 'x' })],
     [200, JSON.stringify({ ...good, claims: [] })],
     [302, ''],
+    [400, '{"reason":"bad request"}'],
+    [403, '<html>forbidden</html>'],
+    [404, '<html>not found</html>'],
+    [429, ''],
     [200, 'x'.repeat(100_000)],
   ])('gives nothing when the plugin answers %i %s', async (status, body) => {
     answer = { status, body };

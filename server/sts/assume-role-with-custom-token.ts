@@ -52,11 +52,12 @@ export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
       fetch = undefined;
       throw unusable(`it does not answer (${error instanceof Error ? error.message : String(error)})`, error);
     }
-    if (status === 403) {
-      const reason = rejected.safeParse(jsonOf(text)).data?.reason;
+    // A gateway before the plugin answers 403 too, without a reason in JSON.
+    const reason = status === 403 ? rejected.safeParse(jsonOf(text)).data?.reason : undefined;
+    if (reason !== undefined) {
       throw stsError(
         'AccessDenied',
-        `The identity plugin refuses the token: ${(reason ?? 'no reason given').replaceAll(token, '…').slice(0, 500)}`,
+        `The identity plugin refuses the token: ${reason.replaceAll(token, '…').slice(0, 500)}`,
       );
     }
     if (status !== 200) throw unusable(`it answered ${status}`);

@@ -223,6 +223,12 @@ describe('the state of a person', () => {
     expect(await state('gone')).toEqual({ kind: 'gone', why: 'removed' });
   });
 
+  it('is unknown where the directory does not show the base of its users', async () => {
+    const asked = directory({ users: { bases: [`ou=lost,${suffix}`], filter: '(uid=%s)' } });
+    const person = { name: 'cat', dn: `uid=cat,ou=lost,${suffix}`, groups: [] };
+    expect(await outcome(asked.stateOf(person))).toBe('directory-unavailable');
+  });
+
   it('is removed for who the filter does not find any more', async () => {
     expect(await state('cat', '(&(uid=%s)(title=staff))')).toEqual({ kind: 'gone', why: 'removed' });
   });

@@ -17,6 +17,7 @@ import {
   nameIn,
   groupsOf,
   normalized,
+  proveBases,
 } from './ldap-searches.ts';
 import { type LdapUser } from './ldap-user.ts';
 import { IdentityError, isDirectoryError } from '../../auth/identity-error.ts';
@@ -100,6 +101,7 @@ export function createLdapDirectory(settings: LdapSettings, options: LdapDirecto
       return asking(async (lookup) => {
         // The filter can also require that the user is enabled or in a group.
         const found = await entryAt(lookup, user.dn, fillFilter(settings.users.filter, { name: user.name }));
+        if (found === undefined) await proveBases(lookup, settings.users);
         const groups = found === undefined ? [] : await groupsOf(lookup, settings.groups, user.name, found.dn);
         return stateOf(user, found, groups);
       });

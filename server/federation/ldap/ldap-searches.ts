@@ -157,6 +157,29 @@ export async function entryAt(
   }
 }
 
+/**
+ * Proves that the directory has the places in which users are searched. A directory that was restored empty, or a replica that lacks them,
+ * answers for every user as if the user were removed.
+ *
+ * @throws IdentityError directory-unavailable
+ */
+export async function proveBases(client: Pick<Client, 'search'>, { bases }: Pick<LdapSearch, 'bases'>): Promise<void> {
+  for (const base of bases) {
+    const { searchEntries } = await client
+      .search(base, { scope: 'base', filter: '(objectClass=*)', attributes: nothing })
+      .catch((error: unknown) => {
+        if (codeOf(error) === noSuchObject) return { searchEntries: [] };
+        throw error;
+      });
+    if (searchEntries.length > 0) continue;
+    throw new IdentityError(
+      'directory-unavailable',
+      `The directory does not show the base ${base}, so that no user counts as removed: see whether it lost its data, or whether the lookup ` +
+        'account may read the base.',
+    );
+  }
+}
+
 export function normalized(dn: string): string {
   const name = normalizeDn(dn);
   if (name !== undefined && Buffer.byteLength(name) <= maxDnBytes) return name;

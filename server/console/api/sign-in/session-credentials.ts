@@ -5,7 +5,7 @@ import type { AuditContext } from '../../../http/contract/request.ts';
 import type { ConsoleServices, ConsoleSettings } from '../../services.ts';
 import { isFinal, refreshTokens, type Tokens } from './single-sign-on.ts';
 import { maxDuration, minDuration } from '../../../sts/sts-request.ts';
-import { isStsError } from '../../../sts/sts-error.ts';
+import { isStsError, type StsErrorCode } from '../../../sts/sts-error.ts';
 import { isConsoleError } from '../console-error.ts';
 
 export interface IssuedCredentials {
@@ -31,23 +31,42 @@ export async function issueCredentials(
   return { credentials, refreshToken: tokens.refreshToken, idToken: tokens.idToken };
 }
 
-/** Gets new credentials by a refresh token: `refused` is final, `unavailable` can be retried. */
+/** No credentials can be given now. A later attempt needs the refresh token, which may be another one: providers let each be used once. */
+interface RenewalUnavailable {
+  readonly kind: 'unavailable';
+  readonly refreshToken: string | undefined;
+}
+
+/** Gets new credentials by a refresh token. `refused` is final. */
 export type Renew = (
   providerId: string,
   refreshToken: string,
-) => Promise<IssuedCredentials | 'refused' | 'unavailable'>;
+) => Promise<
+  { readonly kind: 'issued'; readonly issued: IssuedCredentials } | RenewalUnavailable | { readonly kind: 'refused' }
+>;
+
+/** The errors of STS by which it refuses the token or its user. An outage of the provider has the status 400 too. */
+const refusals: ReadonlySet<string> = new Set<StsErrorCode>([
+  'AccessDenied',
+  'ExpiredTokenException',
+  'InvalidIdentityToken',
+  'InvalidParameterValue',
+]);
 
 export function createRenewal(services: ConsoleServices): Renew {
   return async (providerId, refreshToken) => {
     const provider = services.providers.byId(providerId);
-    if (provider === undefined) return 'refused';
+    if (provider === undefined) return { kind: 'refused' };
+    let current: string | undefined = refreshToken;
     try {
-      return await issueCredentials(services, provider, await refreshTokens(provider, refreshToken));
+      const tokens = await refreshTokens(provider, refreshToken);
+      current = tokens.refreshToken;
+      return { kind: 'issued', issued: await issueCredentials(services, provider, tokens) };
     } catch (error) {
       services.log.warn({ err: error, provider: providerId }, 'a session of the console could not be renewed');
-      if (isStsError(error)) return error.status < 500 ? 'refused' : 'unavailable';
-      if (isConsoleError(error)) return isFinal(error) ? 'refused' : 'unavailable';
-      throw error;
+      if (!isStsError(error) && !isConsoleError(error)) throw error;
+      const isRefused = isStsError(error) ? refusals.has(error.code) : isFinal(error);
+      return isRefused ? { kind: 'refused' } : { kind: 'unavailable', refreshToken: current };
     }
   };
 }

@@ -159,16 +159,22 @@ export class SignInSessions {
   async #renew(id: string, entry: SealedEntry, value: Stored, current: SignInSession | undefined) {
     const { records, renew } = this.#options;
     if (value.signedInBy.kind !== 'provider' || value.refreshToken === undefined) return current;
-    const issued = await renew(value.signedInBy.id, value.refreshToken);
-    if (issued === 'unavailable') return current;
-    if (issued === 'refused') {
+    const renewal = await renew(value.signedInBy.id, value.refreshToken);
+    const expectation = { kind: 'revision', revision: entry.revision } as const;
+    if (renewal.kind === 'unavailable') {
+      const { refreshToken } = renewal;
+      if (refreshToken !== value.refreshToken)
+        await records.put(entry.key, encode({ ...value, refreshToken }), expectation);
+      return current;
+    }
+    if (renewal.kind === 'refused') {
       // If another replica used the refresh token meanwhile, the record has changed and is valid.
-      const outcome = await records.delete(entry.key, { kind: 'revision', revision: entry.revision });
+      const outcome = await records.delete(entry.key, expectation);
       return outcome === 'conflict' ? this.#load(id) : undefined;
     }
+    const { issued } = renewal;
     const { refreshToken: _used, ...rest } = value;
     const renewed: Stored = { ...rest, ...credentialFields(issued) };
-    const expectation = { kind: 'revision', revision: entry.revision } as const;
     const outcome = await records.put(entry.key, encode(renewed), expectation);
     // The session was ended or renewed meanwhile.
     return outcome === 'conflict' ? this.#load(id) : sessionOf(id, renewed, issued.credentials);

@@ -281,6 +281,22 @@ describe('a session by single sign-on', () => {
       expect(await session(browser)).toBeDefined();
     });
 
+    it.each([
+      ['token', { kind: 'status', status: 400, body: '{"error":"temporarily_unavailable"}' }],
+      ['token', { kind: 'status', status: 429, body: '{"error":"too_many_requests"}' }],
+      ['token', { kind: 'status', status: 404, body: '<html>not found</html>' }],
+      ['userinfo', { kind: 'status', status: 404, body: '<html>not found</html>' }],
+      ['userinfo', { kind: 'status', status: 503, body: '' }],
+    ] as const)('survives the answer of a gateway before the provider: %s %j', async (endpoint, failure) => {
+      const { console, browser } = await open({}, { claimUserinfo: endpoint === 'userinfo' });
+      await browser.signInBy('DEMO', 'alice', 'alice-password');
+      fiveMinutesLater(console);
+      provider.fail(endpoint, failure);
+      expect(await session(browser)).toBeUndefined();
+      provider.heal();
+      expect(await session(browser)).toBeDefined();
+    });
+
     it('ends after the configured duration nevertheless', async () => {
       const { console, browser } = await open({ settings: { sessionDurationMs: 240_000 } });
       await browser.signInBy('DEMO', 'alice', 'alice-password');

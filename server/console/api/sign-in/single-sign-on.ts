@@ -116,9 +116,16 @@ export function signOutUrl(
   return buildEndSessionUrl(configurationOf(provider), answer).href;
 }
 
+/**
+ * The errors by which a provider refuses a refresh token or the client. Any other error, such as `temporarily_unavailable`, may pass.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+ */
+const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
+
 /** Reports whether the provider itself refused, so that a retry is useless. */
 export function isFinal(error: unknown): boolean {
-  return isConsoleError(error) && error.cause instanceof ResponseBodyError;
+  return isConsoleError(error) && error.cause instanceof ResponseBodyError && refusals.has(error.cause.error);
 }
 
 function tokensOf(tokens: TokenEndpointResponse, webIdentity: string): Tokens {
