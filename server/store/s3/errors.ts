@@ -1,7 +1,7 @@
 import { noAnswer, StoreError } from '../store-error.ts';
 /** The failure of an attempt at another S3, classified by what the caller does next. */
 export type S3Failure =
-  /** There is no such object or upload. */
+  /** That S3 itself says that there is no such object or upload. */
   | { readonly kind: 'absent'; readonly code: string }
   /** `If-Match` or `If-None-Match` did not hold. */
   | { readonly kind: 'condition'; readonly code: string }
@@ -64,15 +64,59 @@ export function s3Failure(error: unknown, timeoutMs?: number): S3Failure | undef
   if (!(error instanceof Error) || error instanceof StoreError) return undefined;
   const status = statusOf(error);
   if (status === undefined) return withoutAnswer(error, timeoutMs);
-  const code = error.name === 'Error' || error.name === 'SyntaxError' ? `HTTP ${status}` : error.name;
+  const named = codeIn(error);
+  const code = named ?? `HTTP ${status}`;
   if (full.has(code) || status === 507)
     return { kind: 'full', code, advice: 'free space or raise the quota of that bucket' };
   if (status >= 500 && status !== 501) return { kind: 'passing', code, afterMs: retryAfter(error) };
   if (status === 429 || passing.has(code)) return { kind: 'passing', code, afterMs: retryAfter(error) };
-  if (status === 412) return { kind: 'condition', code };
-  if (status === 416) return { kind: 'range', code };
-  if (status === 404 && code !== 'NoSuchBucket') return { kind: 'absent', code };
+  if (gone.has(code) || (status === 404 && named === undefined && isMarked(error))) return { kind: 'absent', code };
+  if (code === 'PreconditionFailed') return { kind: 'condition', code };
+  if (code === 'InvalidRange') return { kind: 'range', code };
+  // A gateway answers in place of that S3, without its document: that says nothing about objects, and may pass.
+  if (named === undefined && !isMarked(error)) return { kind: 'passing', code, afterMs: retryAfter(error) };
   return { kind: 'refused', code, advice: advice[code] ?? ask };
+}
+
+/**
+ * Returns a good answer that has the ETag of an object, as each S3 sends it.
+ *
+ * @throws Error for the answer of a gateway, which `s3Failure` takes for a temporary failure
+ */
+export function ofObject<T extends { readonly ETag?: string | undefined; readonly $metadata: Answered['$metadata'] }>(
+  answer: T,
+): T {
+  if (answer.ETag !== undefined) return answer;
+  throw Object.assign(new Error('the answer has no ETag'), { $metadata: answer.$metadata });
+}
+
+/**
+ * Returns a page of a listing, which says whether another one follows.
+ *
+ * @throws Error for the answer of a gateway, which `s3Failure` takes for a temporary failure
+ */
+export function ofListing<
+  T extends { readonly IsTruncated?: boolean | undefined; readonly $metadata: Answered['$metadata'] },
+>(page: T): T {
+  if (page.IsTruncated !== undefined) return page;
+  throw Object.assign(new Error('the answer is no page of a listing'), { $metadata: page.$metadata });
+}
+
+/** The codes by which an S3 says that an object, a version or an upload does not exist. */
+const gone = new Set(['NoSuchKey', 'NoSuchVersion', 'NoSuchUpload']);
+
+/** Returns the code in the document of an answer. The SDK makes names up for answers without one. */
+function codeIn({ Code }: Answered): string | undefined {
+  return typeof Code === 'string' && Code !== '' ? Code : undefined;
+}
+
+/** Reports whether headers mark an answer as that of an S3. An answer to HEAD has no document. */
+function isMarked({ $response }: Answered): boolean {
+  const { headers = {} } = $response ?? {};
+  return (
+    ['x-amz-request-id', 'x-amz-id-2', 'x-minio-error-code', 'x-guploader-uploadid'].some((name) => name in headers) ||
+    /^(?:application|text)\/xml\b/.test(headers['content-type'] ?? '')
+  );
 }
 
 function withoutAnswer(error: Error, timeoutMs: number | undefined): S3Failure | undefined {
@@ -88,7 +132,8 @@ function withoutAnswer(error: Error, timeoutMs: number | undefined): S3Failure |
 
 /** The fields that the SDK adds to its errors. */
 interface Answered extends Error {
-  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly Code?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number | undefined };
   readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
 }
 

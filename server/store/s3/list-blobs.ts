@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { isBlobId, type BlobId } from '../blob-store.ts';
 import { type S3Connection } from './connection.ts';
+import { ofListing } from './errors.ts';
 import { callFailure } from '../store-error.ts';
 
 /**
@@ -35,8 +36,8 @@ export async function* listObjects(connection: S3Connection): AsyncGenerator<Lis
   let token: string | undefined;
   do {
     const command = { Bucket: bucket, Prefix: prefix, ...(token === undefined ? {} : { ContinuationToken: token }) };
-    const page = await connection.call('list', (client, options) =>
-      client.send(new ListObjectsV2Command(command), options),
+    const page = await connection.call('list', async (client, options) =>
+      ofListing(await client.send(new ListObjectsV2Command(command), options)),
     );
     const now = connection.timeOf(page);
     for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
@@ -58,7 +59,9 @@ export async function* listUploads(connection: S3Connection): AsyncGenerator<Lis
   do {
     const command = { Bucket: bucket, ...after };
     const page = await connection
-      .call('list uploads', (client, options) => client.send(new ListMultipartUploadsCommand(command), options))
+      .call('list uploads', async (client, options) =>
+        ofListing(await client.send(new ListMultipartUploadsCommand(command), options)),
+      )
       .catch(unlessUnknown);
     const now = connection.timeOf(page);
     for (const { Key, Initiated } of page.Uploads ?? []) {

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { type S3Connection } from './connection.ts';
+import { ofObject } from './errors.ts';
 import { callFailure } from '../store-error.ts';
 
 /** Small chunks are joined when there are this many. A client may send single bytes, whose buffers take more memory than the bytes. */
@@ -169,10 +170,12 @@ export class MultipartUpload {
     const Parts = this.#parts.toSorted((a, b) => a.PartNumber - b.PartNumber);
     await this.#connection.call(
       'complete an upload',
-      (client, options) =>
-        client.send(
-          new CompleteMultipartUploadCommand({ ...this.#target, IfNoneMatch: '*', MultipartUpload: { Parts } }),
-          options,
+      async (client, options) =>
+        ofObject(
+          await client.send(
+            new CompleteMultipartUploadCommand({ ...this.#target, IfNoneMatch: '*', MultipartUpload: { Parts } }),
+            options,
+          ),
         ),
       // Some servers copy all parts before they respond.
       { timeout: this.#connection.timeouts.upload },
@@ -196,14 +199,15 @@ export class MultipartUpload {
   async #send(number: number, { bytes, md5 }: BodyPart): Promise<void> {
     const { ETag } = await this.#connection.call(
       `upload part ${number}`,
-      (client, options) =>
-        client.send(
-          new UploadPartCommand({ ...this.#target, PartNumber: number, Body: bytes, ContentMD5: md5 }),
-          options,
+      async (client, options) =>
+        ofObject(
+          await client.send(
+            new UploadPartCommand({ ...this.#target, PartNumber: number, Body: bytes, ContentMD5: md5 }),
+            options,
+          ),
         ),
       { timeout: this.#connection.timeouts.upload, abortSignal: this.#stop.signal },
     );
-    if (ETag === undefined) throw new Error("the blobs' S3 took a part without giving its ETag");
     this.#parts.push({ PartNumber: number, ETag });
     bodyBytesPassed(bytes.length);
   }

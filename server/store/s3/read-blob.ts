@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
-import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand } from '@aws-sdk/client-s3';
+import { GetObjectCommand, type GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
 import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { arriving } from '../idle-body.ts';
 import { Attempts, placeName, type S3Connection } from './connection.ts';
-import { s3Failure } from './errors.ts';
+import { ofObject, s3Failure } from './errors.ts';
 import { StoreError, callFailure } from '../store-error.ts';
 
 /** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
@@ -57,8 +57,8 @@ async function ask(
     ...(etag === undefined ? {} : { IfMatch: etag }),
   };
   try {
-    const answer = await connection.call(`read blob ${id}`, (client, options) =>
-      client.send(new GetObjectCommand(request), options),
+    const answer = await connection.call(`read blob ${id}`, async (client, options) =>
+      ofObject(await client.send(new GetObjectCommand(request), options)),
     );
     try {
       checkRange(answer, id, range, placeName(connection.address));
@@ -107,12 +107,17 @@ function translated(error: unknown, id: BlobId, end: number, place: string): unk
   }
 }
 
+/** Asks by GET: the answer to HEAD does not tell a bucket that is gone from an object. */
 async function mustExist(connection: S3Connection, key: string, id: BlobId): Promise<void> {
   try {
-    await connection.call(`look for blob ${id}`, (client, options) =>
-      client.send(new HeadObjectCommand({ Bucket: connection.address.bucket, Key: key }), options),
-    );
+    await connection.call(`look for blob ${id}`, async (client, options) => {
+      const request = { Bucket: connection.address.bucket, Key: key, Range: 'bytes=0-0' };
+      const { Body } = ofObject(await client.send(new GetObjectCommand(request), options));
+      (Body as Readable | undefined)?.destroy();
+    });
   } catch (error) {
+    // The object is empty.
+    if (callFailure(error)?.kind === 'range') return;
     throw translated(error, id, 0, placeName(connection.address));
   }
 }

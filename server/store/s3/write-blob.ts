@@ -4,6 +4,7 @@ import type { BlobId } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { type BodyPart, inParts, MultipartUpload, type Slots, type ObjectWrite } from './multipart-upload.ts';
 import { type S3Connection } from './connection.ts';
+import { ofObject } from './errors.ts';
 import { callFailure } from '../store-error.ts';
 
 /**
@@ -48,16 +49,18 @@ export async function writeBlob(
 function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyPart): Promise<unknown> {
   return connection.call(
     'write',
-    (client, options) =>
-      client.send(
-        new PutObjectCommand({
-          ...write,
-          Body: bytes,
-          ContentLength: bytes.length,
-          ContentMD5: md5,
-          IfNoneMatch: '*',
-        }),
-        options,
+    async (client, options) =>
+      ofObject(
+        await client.send(
+          new PutObjectCommand({
+            ...write,
+            Body: bytes,
+            ContentLength: bytes.length,
+            ContentMD5: md5,
+            IfNoneMatch: '*',
+          }),
+          options,
+        ),
       ),
     { timeout: connection.timeouts.upload },
   );

@@ -1,6 +1,12 @@
 import { noAnswer, StoreError, type CallFailure } from '../../store/store-error.ts';
 
-const conditions = new Set(['BlobAlreadyExists', 'ConditionNotMet', 'UnauthorizedBlobOverwrite']);
+const conditions = new Set([
+  'BlobAlreadyExists',
+  'ConditionNotMet',
+  'TargetConditionNotMet',
+  'UnauthorizedBlobOverwrite',
+]);
+const gone = new Set(['BlobNotFound', 'ResourceNotFound']);
 /** The code is one of the service, or a temporary state of the blob. */
 const passing = new Set(['ServerBusy', 'InternalError', 'OperationTimedOut', 'BlobBeingRehydrated', 'Md5Mismatch']);
 
@@ -24,12 +30,13 @@ export function azureFailure(error: unknown, timeoutMs?: number): CallFailure | 
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return { kind: 'passing', code: noAnswer(timeoutMs) };
   if (statusCode === undefined) return socketFailure(code);
-  const name = details?.errorCode ?? code ?? `HTTP ${statusCode}`;
-  if (conditions.has(name) || statusCode === 412) return { kind: 'condition', code: name };
-  if (statusCode === 416) return { kind: 'range', code: name };
+  // A header has the code, also where HEAD leaves no body. An answer without it is that of a gateway, and may pass.
+  const name = details?.errorCode;
+  if (name === undefined || name === '') return { kind: 'passing', code: `HTTP ${statusCode}` };
+  if (conditions.has(name)) return { kind: 'condition', code: name };
+  if (name === 'InvalidRange') return { kind: 'range', code: name };
   if (statusCode >= 500 || statusCode === 429 || passing.has(name)) return { kind: 'passing', code: name };
-  // An answer to HEAD has no body, and a container that is gone has a code of its own.
-  if (statusCode === 404 && name !== 'ContainerNotFound') return { kind: 'absent', code: name };
+  if (gone.has(name)) return { kind: 'absent', code: name };
   return { kind: 'refused', code: name };
 }
 

@@ -276,7 +276,7 @@ export class GoogleBlobStore implements BlobStore {
       const answer = await this.#once(call);
       if (answer.ok || answer.status === 308) return answer;
       const text = await this.#inTime(answer.text());
-      return { failure: failureOf(answer.status, text.slice(0, 4_096)) };
+      return { failure: failureOf(answer.status, text.slice(0, 4_096), answer.headers) };
     } catch (error) {
       const failure = socketFailure(error, this.#timeouts.answer);
       if (failure === undefined) throw error;

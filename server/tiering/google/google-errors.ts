@@ -1,23 +1,28 @@
 import { noAnswer, StoreError, type CallFailure } from '../../store/store-error.ts';
 
 /**
- * Classifies an answer. `text` is its document, in JSON, or a sentence for a body that was asked for.
+ * Classifies an answer. `text` is its document, in JSON, or a sentence for a body that was asked for. Only the words of Google decide: any other
+ * answer may be that of a gateway, and may pass.
  *
  * @see https://cloud.google.com/storage/docs/json_api/v1/status-codes
  */
-export function failureOf(status: number, text: string): CallFailure {
-  if (status === 404 || status === 410) {
-    return /No such object/.test(text)
-      ? { kind: 'absent', code: 'NoSuchKey' }
-      : { kind: status === 410 ? 'passing' : 'refused', code: status === 410 ? 'the upload is gone' : 'NoSuchBucket' };
-  }
+export function failureOf(status: number, text: string, headers: Headers): CallFailure {
+  if (status === 404 && /^No such object: |"message"\s*:\s*"No such object: /.test(text))
+    return { kind: 'absent', code: 'NoSuchKey' };
+  if (status === 416 && /^bytes \*\/\d+$/.test(headers.get('content-range') ?? ''))
+    return { kind: 'range', code: 'InvalidRange' };
+  const reason = reasonOf(text);
+  if (reason === undefined || status === 408 || status === 410 || status === 429 || status >= 500)
+    return { kind: 'passing', code: `HTTP ${status}` };
   if (status === 412) return { kind: 'condition', code: 'PreconditionFailed' };
-  if (status === 416) return { kind: 'range', code: 'InvalidRange' };
-  if (status === 408 || status === 429 || status >= 500) return { kind: 'passing', code: `HTTP ${status}` };
-  if (status === 401) return { kind: 'refused', code: 'InvalidCredentials' };
-  if (status === 403) return { kind: 'refused', code: 'AccessDenied' };
-  return { kind: 'refused', code: reasonOf(text) ?? `HTTP ${status}` };
+  return { kind: 'refused', code: refusals[status] ?? reason };
 }
+
+const refusals: Readonly<Record<number, string>> = {
+  401: 'InvalidCredentials',
+  403: 'AccessDenied',
+  404: 'NoSuchBucket',
+};
 
 /**
  * Classifies an error of a socket. Undefined for any other error, which is a defect. `timeoutMs` is the timeout of the call, which the code

@@ -229,7 +229,8 @@ class Double {
     if (searchParams.get('alt') !== 'media') return answer(response, { name, size: String(bytes.length) });
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
     if (first === undefined) return void response.writeHead(200).end(bytes);
-    if (Number(first) >= bytes.length) return void response.writeHead(416).end('Range not satisfiable');
+    if (Number(first) >= bytes.length)
+      return void response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end('Range not satisfiable');
     const part = bytes.subarray(Number(first), Number(last) + 1);
     response.writeHead(206, {
       'content-length': part.length,
