@@ -1,3 +1,4 @@
+import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { createHash } from 'node:crypto';
 import { timeoutSignal } from '../../platform/message-text.ts';
 import { parseTagging } from '../../protocol/s3/tagging.ts';
@@ -15,7 +16,7 @@ import { sourceVersionId } from './replica-request.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { isSameContent } from './same-content.ts';
 import { sendCopy, sendMarker } from './send-version.ts';
-import { checkAnswer, errorOf, TargetClient, type TargetAnswer } from './target-client.ts';
+import { checkAnswer, errorOf, isAbsentThere, TargetClient, type TargetAnswer } from './target-client.ts';
 
 export type BatchObjects = Pick<
   ObjectLayer,
@@ -98,7 +99,7 @@ class S3BatchRemote implements BatchRemote {
   async describe({ key, versionId }: BatchVersion, needsTags: boolean) {
     const query = { versionId };
     const head = await this.#client.send({ method: 'HEAD', key, query });
-    if (head.status === 404) return undefined;
+    if (isAbsentThere(head)) return undefined;
     checkAnswer(head, `read version ${versionId} of ${key}`);
     const headers = Object.fromEntries(
       Object.entries(head.headers).filter((one): one is [string, string] => typeof one[1] === 'string'),
@@ -144,8 +145,11 @@ class S3BatchRemote implements BatchRemote {
   async #isThere(version: BatchVersion, targetKey: string, keepsId: boolean): Promise<boolean> {
     const { etag, size, modified, versionId, key } = version;
     const query: Record<string, string> = keepsId ? { versionId: sourceVersionId(versionId) } : {};
-    const { status, headers } = await this.#client.send({ method: 'HEAD', key: targetKey, query });
-    if (status !== 200) return false;
+    const head = await this.#client.send({ method: 'HEAD', key: targetKey, query });
+    const { status, headers } = head;
+    // The job may lack the permission to read there.
+    if (isAbsentThere(head) || (isMarkedAsS3(headers) && (status === 403 || status === 405))) return false;
+    checkAnswer(head, `look for ${targetKey} at the target`);
     if (keepsId && headers['etag'] === `"${etag}"`) return true;
     const { encryption } = await this.#objects.headObject(this.#definition.bucket, key, { versionId });
     return isSameContent(
@@ -162,7 +166,9 @@ class S3BatchRemote implements BatchRemote {
   /** HEAD of a delete marker is 405, with a header that says what it is. */
   async #isMarkerThere(key: string, versionId: string): Promise<boolean> {
     const query = { versionId: sourceVersionId(versionId) };
-    const { headers } = await this.#client.send({ method: 'HEAD', key, query });
+    const head = await this.#client.send({ method: 'HEAD', key, query });
+    const { status, headers } = head;
+    if (status >= 500 || !isMarkedAsS3(headers)) checkAnswer(head, `look for a delete marker of ${key} at the target`);
     return headers['x-amz-delete-marker'] === 'true';
   }
 
@@ -222,6 +228,8 @@ function targetOf({ remote }: ReplicateDefinition, { secretKey, sessionToken }: 
 
 function rejection(answer: TargetAnswer, place: string): MaintenanceError {
   const { code, message } = errorOf(answer);
+  if (code === String(answer.status) && !isMarkedAsS3(answer.headers))
+    return new MaintenanceError('remote-unavailable', `what answers at ${place} is no S3 now: ${code}`);
   if (code === 'NoSuchBucket') return new MaintenanceError('no-such-target', `there is no bucket ${place}`);
   return new MaintenanceError('remote-refused', `${place} refuses the job: ${code} ${message}`.trim());
 }

@@ -17,7 +17,7 @@ import type {
   RequestedEncryption,
 } from '../objects/object-layer.ts';
 import { isSameContent } from './same-content.ts';
-import { checkAnswer, type TargetClient } from './target-client.ts';
+import { checkAnswer, isAbsentThere, type TargetClient } from './target-client.ts';
 
 interface Fetcher {
   readonly objects: Pick<ObjectLayer, 'headObject' | 'putObject' | 'deleteObject' | 'getBucketEncryption'>;
@@ -77,11 +77,12 @@ async function copyVersion(fetcher: Fetcher, version: FetchedVersion, own: Objec
   const { key, versionId, targetKey, keptId, modified, etag } = version;
   const query: Record<string, string> = versionId === 'null' ? {} : { versionId };
   const answer = await client.open({ method: 'GET', key, query, headers: { 'x-amz-checksum-mode': 'ENABLED' } });
-  if (answer.status === 404) {
-    await answer.discard();
-    return 'same';
+  if (answer.status !== 200) {
+    const refusal = await answer.whole();
+    // It was removed meanwhile.
+    if (isAbsentThere(refusal)) return 'same';
+    checkAnswer(refusal, `read version ${versionId} of ${key}`);
   }
-  if (answer.status !== 200) checkAnswer(await answer.whole(), `read version ${versionId} of ${key}`);
   const header = (name: string) => {
     const value = answer.headers[name];
     return typeof value === 'string' ? value : undefined;

@@ -17,7 +17,7 @@ import {
   versionHeaders,
 } from './replica-request.ts';
 import { plainHeaders } from './plain-s3/plain-headers.ts';
-import { checkAnswer, type TargetClient, type TargetRequest } from './target-client.ts';
+import { checkAnswer, checkStored, type TargetClient, type TargetRequest } from './target-client.ts';
 
 export interface Sender {
   readonly objects: Pick<ObjectLayer, 'getObject' | 'headObject'>;
@@ -107,7 +107,7 @@ async function sendInOne(
     },
     body: await bodyOf(sender, read(range), info.size),
   });
-  checkAnswer(answer, `put version ${versionId} of ${key}`);
+  checkStored(answer, `put version ${versionId} of ${key}`);
 }
 
 type Read = ReturnType<ReadableObject['read']>;
@@ -162,7 +162,7 @@ async function sendInParts(sender: Sender, info: ObjectInfo, versionId: string, 
         : {},
       body: completeDocument(parts),
     });
-    checkAnswer(answer, `complete version ${versionId} of ${key}`);
+    checkStored(answer, `complete version ${versionId} of ${key}`);
   } catch (error) {
     await client.send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
@@ -195,7 +195,7 @@ async function sendPart(
     },
     body: await bodyOf(sender, read(range), size),
   });
-  checkAnswer(answer, `put part ${number} of version ${versionId} of ${key}`);
+  checkStored(answer, `put part ${number} of version ${versionId} of ${key}`);
   return { number, checksum, etag: String(answer.headers['etag'] ?? '') };
 }
 

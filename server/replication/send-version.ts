@@ -10,7 +10,7 @@ import { taggingOf } from './attributes-of-info.ts';
 import { tagsOf } from './remote-tags.ts';
 import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
 import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
-import { checkAnswer } from './target-client.ts';
+import { checkAnswer, isAbsentThere } from './target-client.ts';
 
 /** Bodies from this size on are sent only where the target has not got the version already. */
 const askFirstBytes = 8 * 1024 * 1024;
@@ -97,7 +97,7 @@ async function sendRemoval({ client }: Sender, { key, versionId }: QueuedReplica
     // The source has bypassed GOVERNANCE, or the retention is over. COMPLIANCE holds on both sides.
     headers: { ...replicationRequest, 'x-amz-bypass-governance-retention': 'true' },
   });
-  if (answer.status !== 404) checkAnswer(answer, `remove version ${versionId} of ${key}`);
+  if (!isAbsentThere(answer)) checkAnswer(answer, `remove version ${versionId} of ${key}`);
 }
 
 /** The id of a delete marker begins with its time. */
@@ -131,7 +131,7 @@ async function sendAttributes(sender: Sender, info: ObjectInfo, versionId: strin
     query: { versionId: id },
     headers: attributeHeaders(info, storageClassOf(sender, info), source),
   });
-  if (answer.status === 404) return false;
+  if (isAbsentThere(answer)) return false;
   checkAnswer(answer, `change the attributes of version ${versionId} of ${key}`);
   return true;
 }

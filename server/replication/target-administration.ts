@@ -1,3 +1,4 @@
+import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { randomUUID } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
@@ -144,7 +145,7 @@ async function checkBucket(
   hasLock: boolean,
 ): Promise<void> {
   const bucket = await client.send({ method: 'HEAD' });
-  if (bucket.status === 404) {
+  if (bucket.status === 404 && isMarkedAsS3(bucket.headers)) {
     throw new S3Error('RemoteDestinationNotFoundError', undefined, { details: { BucketName: targetBucket } });
   }
   checkAllowed(bucket, endpoint);
@@ -153,7 +154,8 @@ async function checkBucket(
   if (!/<Status>Enabled<\/Status>/.test(versioning.text)) throw new S3Error('RemoteTargetNotVersionedError');
   if (!hasLock) return;
   const lock = await client.send({ method: 'GET', query: { 'object-lock': '' } });
-  if (lock.status === 404) throw new S3Error('ReplicationDestinationMissingLockError');
+  if (errorOf(lock).code === 'ObjectLockConfigurationNotFoundError')
+    throw new S3Error('ReplicationDestinationMissingLockError');
   checkAllowed(lock, endpoint);
 }
 

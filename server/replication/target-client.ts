@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { percentEncode, percentEncodePath, SigningKeys } from '../../protocol/sigv4/signature.ts';
+import { isMarkedAsS3, saysAbsent } from '../../protocol/s3/s3-answer.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import { messageOf } from '../../platform/system-error.ts';
 import type { RemoteTarget } from './remote-targets.ts';
@@ -309,13 +310,19 @@ async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** The code of an S3 error; the status where there is none. The message of a refusal for its time names the clocks of both sides. */
-export function errorOf({ status, text, headers }: TargetAnswer): { readonly code: string; readonly message: string } {
-  const code = /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1] ?? /"Code":"([^"]{1,100})"/.exec(text)?.[1];
+export function errorOf(answer: TargetAnswer): { readonly code: string; readonly message: string } {
+  const { status, text, headers } = answer;
   const message = /<Message>([^<]{0,500})<\/Message>/.exec(text)?.[1];
-  const named = headers['x-minio-error-code'];
-  const found = code ?? (typeof named === 'string' ? named : String(status));
+  const found = namedError(answer) ?? String(status);
   const clocks = found === 'RequestTimeTooSkewed' ? clocksOf(text, headers) : '';
   return { code: found, message: `${message ?? ''}${clocks}`.trim() };
+}
+
+/** The code that an answer names, in its document or in a header. */
+function namedError({ text, headers }: TargetAnswer): string | undefined {
+  const code = /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1] ?? /"Code":"([^"]{1,100})"/.exec(text)?.[1];
+  const named = headers['x-minio-error-code'];
+  return code ?? (typeof named === 'string' ? named : undefined);
 }
 
 function clocksOf(text: string, { date }: TargetAnswer['headers']): string {
@@ -324,9 +331,14 @@ function clocksOf(text: string, { date }: TargetAnswer['headers']): string {
   return ` (the clock there says ${new Date(there).toISOString()}, the clock here ${new Date().toISOString()})`;
 }
 
+/** Reports whether the target itself says that a key or a version does not exist there. */
+export function isAbsentThere(answer: TargetAnswer): boolean {
+  return saysAbsent(answer.status, namedError(answer), answer.headers);
+}
+
 /**
  * Throws a `DeliveryError` unless the target did what it was asked for. Errors of the credentials, the bucket and the server hold for
- * every version; all others are of this one.
+ * every version, and so does the answer of a proxy before the server; all others are of this one.
  */
 export function checkAnswer(answer: TargetAnswer, doing: string): void {
   const { status, text } = answer;
@@ -334,9 +346,20 @@ export function checkAnswer(answer: TargetAnswer, doing: string): void {
   const failed = status < 200 || status >= 300 || /<Error>/.test(text.slice(0, 1_000));
   if (!failed) return;
   const { code, message } = errorOf(answer);
-  const ofAll = status >= 500 ? code !== 'NotImplemented' : unavailable.has(code) || status === 429 || status === 408;
+  const ofProxy = namedError(answer) === undefined && !isMarkedAsS3(answer.headers);
+  const ofAll =
+    status >= 500 ? code !== 'NotImplemented' : unavailable.has(code) || status === 429 || status === 408 || ofProxy;
   throw new DeliveryError(ofAll ? 'unavailable' : 'rejected', `could not ${doing}: ${code} ${message}`.trim(), {
     status,
+  });
+}
+
+/** As `checkAnswer`, for a body. Each S3 answers the ETag of what it has stored; a proxy that answers with a page has stored nothing. */
+export function checkStored(answer: TargetAnswer, doing: string): void {
+  checkAnswer(answer, doing);
+  if (answer.headers.etag !== undefined || /<ETag>/.test(answer.text)) return;
+  throw new DeliveryError('unavailable', `could not ${doing}: the answer ${answer.status} has no ETag`, {
+    status: answer.status,
   });
 }
 

@@ -10,7 +10,8 @@ function target(answers: Readonly<Record<string, Partial<TargetAnswer>>>) {
   const send = ({ method, key, query = {} }: TargetRequest) => {
     const name = [method, key, query['versionId']].filter((part) => part !== undefined).join(' ');
     asked.push(name);
-    return Promise.resolve({ status: 404, headers: {}, text: '', ...answers[name] });
+    const answer = { status: 404, text: '', ...answers[name] };
+    return Promise.resolve({ ...answer, headers: answer.headers ?? { 'x-amz-request-id': '1' } });
   };
   return { asked, send };
 }
@@ -44,6 +45,16 @@ describe('the current version at the target', () => {
       code: failure,
       message: expect.stringContaining(code),
     });
+  });
+
+  it.each([
+    [404, {}],
+    [404, { 'content-type': 'text/html' }],
+    [302, { location: 'https://login.example' }],
+  ])('is not told by a proxy: %i %j', async (status, headers) => {
+    const proxied = { status, headers, text: '<html></html>' };
+    const client = target({ 'HEAD key': proxied, 'GET key': proxied });
+    await expect(currentCopy(client, 'key')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('is not told by a redirect', async () => {

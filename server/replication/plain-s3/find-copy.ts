@@ -1,6 +1,6 @@
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { readVersionListing } from '../remote-listing.ts';
-import { checkAnswer, type TargetAnswer, type TargetClient } from '../target-client.ts';
+import { checkAnswer, isAbsentThere, type TargetAnswer, type TargetClient } from '../target-client.ts';
 import { markOfCopy } from './plain-headers.ts';
 
 type Client = Pick<TargetClient, 'send'>;
@@ -23,7 +23,7 @@ const maxVersions = 1_000;
 
 export async function currentCopy(client: Client, key: string): Promise<Current> {
   const answer = await client.send({ method: 'HEAD', key });
-  if (answer.status === 404) return { kind: answer.headers['x-amz-delete-marker'] === 'true' ? 'marker' : 'none' };
+  if (isAbsentThere(answer)) return { kind: answer.headers['x-amz-delete-marker'] === 'true' ? 'marker' : 'none' };
   if (answer.status !== 200) await throwRefusal(client, key, answer);
   return copyOf(answer.headers);
 }
@@ -94,7 +94,7 @@ export async function findInHistory(client: Client, key: string, sought: Sought)
       asked += 1;
       const { versionId } = version;
       const head = await client.send({ method: 'HEAD', key, query: { versionId } });
-      if (head.status === 404) continue;
+      if (isAbsentThere(head)) continue;
       checkAnswer(head, `look for a version of ${key} (s3:GetObjectVersion is needed)`);
       const found = copyOf(head.headers, versionId);
       if (!isSought(sought, found)) continue;

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplicationRule } from '../../../protocol/s3/bucket-replication.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { isMarkedAsS3 } from '../../../protocol/s3/s3-answer.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
 import type { RemoteTarget } from '../remote-targets.ts';
 import { checkAnswer, type TargetAnswer, type TargetClient } from '../target-client.ts';
 
@@ -11,8 +13,11 @@ import { checkAnswer, type TargetAnswer, type TargetClient } from '../target-cli
 export async function kindOfTarget(client: Pick<TargetClient, 'send'>): Promise<Pick<RemoteTarget, 'kind'>> {
   const answer = await client.send({ method: 'HEAD', key: randomUUID() });
   const { status, headers } = answer;
+  const doing = 'find out the kind of the server';
+  if (status >= 500) checkAnswer(answer, doing);
   // A proxy answers in place of the server.
-  if (status >= 500) checkAnswer(answer, 'find out the kind of the server');
+  if (!isMarkedAsS3(headers))
+    throw new DeliveryError('unavailable', `could not ${doing}: ${status}, and no header of S3`, { status });
   return headers['x-minio-error-code'] === undefined ? { kind: 's3' } : {};
 }
 

@@ -1,4 +1,6 @@
+import { isMarkedAsS3, saysAbsent } from '../../../protocol/s3/s3-answer.ts';
 import { noAnswer, StoreError } from '../store-error.ts';
+
 /** The failure of an attempt at another S3, classified by what the caller does next. */
 export type S3Failure =
   /** That S3 itself says that there is no such object or upload. */
@@ -61,7 +63,7 @@ const ask = 'see what that S3 logged';
  * is the timeout of the request, which the code of a late answer names.
  */
 export function s3Failure(error: unknown, timeoutMs?: number): S3Failure | undefined {
-  if (!(error instanceof Error) || error instanceof StoreError) return undefined;
+  if (!isAnswered(error)) return undefined;
   const status = statusOf(error);
   if (status === undefined) return withoutAnswer(error, timeoutMs);
   const named = codeIn(error);
@@ -70,11 +72,12 @@ export function s3Failure(error: unknown, timeoutMs?: number): S3Failure | undef
     return { kind: 'full', code, advice: 'free space or raise the quota of that bucket' };
   if (status >= 500 && status !== 501) return { kind: 'passing', code, afterMs: retryAfter(error) };
   if (status === 429 || passing.has(code)) return { kind: 'passing', code, afterMs: retryAfter(error) };
-  if (gone.has(code) || (status === 404 && named === undefined && isMarked(error))) return { kind: 'absent', code };
+  const headers = error.$response?.headers ?? {};
+  if (saysAbsent(status, named, headers)) return { kind: 'absent', code };
   if (code === 'PreconditionFailed') return { kind: 'condition', code };
   if (code === 'InvalidRange') return { kind: 'range', code };
   // A gateway answers in place of that S3, without its document: that says nothing about objects, and may pass.
-  if (named === undefined && !isMarked(error)) return { kind: 'passing', code, afterMs: retryAfter(error) };
+  if (named === undefined && !isMarkedAsS3(headers)) return { kind: 'passing', code, afterMs: retryAfter(error) };
   return { kind: 'refused', code, advice: advice[code] ?? ask };
 }
 
@@ -102,21 +105,9 @@ export function ofListing<
   throw Object.assign(new Error('the answer is no page of a listing'), { $metadata: page.$metadata });
 }
 
-/** The codes by which an S3 says that an object, a version or an upload does not exist. */
-const gone = new Set(['NoSuchKey', 'NoSuchVersion', 'NoSuchUpload']);
-
 /** Returns the code in the document of an answer. The SDK makes names up for answers without one. */
 function codeIn({ Code }: Answered): string | undefined {
   return typeof Code === 'string' && Code !== '' ? Code : undefined;
-}
-
-/** Reports whether headers mark an answer as that of an S3. An answer to HEAD has no document. */
-function isMarked({ $response }: Answered): boolean {
-  const { headers = {} } = $response ?? {};
-  return (
-    ['x-amz-request-id', 'x-amz-id-2', 'x-minio-error-code', 'x-guploader-uploadid'].some((name) => name in headers) ||
-    /^(?:application|text)\/xml\b/.test(headers['content-type'] ?? '')
-  );
 }
 
 function withoutAnswer(error: Error, timeoutMs: number | undefined): S3Failure | undefined {
@@ -135,6 +126,10 @@ interface Answered extends Error {
   readonly Code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number | undefined };
   readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
+}
+
+function isAnswered(error: unknown): error is Answered {
+  return error instanceof Error && !(error instanceof StoreError);
 }
 
 function statusOf({ $metadata, $response }: Answered): number | undefined {
