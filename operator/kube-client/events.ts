@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { KubeError, type KubeApi, type KubeObject } from './kube-api.ts';
+import { isNotFound, type KubeApi, type KubeObject } from './kube-api.ts';
 import { microTime } from './lease-record.ts';
 import { resourceTypes } from './resource-types.ts';
 
@@ -114,7 +114,7 @@ export class EventRecorder {
     try {
       await this.#options.api.patch(resourceTypes.event, event.regarding.metadata.namespace, known.name, { series });
     } catch (error) {
-      if (!(error instanceof KubeError && error.status === 404)) throw error;
+      if (!isNotFound(error)) throw error;
       // The creation of the event failed, or the event was deleted.
       await this.#create(event, known);
     }

@@ -132,6 +132,11 @@ export class KubeError extends Error {
   }
 }
 
+/** Reports whether the API server itself says that an object does not exist. A proxy before it answers 404 too. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound';
+}
+
 /** The objects of one resource type that a reflector keeps in memory. Reads never wait. */
 export interface Cache {
   readonly type: ResourceType;

@@ -122,6 +122,16 @@ describe('KubeClient', () => {
     await expect(client.get(resourceTypes.pod, 'red', 'a')).resolves.toBeUndefined();
   });
 
+  it.each(['404 page not found', '<html>Not Found</html>', '', '{"kind":"Error","reason":"NotFound"}'])(
+    'takes no object for missing on the 404 of a proxy: %s',
+    async (body) => {
+      const { client } = await start((response) => response.writeHead(404).end(body));
+      const failed = { name: 'KubeError', status: 404, reason: 'UnknownStatus' };
+      await expect(client.get(resourceTypes.pod, 'red', 'a')).rejects.toMatchObject(failed);
+      await expect(client.delete(resourceTypes.pod, 'red', 'a')).rejects.toMatchObject(failed);
+    },
+  );
+
   it('gives items of a list their type, which the server leaves out', async () => {
     const { client, seen } = await start((response) =>
       json(response, { metadata: { resourceVersion: '9', continue: 'more' }, items: [{ metadata: { name: 'a' } }] }),

@@ -2,6 +2,7 @@ import type { Json } from '../runtime/contract/workload.ts';
 import type { Connection } from './connection.ts';
 import { HttpTransport, type Call } from './http-transport.ts';
 import {
+  isNotFound,
   KubeError,
   watchInactivityMs,
   type DeleteOptions,
@@ -51,7 +52,7 @@ export class KubeClient implements KubeApi {
     try {
       return await this.#object({ method: 'GET', path: resourcePath(type, { namespace, name }) });
     } catch (error) {
-      if (error instanceof KubeError && error.status === 404) return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -163,7 +164,7 @@ export class KubeClient implements KubeApi {
         },
       });
     } catch (error) {
-      if (!(error instanceof KubeError && error.status === 404)) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 import { pause } from '../../platform/backoff.ts';
-import { KubeError, type KubeObject } from './kube-api.ts';
+import { isNotFound, KubeError, type KubeObject } from './kube-api.ts';
 import type { KubeClient } from './kube-client.ts';
 import { leaseSpec, microTime, readLease, type LeaseRecord } from './lease-record.ts';
 import { resourceTypes } from './resource-types.ts';
@@ -130,7 +130,7 @@ export class LeaderElection {
       return 'held';
     } catch (error) {
       // The lease was deleted. The next attempt makes it again, unless another process does so first.
-      if (error instanceof KubeError && error.status === 404) this.#lease = undefined;
+      if (isNotFound(error)) this.#lease = undefined;
       if (error instanceof KubeError && (error.reason === 'Conflict' || error.reason === 'AlreadyExists')) {
         return this.#afterConflict();
       }

@@ -1,11 +1,13 @@
 import { KubeError } from './kube-api.ts';
 
-/** Reasons of the API server by HTTP status, for answers without a Status object: those of a proxy or of an overloaded server. */
+/**
+ * Reasons of the API server by HTTP status, for answers without a Status object: those of a proxy or of an overloaded server. Only a Status says
+ * that an object is not found.
+ */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
   403: 'Forbidden',
-  404: 'NotFound',
   405: 'MethodNotAllowed',
   406: 'NotAcceptable',
   409: 'Conflict',

@@ -84,7 +84,7 @@ export function describeFailure(error: unknown, tenant: string, doing: string): 
   const awaitedReason = awaited[error.code];
   if (awaitedReason !== undefined) return passing(awaitedReason, message);
   const reason = reasons[error.code];
-  if (reason === undefined && isPassing(error.status)) {
+  if (reason === undefined && (isPassing(error.status) || isOfProxy(error))) {
     return passing('TenantUnavailable', message);
   }
   return forUser(reason ?? 'RefusedByTenant', message);
@@ -99,6 +99,11 @@ function explainFailure(error: unknown, tenant: string, doing: string): ManagedR
 
 function isPassing(status = 0): boolean {
   return (status >= 500 || passingStatus.has(status)) && status !== 501;
+}
+
+/** An answer without a document is that of a proxy before the tenant, which says nothing about the resource. */
+function isOfProxy({ code, status }: ResponseError): boolean {
+  return code === `HTTP ${status}`;
 }
 
 function forUser(reason: string, message: string): Failure {

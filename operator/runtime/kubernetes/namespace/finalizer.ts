@@ -1,4 +1,4 @@
-import { KubeError, type Cache, type KubeApi } from '../../../kube-client/kube-api.ts';
+import { isNotFound, type Cache, type KubeApi } from '../../../kube-client/kube-api.ts';
 import type { ResourceFinalizer, FinalizedRef } from '../../../reconcile/managed/controller.ts';
 
 function finalizerOf(kind: FinalizedRef['kind']): string {
@@ -54,7 +54,7 @@ export class KubernetesFinalizer implements ResourceFinalizer {
     try {
       cache.wrote(await api.patch(cache.type, namespace, ref.name, { metadata }));
     } catch (error) {
-      if (!(error instanceof KubeError && error.status === 404)) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { KubeError, type Cache, type KubeApi, type KubeObject } from '../../../kube-client/kube-api.ts';
+import { isNotFound, type Cache, type KubeApi, type KubeObject } from '../../../kube-client/kube-api.ts';
 import { mergeConditions, type ResourceStatus } from '../../../reconcile/conditions.ts';
 import { objectKey } from '../../../reconcile/resources.ts';
 import type { StatusStore } from '../../../reconcile/reconciler-options.ts';
@@ -88,7 +88,7 @@ export class KubernetesStatus implements StatusStore {
       });
       this.#options.cache(ref).wrote(written);
     } catch (error) {
-      if (!(error instanceof KubeError && error.status === 404)) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 
