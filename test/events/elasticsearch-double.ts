@@ -56,7 +56,8 @@ export class ElasticsearchDouble {
     const others = documents.filter((document) => document.id !== id);
     if (method === 'DELETE') {
       this.indices.set(index, others);
-      return { status: others.length === documents.length ? 404 : 200, body: {} };
+      const isThere = others.length < documents.length;
+      return { status: isThere ? 200 : 404, body: { result: isThere ? 'deleted' : 'not_found' } };
     }
     if (headers['content-type'] !== 'application/json') return failed(406, 'Content-Type header is not supported');
     if (Buffer.byteLength(id ?? '') > 512) return failed(400, 'id is too long, must be no longer than 512 bytes');

@@ -1,4 +1,6 @@
+import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listen } from '../../platform/listen.ts';
 import { openTarget } from '../../server/notifications/open-target.ts';
 import type { TargetValues } from '../../server/notifications/target.ts';
 import { ElasticsearchDouble } from './elasticsearch-double.ts';
@@ -20,6 +22,21 @@ const event = (number: number | string, name = 's3:ObjectCreated:Put', key = 'b/
 };
 const documents = () => double.indices.get('bucket-events')?.map(({ source }) => source);
 const records = (...numbers: readonly number[]) => numbers.map((number) => ({ Records: [event(number).record] }));
+
+describe('a proxy before Elasticsearch', () => {
+  it.each([200, 302, 404, 408, 421, 425, 429, 503])('has taken no event with a page of %i', async (status) => {
+    const proxy = createServer((request, response) => {
+      request.resume();
+      response.writeHead(request.method === 'HEAD' ? 200 : status).end('<html></html>');
+    });
+    const { port } = await listen(proxy, { host: '127.0.0.1', port: 0 }, { setting: '' });
+    const target = await open({ url: `http://127.0.0.1:${port}` });
+    for (const name of ['s3:ObjectCreated:Put', 's3:ObjectRemoved:Delete'])
+      await expect(target.send(event(1, name))).rejects.toMatchObject({ code: 'unavailable' });
+    await target.close();
+    proxy.close();
+  });
+});
 
 describe('Elasticsearch', () => {
   it('gets an index, and the last event of each object', async () => {

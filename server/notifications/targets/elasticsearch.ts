@@ -27,8 +27,8 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
     if (status === 404) {
       const created = await service.request({ method: 'PUT', path: index, headers });
       // Another server may have been faster.
-      if (!created.text.includes('resource_already_exists_exception')) check(created, []);
-    } else check({ status, text: '' }, []);
+      if (!created.text.includes('resource_already_exists_exception')) check(created);
+    } else check({ status, text: '' });
   };
   return {
     async send(message) {
@@ -38,10 +38,11 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
         if (message.record === undefined) return;
         const body = JSON.stringify({ Records: [message.record] });
         const document = `${index}/_doc/${idOf(message)}`;
-        if (!isNamespace) check(await service.request({ method: 'POST', path: `${index}/_doc`, headers, body }), []);
-        else if (removesObject(message.name))
-          check(await service.request({ method: 'DELETE', path: document, headers }), [404]);
-        else check(await service.request({ method: 'PUT', path: document, headers, body }), []);
+        if (!isNamespace) checkResult(await service.request({ method: 'POST', path: `${index}/_doc`, headers, body }));
+        else if (removesObject(message.name)) {
+          const removed = await service.request({ method: 'DELETE', path: document, headers });
+          if (!saysAbsent(removed)) checkResult(removed);
+        } else checkResult(await service.request({ method: 'PUT', path: document, headers, body }));
       } catch (error) {
         if (hasIndex === used) hasIndex = undefined;
         throw error;
@@ -56,8 +57,25 @@ function idOf({ key }: EventMessage): string {
   return hash('sha256', key, 'base64url');
 }
 
-function check({ status, text }: { readonly status: number; readonly text: string }, allowed: readonly number[]): void {
-  if ((status >= 200 && status < 300) || allowed.includes(status)) return;
+interface Answered {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A proxy answers 404 too, without the words of Elasticsearch: the document may still be there. */
+function saysAbsent({ status, text }: Answered): boolean {
+  return status === 404 && /"result"\s*:\s*"not_found"|"type"\s*:\s*"index_not_found_exception"/.test(text);
+}
+
+/** Elasticsearch says what it did to the document. The page of a proxy with the status 200 does not. */
+function checkResult(answer: Answered): void {
+  check(answer);
+  if (/"result"\s*:/.test(answer.text)) return;
+  throw new DeliveryError('unavailable', `it answered ${answer.status}, and not what it did`);
+}
+
+function check({ status, text }: Answered): void {
+  if (status >= 200 && status < 300) return;
   const reason = /"reason"\s*:\s*"((?:[^"\\]|\\.){1,200})/.exec(text)?.[1];
   const isRejected = status === 400 || status === 413;
   throw new DeliveryError(

@@ -110,7 +110,7 @@ describe('a webhook of the audit log', () => {
     expect(ledger.sent).toBe(2);
   });
 
-  it.each([400, 413, 422])('is not asked again about an entry that it answers by %i', async (status) => {
+  it.each([400, 413, 422])('is asked five times about an entry that it answers by %i', async (status) => {
     let calls = 0;
     const { made, ledger } = target(() => {
       calls += 1;
@@ -118,8 +118,19 @@ describe('a webhook of the audit log', () => {
     });
     made.take('a');
     await made.close(60_000);
-    expect([calls, ledger.dropped]).toEqual([1, 1]);
+    expect([calls, ledger.dropped]).toEqual([5, 1]);
   });
+
+  it.each([302, 400, 401, 403, 404, 408, 413, 421, 422, 425, 429, 500, 503])(
+    'gets an entry that a proxy before it has refused for a moment by %i',
+    async (status) => {
+      let refusals = 4;
+      const { made, ledger } = target(() => (refusals-- > 0 ? Promise.reject(answerError(status)) : Promise.resolve()));
+      made.take('a');
+      await made.close(60_000);
+      expect([ledger.sent, ledger.dropped]).toEqual([1, 0]);
+    },
+  );
 
   it('loses what there is no room for, counts it and says so once', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();

@@ -10,10 +10,10 @@ import { backoffMs, pause } from '../../../platform/backoff.ts';
 /** Sends entries. Rejects with `DeliveryError`, or the error of the connection. */
 type PostEntries = (lines: readonly string[]) => Promise<void>;
 
-/** Statuses 400, 413 and 422 are permanent: the address will never accept these entries. */
+/** By the statuses 400, 413 and 422 the service, or a proxy before it, refuses these entries. */
 export function answerError(status: number): DeliveryError {
-  const isPermanent = status === 400 || status === 413 || status === 422;
-  return new DeliveryError(isPermanent ? 'rejected' : 'unavailable', `it answered ${status}`, { status });
+  const isRejection = status === 400 || status === 413 || status === 422;
+  return new DeliveryError(isRejection ? 'rejected' : 'unavailable', `it answered ${status}`, { status });
 }
 
 export interface Sender {
@@ -62,6 +62,11 @@ async function openFetch({ caFile, clientCertificate, timeoutMs }: AuditWebhookS
 const maxBatch = 8;
 /** Milliseconds. */
 const maxDelayMs = 60_000;
+/**
+ * Refusals of the same entries after which they are abandoned. The protocol has no words that tell the service from a proxy, whose refusal ends
+ * with its fault; with the delays between them these refusals span 45 s.
+ */
+const maxRejections = 5;
 
 interface WebhookTargetOptions {
   readonly name: string;
@@ -144,6 +149,7 @@ export class WebhookTarget implements AuditTarget {
   async #deliver(batch: readonly string[]): Promise<void> {
     const { post, maxRetries, retryMs, report, wait = pause } = this.#options;
     const { signal } = this.#given;
+    let rejections = 0;
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         await post(batch);
@@ -151,8 +157,8 @@ export class WebhookTarget implements AuditTarget {
         this.#isBack();
         return;
       } catch (error) {
-        const isPermanent = error instanceof DeliveryError && error.code === 'rejected';
-        if (isPermanent || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
+        if (error instanceof DeliveryError && error.code === 'rejected') rejections++;
+        if (rejections >= maxRejections || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
         this.#isAway(error);
         await wait(backoffMs(attempt + 1, { firstMs: retryMs, maxMs: maxDelayMs, jitter: 0 }), signal);
       }
