@@ -1,3 +1,4 @@
+import { isUnproven } from './error-of-status.ts';
 import { readListBuckets, type BucketEntry } from '../../protocol/s3/responses.ts';
 import { element, xmlDocument } from '../../protocol/s3/xml-writer.ts';
 import type { S3Client } from './client.ts';
@@ -45,7 +46,10 @@ export async function deleteBucket(client: S3Client, bucket: string): Promise<vo
 
 /** Fails unless the bucket exists and the caller may know it. */
 export async function headBucket(client: S3Client, bucket: string): Promise<void> {
-  await client.text({ method: 'HEAD', bucket });
+  await client.text({ method: 'HEAD', bucket }).catch((error: unknown) => {
+    if (!isUnproven(error)) throw error;
+    return client.text({ method: 'GET', bucket, query: { location: '' } });
+  });
 }
 
 const query = { encryption: '' };

@@ -2,11 +2,12 @@ import { createServer, Agent, type IncomingMessage, type Server, type ServerResp
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Alias } from '../config/aliases.ts';
-import { createBucket } from './buckets.ts';
+import { createBucket, headBucket } from './buckets.ts';
 import { S3Client } from './client.ts';
+import { isNotFound } from './error-of-status.ts';
 import { listObjects } from './list-objects.ts';
 import { completeUpload } from './multipart-upload.ts';
-import { readObject } from './objects.ts';
+import { headObject, readObject } from './objects.ts';
 import type { Retries } from './retry.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
@@ -58,6 +59,32 @@ async function read(source: AsyncIterable<Uint8Array>): Promise<string> {
 function body(request: IncomingMessage): Promise<string> {
   return read(request);
 }
+
+describe('an object', () => {
+  const at = { bucket: 'b', key: 'k' };
+
+  it('is not missing on the 404 of a proxy', async () => {
+    const client = await clientOf((_, response) => response.writeHead(404).end('<html>nothing here</html>'));
+    const error: unknown = await headObject(client, at).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ status: 404, code: 'Http404' });
+    expect(isNotFound(error)).toBe(false);
+    await expect(headBucket(client, 'b')).rejects.toMatchObject({ code: 'Http404' });
+  });
+
+  it('is missing where the document of a GET says so, of a server whose HEAD has no mark', async () => {
+    const client = await clientOf(({ method }, response) =>
+      method === 'HEAD' ? response.writeHead(404).end() : refuse(response, 404, 'NoSuchKey'),
+    );
+    const error: unknown = await headObject(client, at).catch((caught: unknown) => caught);
+    expect(isNotFound(error)).toBe(true);
+  });
+
+  it('is missing where a header marks the answer to HEAD as that of an S3', async () => {
+    const client = await clientOf((_, response) => response.writeHead(404, { 'x-amz-request-id': '1' }).end());
+    const error: unknown = await headObject(client, at).catch((caught: unknown) => caught);
+    expect(isNotFound(error)).toBe(true);
+  });
+});
 
 describe('a request', () => {
   it('is sent again when the server is not ready', async () => {
@@ -121,7 +148,7 @@ describe('a request', () => {
 
   it('says what a proxy answered, where that is no error of S3', async () => {
     const client = await clientOf((_, response) => response.writeHead(404).end('<html>nothing here</html>'));
-    await expect(client.text({ method: 'GET' })).rejects.toMatchObject({ status: 404, code: 'NotFound' });
+    await expect(client.text({ method: 'GET' })).rejects.toMatchObject({ status: 404, code: 'Http404' });
   });
 
   it('shows no secret in its trace', async () => {

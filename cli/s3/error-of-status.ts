@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
 const ofStatus: Readonly<Record<number, readonly [code: string, message: string]>> = {
@@ -22,9 +23,20 @@ export function errorOfStatus(
   const { 'x-minio-error-code': code, 'x-minio-error-desc': text } = headers;
   if (status === 400 && typeof code === 'string' && typeof text === 'string')
     return [code, text.replace(/^"(.*)"$/, '$1')];
+  // A proxy answers 404 in place of the server, which says nothing about buckets and objects.
+  if (status === 404 && !isMarkedAsS3(headers)) return [unproven, 'The answer 404 is not that of an S3 server'];
   return ofStatus[status] ?? [`Http${status}`, `The server answered with the status ${status}`];
 }
 
+/** The code of a 404 that is not known to be that of the server. */
+const unproven = 'Http404';
+
+/** Reports whether the server says that a bucket or an object does not exist. */
 export function isNotFound(error: unknown): boolean {
-  return error instanceof ResponseError && error.status === 404;
+  return error instanceof ResponseError && error.status === 404 && error.code !== unproven;
+}
+
+/** Reports whether an answer 404 may be that of a proxy. The document of the answer to a GET tells it. */
+export function isUnproven(error: unknown): boolean {
+  return error instanceof ResponseError && error.code === unproven;
 }

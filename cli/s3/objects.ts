@@ -1,3 +1,4 @@
+import { isUnproven } from './error-of-status.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { readCopyResult, readDeleteResult } from '../../protocol/s3/responses.ts';
 import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
@@ -30,12 +31,12 @@ export async function headObject(
   { bucket, key, versionId }: ObjectRef,
   options: { readonly headers?: ObjectHeaders; readonly partNumber?: number | undefined } = {},
 ): Promise<ObjectProperties> {
-  const { headers } = await client.text({
-    method: 'HEAD',
-    bucket,
-    key,
-    query: { versionId, partNumber: options.partNumber },
-    headers: options.headers,
+  const object = { bucket, key, query: { versionId, partNumber: options.partNumber } };
+  const head = () => client.text({ method: 'HEAD', ...object, headers: options.headers });
+  const { headers } = await head().catch(async (error: unknown) => {
+    if (!isUnproven(error)) throw error;
+    await client.text({ method: 'GET', ...object, headers: { ...options.headers, range: 'bytes=0-0' } });
+    return head();
   });
   return {
     size: Number(headers['content-length'] ?? 0),

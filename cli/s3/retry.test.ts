@@ -7,6 +7,8 @@ describe('an answer', () => {
     [404, false],
     [408, true],
     [412, false],
+    [421, true],
+    [425, true],
     [429, true],
     [500, true],
     [501, false],

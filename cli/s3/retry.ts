@@ -19,6 +19,8 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof ResponseError)
     return (
       error.status === 408 ||
+      error.status === 421 ||
+      error.status === 425 ||
       error.status === 429 ||
       (error.status >= 500 && error.status !== 501 && error.status !== 507)
     );

@@ -1,3 +1,4 @@
+import { isNotFound } from '../../s3/error-of-status.ts';
 import { once } from 'node:events';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
@@ -58,7 +59,7 @@ async function* keysOf(
       yield key;
       return;
     } catch (error) {
-      const isMissing = error instanceof ResponseError && error.status === 404;
+      const isMissing = isNotFound(error);
       // An object with a key of the client refuses a question without it, and it exists.
       if (!isMissing && error instanceof ResponseError && error.status === 400) {
         yield key;
