@@ -82,7 +82,7 @@ describe('an answer of a gateway before another S3', () => {
       for (const call of ['GET', 'HEAD', 'PUT', 'DELETE', 'LIST'] as const) {
         // A removal that did not happen leaves a blob, which garbage collection finds again.
         if (status === 200 && call === 'DELETE') continue;
-        const headers = type === '' ? {} : { 'content-type': type };
+        const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
         expect([call, type, body, await outcome(call, { status, body, headers })]).toEqual([
           call,
           type,

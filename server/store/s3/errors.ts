@@ -88,8 +88,9 @@ export function s3Failure(error: unknown, timeoutMs?: number): S3Failure | undef
  */
 export function ofObject<T extends { readonly ETag?: string | undefined; readonly $metadata: Answered['$metadata'] }>(
   answer: T,
-): T {
-  if (answer.ETag !== undefined) return answer;
+): T & { readonly ETag: string } {
+  const { ETag } = answer;
+  if (ETag !== undefined) return Object.assign(answer, { ETag });
   throw Object.assign(new Error('the answer has no ETag'), { $metadata: answer.$metadata });
 }
 
