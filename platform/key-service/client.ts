@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { z } from 'zod';
 import {
+  apisAnswer,
   decryptAnswer,
   describeKeyAnswer,
   describeSelfAnswer,
@@ -14,6 +15,7 @@ import {
   type DescribeKeyAnswer,
   type DescribeSelfAnswer,
   type StatusAnswer,
+  type ApisAnswer,
   type VersionAnswer,
 } from '../../protocol/key-service/payloads.ts';
 import type { KeyServiceErrorCode } from '../../protocol/key-service/errors.ts';
@@ -82,6 +84,8 @@ export interface KeyServiceClient {
   hmac(name: string, message: Buffer): Promise<Buffer>;
   status(): Promise<StatusAnswer>;
   version(): Promise<VersionAnswer>;
+  /** Lists the calls of the service. */
+  apis(): Promise<ApisAnswer>;
   /** Resolves when the service and its key store answer. */
   ready(): Promise<void>;
   /** Reports whether one endpoint answers, and its key store. It asks once, and waits for at most `ms` milliseconds. Never rejects. */
@@ -322,6 +326,7 @@ function callsOf(
     },
     status: () => get('/v1/status', statusAnswer),
     version: () => get('/version', versionAnswer),
+    apis: () => get('/v1/api', apisAnswer),
     ready: () => call({ method: 'GET', path: '/v1/ready', read: nothing }),
     describeSelf: () => get('/v1/identity/self/describe', describeSelfAnswer),
   };

@@ -48,6 +48,11 @@ export const describeKeyAnswer = z.object({
   versions: z.array(z.string()).optional(),
 });
 
+/** The calls of a service, as `/v1/api` lists them. Times are seconds. */
+export const apisAnswer = z.array(
+  z.object({ method: z.string(), path: z.string(), max_body: z.number(), timeout: z.number() }),
+);
+
 export const versionAnswer = z.object({ version: z.string(), commit: z.string().optional() });
 
 export const statusAnswer = z.object({
@@ -72,6 +77,7 @@ export const describeSelfAnswer = z.object({
 });
 
 export type DescribeKeyAnswer = z.infer<typeof describeKeyAnswer>;
+export type ApisAnswer = z.infer<typeof apisAnswer>;
 export type VersionAnswer = z.infer<typeof versionAnswer>;
 export type StatusAnswer = z.infer<typeof statusAnswer>;
 export type DescribeSelfAnswer = z.infer<typeof describeSelfAnswer>;

@@ -59,6 +59,9 @@ function keyService(known: string[] = ['default-key']): KeyAdministration {
     describeKey: () => Promise.resolve({ versions: [] }),
     listKeys: (prefix) => Promise.resolve(known.filter((name) => name.startsWith(prefix))),
     deleteKey: (name) => Promise.resolve(void known.splice(known.indexOf(name), 1)),
+    version: () => Promise.resolve('0.1.0'),
+    apis: () => Promise.resolve([{ method: 'GET', path: '/version', maxBody: 0, timeout: 15 }]),
+    metrics: () => Promise.resolve('kes_http_request_active 2\n'),
   };
 }
 

@@ -33,6 +33,9 @@ async function prepared(now = Date.now()) {
         listKeys: (prefix) =>
           Promise.resolve([...keyService.keys.keys()].filter((name) => name.startsWith(prefix)).sort()),
         deleteKey: (name) => Promise.resolve(void keyService.keys.delete(name)),
+        version: () => Promise.resolve('0.1.0'),
+        apis: () => Promise.resolve([{ method: 'GET', path: '/version', maxBody: 0, timeout: 15 }]),
+        metrics: () => Promise.resolve('kes_http_request_active 2\n'),
       },
       keyLifecycle: createKeyLifecycle(test.records, { clock: () => now }),
     },
@@ -71,6 +74,31 @@ describe('keys over the admin API', () => {
       expect(await list('*b')).toEqual([{ name: 'tenant-b' }]);
       expect(await list('t*-*a')).toEqual([{ name: 'tenant-a' }]);
       expect(await list('')).toHaveLength(3);
+    }
+  });
+
+  it('say what the key service is, under both names that the calls have', async () => {
+    const { call } = await prepared();
+    for (const prefix of ['/minio/kms/v1', '/minio/admin/v3/kms']) {
+      expect(await call('GET', `${prefix}/version`)).toEqual({ status: 200, value: { version: '0.1.0' } });
+      expect(await call('GET', `${prefix}/apis`)).toEqual({
+        status: 200,
+        value: [{ Method: 'GET', Path: '/version', MaxBody: 0, Timeout: 15 }],
+      });
+      expect(await call('GET', `${prefix}/metrics`)).toMatchObject({
+        status: 200,
+        value: { kes_http_request_active: 2 },
+      });
+    }
+  });
+
+  it('say it to those who may know it', async () => {
+    const { user } = await prepared();
+    const reader = await user('reader', { Effect: 'Allow', Action: ['kms:Version', 'kms:API', 'kms:Metrics'] });
+    const other = await user('other', { Effect: 'Allow', Action: ['kms:Status'] });
+    for (const what of ['version', 'apis', 'metrics']) {
+      expect(await reader('GET', `/minio/kms/v1/${what}`)).toMatchObject({ status: 200 });
+      expect(await other('GET', `/minio/kms/v1/${what}`)).toMatchObject({ status: 403 });
     }
   });
 

@@ -6,6 +6,7 @@ import { type KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { cofferPath, type AdminCall, json, type Route, jsonBody, nothing } from './call.ts';
 import {
   type KeyAdministration,
+  askAboutKeyService,
   askKeyService,
   checkKeyName,
   requireKeys,
@@ -15,6 +16,7 @@ import {
   keyServiceStatus,
   keyStatus,
 } from '../administration/keys.ts';
+import { keyServiceMetrics } from '../administration/key-service-metrics.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 import { adminError, isAdminError } from '../administration/admin-error.ts';
 
@@ -260,6 +262,36 @@ export const keyRoutes: readonly Route[] = [
     },
   },
   ...keyLifecycleRoutes(keyPath),
+  {
+    method: 'GET',
+    path: keyPath('version'),
+    action: keyRights.version,
+    serve: async (call) => json({ version: await askAboutKeyService('/version', () => requireKeys(call).version()) }),
+  },
+  {
+    method: 'GET',
+    path: keyPath('apis'),
+    action: keyRights.apis,
+    async serve(call) {
+      const apis = await askAboutKeyService('/v1/api', () => requireKeys(call).apis());
+      // Clients of the admin API expect these names.
+      return json(
+        apis.map(({ method, path, maxBody, timeout }) => ({
+          Method: method,
+          Path: path,
+          MaxBody: maxBody,
+          Timeout: timeout,
+        })),
+      );
+    },
+  },
+  {
+    method: 'GET',
+    path: keyPath('metrics'),
+    action: keyRights.metrics,
+    serve: async (call) =>
+      json(keyServiceMetrics(await askAboutKeyService('/v1/metrics', () => requireKeys(call).metrics()))),
+  },
 ];
 
 /** Creates or imports a key. The name of a removed key is free only when no server can have its data keys. */

@@ -35,6 +35,21 @@ export interface KeyAdministration {
   listKeys(prefix: string): Promise<readonly string[]>;
   /** Deletes a key for ever: all data encrypted with it is lost. */
   deleteKey(name: string): Promise<void>;
+  /** The version of the key service. */
+  version(): Promise<string>;
+  /** The calls of the key service. */
+  apis(): Promise<readonly KeyServiceApi[]>;
+  /** The metrics of the key service in the text format of Prometheus. */
+  metrics(): Promise<string>;
+}
+
+interface KeyServiceApi {
+  readonly method: string;
+  readonly path: string;
+  /** Bytes. */
+  readonly maxBody: number;
+  /** Seconds. */
+  readonly timeout: number;
 }
 
 /** Key management for the key of `SVC_KMS_SECRET_KEY`. */
@@ -59,6 +74,9 @@ export function staticKey(source: KeySource): KeyAdministration {
       return { algorithm: 'AES256', versions: [] };
     },
     deleteKey: refuse,
+    version: refuse,
+    apis: refuse,
+    metrics: refuse,
     listKeys: (prefix) => Promise.resolve(source.defaultKey.startsWith(prefix) ? [source.defaultKey] : []),
   };
 }
@@ -78,6 +96,9 @@ export const keyRights = {
   list: ['admin:KMSListKeys', 'kms:ListKeys'],
   delete: ['admin:KMSDeleteKey', 'kms:DeleteKey'],
   rotate: rotateActions,
+  version: ['admin:KMSKeyStatus', 'kms:Version'],
+  apis: ['admin:KMSKeyStatus', 'kms:API'],
+  metrics: ['admin:KMSKeyStatus', 'kms:Metrics'],
 } as const;
 
 /** Returns the key that a call names; '' if none. */
@@ -179,6 +200,19 @@ export async function askKeyService<T>(what: KeyCall, name: string, call: () => 
     return await call();
   } catch (error) {
     throw asAdminError(error, what, name);
+  }
+}
+
+/** Asks the key service about itself, not about a key, and translates its errors for administrators. */
+export async function askAboutKeyService<T>(path: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof KeyServiceError && error.code === 'not-permitted') {
+      const message = `The key service does not let this server call ${path}; allow it in its policy.`;
+      throw adminError('KMSNotPermitted', message, { cause: error });
+    }
+    throw asAdminError(error, 'describe', '');
   }
 }
 

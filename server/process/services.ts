@@ -260,6 +260,9 @@ async function openKeyService(settings: KeyServiceSettings, proof: KeyProof, log
     describeKey: async (name) => keyDescription(await client.describeKey(name)),
     listKeys: (prefix) => client.listKeys(prefix),
     deleteKey: (name) => client.deleteKey(name),
+    version: async () => (await client.version()).version,
+    apis: async () => (await client.apis()).map(({ max_body: maxBody, ...api }) => ({ ...api, maxBody })),
+    metrics: () => client.ask('GET', '/v1/metrics'),
   };
   return { keys, administration, close: () => client.close() };
 }
