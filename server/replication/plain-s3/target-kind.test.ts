@@ -10,7 +10,9 @@ describe('the kind of a target', () => {
   });
 
   it.each([404, 403])('is a plain S3 where the answer %s has no such header', async (status) => {
-    expect(await kindOfTarget(clientOf(status, { 'x-amz-request-id': '1', server: 'AmazonS3' }))).toEqual({ kind: 's3' });
+    expect(await kindOfTarget(clientOf(status, { 'x-amz-request-id': '1', server: 'AmazonS3' }))).toEqual({
+      kind: 's3',
+    });
   });
 
   it.each([200, 302, 403, 404, 429, 502])('is not told by the answer %i of a proxy', async (status) => {
