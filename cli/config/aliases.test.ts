@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,8 +9,11 @@ import {
   type Alias,
   findAlias,
   allAliases,
+  deleteAlias,
+  foreignFields,
   readAliases,
-  writeAliases,
+  storedAlias,
+  writeAlias,
   aliasFromEnvironment,
 } from './aliases.ts';
 
@@ -24,25 +27,69 @@ afterEach(async () => {
 
 const alias: Alias = { url: 'https://s3.example:9000', accessKey: 'ak', secretKey: 'sk', api: 'S3v4', path: 'auto' };
 
+const { signal } = new AbortController();
+
+async function write(name: string, written: Alias): Promise<void> {
+  await writeAlias({ folder, signal }, name, written);
+}
+
 describe('config.json', () => {
   it('is only for its owner, and in version 10', async () => {
     const inner = join(folder, 'new');
-    await writeAliases(inner, new Map([['a', alias]]));
+    await writeAlias({ folder: inner, signal }, 'a', alias);
     expect((await stat(inner)).mode & 0o777).toBe(0o700);
     expect((await stat(join(inner, 'config.json'))).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(join(inner, 'config.json'), 'utf8'))).toEqual({
+    expect(JSON.parse(await readFile(join(inner, 'config.json'), 'utf8'))).toMatchObject({
       version: '10',
       aliases: { a: alias },
     });
+    expect(await readdir(inner)).toEqual(['config.json']);
   });
 
   it('reads what it wrote', async () => {
-    await writeAliases(folder, new Map([['a', { ...alias, sessionToken: 't', path: 'off' }]]));
-    expect(await readAliases(folder)).toEqual(new Map([['a', { ...alias, sessionToken: 't', path: 'off' }]]));
+    await write('a', { ...alias, sessionToken: 't', path: 'off' });
+    expect((await readAliases(folder)).get('a')).toEqual({ ...alias, sessionToken: 't', path: 'off' });
   });
 
   it('has the alias local while there is no file', async () => {
     expect([...(await readAliases(folder)).keys()]).toEqual(['local']);
+  });
+
+  it('has all aliases that are written at once, and none that are removed at once', async () => {
+    const names = Array.from({ length: 8 }, (_, at) => `a${at}`);
+    await Promise.all(names.map(async (name) => write(name, alias)));
+    expect([...(await readAliases(folder)).keys()].toSorted()).toEqual([...names, 'local']);
+    await Promise.all(names.map(async (name) => deleteAlias({ folder, signal }, name)));
+    expect([...(await readAliases(folder)).keys()]).toEqual(['local']);
+  });
+
+  it('keeps what other clients wrote, of the file, of other aliases and of the alias itself', async () => {
+    const old = { ...alias, api: 'S3v2', license: 'L', accessKey: 'old', sessionToken: 't' };
+    const config = { version: '10', theme: 'dark', aliases: { a: old, b: { ...old, apiKey: 'K' } } };
+    await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+    await write('a', alias);
+    expect(JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'))).toEqual({
+      ...config,
+      aliases: { ...config.aliases, a: { ...alias, license: 'L' } },
+    });
+    expect(foreignFields(await storedAlias(folder, 'b'))).toEqual({ license: 'L', apiKey: 'K' });
+    expect((await readAliases(folder)).get('b')?.api).toBe('S3v2');
+    await deleteAlias({ folder, signal }, 'a');
+    expect(JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'))).toEqual({
+      ...config,
+      aliases: { b: config.aliases.b },
+    });
+  });
+
+  it('is not written where it cannot be read', async () => {
+    await writeFile(join(folder, 'config.json'), '{"version":"11"}');
+    await expect(write('a', alias)).rejects.toThrow('has the version "11"');
+    expect(await readFile(join(folder, 'config.json'), 'utf8')).toBe('{"version":"11"}');
+  });
+
+  it('says of an alias that is unknown which one is meant', async () => {
+    await expect(deleteAlias({ folder, signal }, 'locl')).rejects.toThrow('did you mean `local`?');
+    await expect(deleteAlias({ folder, signal }, 'constructor')).rejects.toThrow('No such alias');
   });
 
   it.each([
@@ -79,7 +126,8 @@ describe('the environment', () => {
   );
 
   it('wins over the file', async () => {
-    await writeAliases(folder, new Map([['a', alias]]));
+    await write('a', alias);
+    await deleteAlias({ folder, signal }, 'local');
     const env = { COFFER_HOST_a: 'http://x:y@one', MC_HOST_a: 'http://x:y@two', MC_HOST_b: 'http://x:y@three' };
     const urls = [...(await allAliases(folder, env))].map(([name, { url }]) => [name, url]);
     expect(urls).toEqual([

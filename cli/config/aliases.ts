@@ -1,7 +1,8 @@
 import { ProgramError } from '../../platform/program-error.ts';
 import { closestName } from './closest-name.ts';
+import { withFileLock } from './file-lock.ts';
 import { type Login, readLogins } from './logins.ts';
-import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 
@@ -11,7 +12,8 @@ export interface Alias {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly sessionToken?: string;
-  readonly api: 'S3v4';
+  /** The version of signatures as config.json names it. This client signs by S3v4 in any case. */
+  readonly api: string;
   /** Says whether the bucket is in the path. `auto` decides by the host. */
   readonly path: 'auto' | 'on' | 'off';
   /** The credentials come from a single sign-on. They are renewed before they expire. Never in config.json. */
@@ -70,46 +72,107 @@ const defaults: Readonly<Record<string, Alias>> = {
 
 /** Reads the aliases of config.json. Without the file it returns the defaults. */
 export async function readAliases(folder: string): Promise<Map<string, Alias>> {
-  const path = join(folder, 'config.json');
+  const { aliases } = await readConfig(folder);
+  const path = configPath(folder);
+  return new Map(Object.entries(aliases).map(([name, alias]) => [name, readAlias(name, alias, path)]));
+}
+
+/** Fields of an alias that this client does not know, such as `license`. */
+export type ForeignFields = Readonly<Record<string, unknown>>;
+
+const ownFields: ReadonlySet<string> = new Set(['url', 'accessKey', 'secretKey', 'sessionToken', 'api', 'path']);
+
+/** Returns the fields of an alias in config.json, or in a document of one, that other clients wrote. */
+export function foreignFields(alias: unknown): ForeignFields {
+  if (!isRecord(alias)) return {};
+  return Object.fromEntries(Object.entries(alias).filter(([name]) => !ownFields.has(name)));
+}
+
+/** Returns the alias as it is in config.json. */
+export async function storedAlias(folder: string, name: string): Promise<ForeignFields> {
+  const { aliases } = await readConfig(folder);
+  const stored = Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+  return isRecord(stored) ? stored : {};
+}
+
+/** Adds or replaces an alias of config.json. What other clients wrote there stays, and so do the fields of the alias that only they know. */
+export async function writeAlias(
+  { folder, signal }: ConfigFolder,
+  name: string,
+  { url, accessKey, secretKey, sessionToken, api, path }: Alias,
+  foreign: ForeignFields = {},
+): Promise<void> {
+  await editAliases(folder, signal, (aliases) => {
+    const before = Object.hasOwn(aliases, name) ? foreignFields(aliases[name]) : {};
+    const own = { url, accessKey, secretKey, sessionToken, api, path };
+    return { ...aliases, [name]: { ...before, ...foreign, ...own } };
+  });
+}
+
+/** Removes an alias of config.json. @throws ProgramError NoSuchAlias */
+export async function deleteAlias({ folder, signal }: ConfigFolder, name: string): Promise<void> {
+  await editAliases(folder, signal, (aliases) => {
+    if (!Object.hasOwn(aliases, name)) throw noSuchAlias(new Map(Object.entries(aliases)), name);
+    return Object.fromEntries(Object.entries(aliases).filter(([known]) => known !== name));
+  });
+}
+
+/** The folder of config.json, and what ends a wait for other programs that write there. */
+interface ConfigFolder {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+type Aliases = Readonly<Record<string, unknown>>;
+
+/** Changes the aliases as they are at this moment, in a folder that only its owner can enter. */
+async function editAliases(folder: string, signal: AbortSignal, edit: (aliases: Aliases) => Aliases): Promise<void> {
+  const path = configPath(folder);
+  await withFileLock(path, signal, async (expectHeld) => {
+    const { document, aliases } = await readConfig(folder);
+    const text = `${JSON.stringify({ ...document, version, aliases: edit(aliases) }, undefined, 2)}\n`;
+    try {
+      await chmod(folder, 0o700);
+      await removeUnfinished(path);
+      await expectHeld();
+      await writeFileAtomically(path, text, { mode: 0o600 });
+    } catch (error) {
+      if (error instanceof ProgramError) throw error;
+      throw new ProgramError('BadConfig', `Unable to write \`${path}\``, { cause: error });
+    }
+  });
+}
+
+function configPath(folder: string): string {
+  return join(folder, 'config.json');
+}
+
+/** Reads config.json with all that is in it. */
+async function readConfig(folder: string): Promise<{ readonly document: object; readonly aliases: Aliases }> {
+  const path = configPath(folder);
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map(Object.entries(defaults));
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { document: {}, aliases: defaults };
     throw new ProgramError('BadConfig', `Unable to read \`${path}\``, { cause: error });
   }
-  return new Map(Object.entries(parse(text, path)).map(([name, alias]) => [name, readAlias(name, alias, path)]));
-}
-
-/** Writes config.json, in a folder that only its owner can enter. */
-export async function writeAliases(folder: string, aliases: ReadonlyMap<string, Alias>): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await chmod(folder, 0o700);
-    const text = `${JSON.stringify({ version, aliases: Object.fromEntries(aliases) }, undefined, 2)}\n`;
-    await removeUnfinished(join(folder, 'config.json'));
-    await writeFileAtomically(join(folder, 'config.json'), text, { mode: 0o600 });
-  } catch (error) {
-    throw new ProgramError('BadConfig', `Unable to write \`${join(folder, 'config.json')}\``, { cause: error });
-  }
-}
-
-function parse(text: string, path: string): Record<string, unknown> {
   let config: unknown;
   try {
     config = JSON.parse(text);
   } catch (error) {
     throw new ProgramError('BadConfig', `\`${path}\` is not valid JSON`, { cause: error });
   }
-  const found = isRecord(config) ? config['version'] : undefined;
+  const document = isRecord(config) ? config : {};
+  const found = document['version'];
   if (found !== version) {
     throw new ProgramError(
       'BadConfig',
       `\`${path}\` has the version ${JSON.stringify(found)}; this client reads "${version}"`,
     );
   }
-  const aliases = isRecord(config) ? config['aliases'] : undefined;
-  return isRecord(aliases) ? aliases : {};
+  const aliases = document['aliases'];
+  return { document, aliases: isRecord(aliases) ? aliases : {} };
 }
 
 function readAlias(name: string, alias: unknown, path: string): Alias {
@@ -126,7 +189,7 @@ function readAlias(name: string, alias: unknown, path: string): Alias {
     accessKey: text('accessKey'),
     secretKey: text('secretKey'),
     sessionToken: sessionToken || undefined,
-    api: 'S3v4',
+    api: text('api') || 'S3v4',
     // `dns` is an older name of `off`.
     path: way === 'on' ? 'on' : way === 'off' || way === 'dns' ? 'off' : 'auto',
   };
@@ -238,14 +301,19 @@ function webIdentityOf(name: string, env: NodeJS.ProcessEnv): WebIdentity | unde
   return { endpoint: checkUrl(endpoint), tokenFile, roleArn: variable('ROLE_ARN'), sessionName };
 }
 
+/** @throws ProgramError NoSuchAlias */
 export function findAlias(aliases: ReadonlyMap<string, Alias>, name: string): Alias {
   const alias = aliases.get(name);
   if (alias !== undefined) return alias;
+  throw noSuchAlias(aliases, name);
+}
+
+function noSuchAlias(aliases: ReadonlyMap<string, unknown>, name: string): ProgramError {
   const closest = closestName(name, aliases.keys());
   if (closest !== undefined) {
-    throw new ProgramError('NoSuchAlias', `No such alias \`${name}\` (did you mean \`${closest}\`?)`);
+    return new ProgramError('NoSuchAlias', `No such alias \`${name}\` (did you mean \`${closest}\`?)`);
   }
-  throw new ProgramError(
+  return new ProgramError(
     'NoSuchAlias',
     `No such alias \`${name}\`: known are ${[...aliases.keys()].map((known) => `\`${known}\``).join(', ') || 'none'}; ` +
       'add one with `coffer alias set ALIAS URL`',

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { withFileLock } from './file-lock.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 
 /** The state of a single sign-on: the temporary credentials, and what renews them. It is stored in a file only for its owner. */
@@ -57,6 +58,19 @@ export async function readLogin(configFolder: string, alias: string): Promise<Lo
   }
 }
 
+/**
+ * Runs `work` while no other program changes the login of an alias. A provider may accept a refresh token once only, so that two programs must
+ * not renew it at once.
+ */
+export async function withLoginLock<T>(
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+  alias: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  return withFileLock(join(folderOf(folder), alias), signal, work);
+}
+
+/** Writes a login. The caller has its lock. */
 export async function writeLogin(configFolder: string, alias: string, login: Login): Promise<void> {
   const path = pathOf(configFolder, alias);
   try {
@@ -68,14 +82,27 @@ export async function writeLogin(configFolder: string, alias: string, login: Log
   }
 }
 
-/** Removes the login of an alias, and what a killed command left of one. Returns false if there is none. */
-export async function removeLogin(configFolder: string, alias: string): Promise<boolean> {
-  try {
-    await removeUnfinished(pathOf(configFolder, alias), 0);
-    await rm(pathOf(configFolder, alias));
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw new ProgramError('BadConfig', `Unable to remove \`${pathOf(configFolder, alias)}\``, { cause: error });
-  }
+/**
+ * Removes the login of an alias, and what a killed command left of one. Returns the login; undefined if there is none, and `damaged` for a file
+ * that is none.
+ */
+export async function removeLogin(
+  context: { readonly folder: string; readonly signal: AbortSignal },
+  alias: string,
+): Promise<Login | 'damaged' | undefined> {
+  const path = pathOf(context.folder, alias);
+  const names = await readdir(folderOf(context.folder)).catch(() => []);
+  // Most aliases have no login, and need no lock.
+  if (!names.some((name) => name.replace(/^\./, '').startsWith(`${alias}.`))) return undefined;
+  return withLoginLock(context, alias, async () => {
+    const stored = await readLogin(context.folder, alias);
+    try {
+      await removeUnfinished(path, 0);
+      await rm(path);
+      return stored ?? 'damaged';
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw new ProgramError('BadConfig', `Unable to remove \`${path}\``, { cause: error });
+    }
+  });
 }

@@ -1,6 +1,7 @@
-import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { withFileLock } from './file-lock.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 
 /** A link that was given to others, as stored in `share/downloads.json` and `share/uploads.json`. */
@@ -32,17 +33,25 @@ export async function readShares(folder: string, kind: ShareKind, now: Date): Pr
 }
 
 /** Adds shares to those of a kind, and removes the expired ones. Only the owner may read the file, since links need no keys. */
-export async function addShares(folder: string, kind: ShareKind, added: readonly Share[], now: Date): Promise<void> {
-  const all = new Map([...(await readShares(folder, kind, now)), ...added].map((share) => [share.share, share]));
-  const shares = [...all.values()].map(({ url, share, versionId, created, expires, contentType }) => [
-    share,
-    { share: url, versionID: versionId, date: created, expiry: expires * 1e6, contentType },
-  ]);
-  await mkdir(join(folder, 'share'), { recursive: true, mode: 0o700 });
-  await chmod(join(folder, 'share'), 0o700);
-  const document = JSON.stringify({ version: '1', shares: Object.fromEntries(shares) as unknown });
-  await removeUnfinished(pathOf(folder, kind));
-  await writeFileAtomically(pathOf(folder, kind), `${document}\n`, { mode: 0o600 });
+export async function addShares(
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+  kind: ShareKind,
+  added: readonly Share[],
+  now: Date,
+): Promise<void> {
+  const path = pathOf(folder, kind);
+  await withFileLock(path, signal, async (expectHeld) => {
+    const all = new Map([...(await readShares(folder, kind, now)), ...added].map((share) => [share.share, share]));
+    const shares = [...all.values()].map(({ url, share, versionId, created, expires, contentType }) => [
+      share,
+      { share: url, versionID: versionId, date: created, expiry: expires * 1e6, contentType },
+    ]);
+    await chmod(join(folder, 'share'), 0o700);
+    const document = JSON.stringify({ version: '1', shares: Object.fromEntries(shares) as unknown });
+    await removeUnfinished(path);
+    await expectHeld();
+    await writeFileAtomically(path, `${document}\n`, { mode: 0o600 });
+  });
 }
 
 function pathOf(folder: string, kind: ShareKind): string {

@@ -5,6 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import type { S3Client } from './client.ts';
 import { listUploads } from './list-objects.ts';
 import { abortUpload, listParts, type StoredPart, type Upload } from './multipart-upload.ts';
+import { ProgramError } from '../../platform/program-error.ts';
+import { withFileLock } from '../config/file-lock.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
 /** An upload in parts, with the parts of it that an interrupted command sent. */
@@ -57,10 +59,10 @@ export class UploadSessions {
    */
   async begin(client: S3Client, place: Place, plan: string, create: () => Promise<Upload>): Promise<UploadSession> {
     const path = join(this.#folder, fileOf(client, place));
-    const note = await readNote(path);
-    const isTaken = this.#inProgress.has(path) || (note !== undefined && isRunning(note));
+    const own = { plan: hashOf(plan), pid: process.pid, host: hostname() };
+    const claim = this.#inProgress.has(path) ? 'taken' : await claimNote(path, own, client.signal);
     // Another command uploads to the same key now. The two are independent.
-    if (isTaken)
+    if (claim === 'taken')
       return { upload: await create(), stored: new Map(), forget: async () => undefined, leave: () => undefined };
     this.#inProgress.add(path);
     const forget = async (): Promise<void> => {
@@ -70,7 +72,7 @@ export class UploadSessions {
     const leave = (): void => void this.#inProgress.delete(path);
     try {
       await removeUnfinishedNotes(path);
-      const own = { plan: hashOf(plan), pid: process.pid, host: hostname() };
+      const { note } = claim;
       const left = note === undefined ? undefined : await leftUpload(client, place, note, own.plan);
       if (left !== undefined) {
         await writeNote(path, { ...own, uploadId: left.upload.uploadId });
@@ -90,7 +92,7 @@ export class UploadSessions {
 
   /**
    * Ends the upload that a killed command left of an object which is there, so that no command sends it again. It was completed, or another
-   * command sent the object.
+   * command, or this one in one request, sent the object.
    */
   async end(client: S3Client, place: Place): Promise<void> {
     this.#left ??= readdir(this.#folder).then(
@@ -100,8 +102,11 @@ export class UploadSessions {
     const left = await this.#left;
     if (left.size === 0 || !left.has(fileOf(client, place))) return;
     const path = join(this.#folder, fileOf(client, place));
-    const note = await readNote(path);
-    if (this.#inProgress.has(path) || (note !== undefined && isRunning(note))) return;
+    if (this.#inProgress.has(path)) return;
+    const own = { plan: '', pid: process.pid, host: hostname() };
+    const claim = await claimNote(path, own, client.signal);
+    if (claim === 'taken') return;
+    const { note } = claim;
     await removeUnfinishedNotes(path);
     for (const uploadId of note === undefined ? [] : await idsOf(client, place, note)) {
       await abortUpload(client, { ...place, uploadId }).catch(ignoreRefusal);
@@ -186,6 +191,32 @@ async function readNote(path: string): Promise<Note | undefined> {
   }
 }
 
+/**
+ * Makes the file of an upload that of this process, and returns what a killed command left in it. Of two commands for one key that begin at once
+ * one gets it.
+ */
+async function claimNote(
+  path: string,
+  own: Note,
+  signal: AbortSignal,
+): Promise<{ readonly note: Note | undefined } | 'taken'> {
+  const claim = async (): Promise<{ readonly note: Note | undefined } | 'taken'> => {
+    const note = await readNote(path);
+    if (note !== undefined && isRunning(note)) return 'taken';
+    const { pid, host } = own;
+    // A kill at this moment leaves what the one before left.
+    await writeNote(path, { ...(note ?? own), pid, host });
+    return { note };
+  };
+  try {
+    return await withFileLock(path, signal, claim);
+  } catch (error) {
+    // The folder cannot be written, so that there is no file of another command either.
+    if (error instanceof ProgramError) return { note: await readNote(path) };
+    throw error;
+  }
+}
+
 /** Replaces the file at once. It need not survive a power cut. */
 async function writeNote(path: string, note: Note): Promise<void> {
   try {
@@ -201,7 +232,9 @@ async function writeNote(path: string, note: Note): Promise<void> {
 async function removeUnfinishedNotes(path: string): Promise<void> {
   const prefix = `${basename(path)}.`;
   for (const name of await readdir(dirname(path)).catch(() => [])) {
-    if (!name.startsWith(prefix) || isRunning({ pid: Number(name.slice(prefix.length)), host: hostname() })) continue;
+    const pid = Number(name.slice(prefix.length));
+    // The lock has no number at its end.
+    if (!name.startsWith(prefix) || Number.isNaN(pid) || isRunning({ pid, host: hostname() })) continue;
     await rm(join(dirname(path), name), { force: true }).catch(() => undefined);
   }
 }

@@ -184,6 +184,20 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
     }
   });
 
+  it('ends the upload of a killed command where a smaller file takes its place in one request', async () => {
+    await run('mb', 's/smaller');
+    const path = join(folder, 'shrinking');
+    await writeFile(path, new SeededRandom(7).bytes(inFullForm(20, 12) * MiB));
+    const killed = start('--limit-upload', '8MiB', 'cp', path, 's/smaller/key');
+    await expect.poll(async () => openUploads('smaller'), { timeout: 30_000, interval: 20 }).toHaveLength(1);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    await writeFile(path, 'small');
+    await run('cp', path, 's/smaller/key');
+    expect([await openUploads('smaller'), await sessions()]).toEqual([[], []]);
+    expect((await run('cat', 's/smaller/key')).stdout).toBe('small');
+  });
+
   it('ends the upload of a killed command where mirror finds the object there', async () => {
     await run('mb', 's/there');
     const source = join(folder, 'sent-by-another');

@@ -1,5 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { type Alias, checkAliasName, checkKeys, checkUrl, findAlias, readAliases } from '../../config/aliases.ts';
+import {
+  type Alias,
+  checkAliasName,
+  checkKeys,
+  checkUrl,
+  findAlias,
+  type ForeignFields,
+  foreignFields,
+  readAliases,
+  storedAlias,
+} from '../../config/aliases.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { readAll } from '../../terminal/io.ts';
 import type { Context } from '../context.ts';
@@ -11,19 +21,19 @@ export async function importAlias(context: Context, [given = '', file]: readonly
   checkAliasName(name);
   const fromInput = file === undefined || file === '-';
   const text = fromInput ? await readAll(context.io) : await readFile(file, 'utf8');
-  await saveAlias(context, name, parseAlias(text, fromInput ? 'standard input' : `\`${file}\``), 'Imported');
+  const { alias, foreign } = parseAlias(text, fromInput ? 'standard input' : `\`${file}\``);
+  await saveAlias(context, name, alias, 'Imported', foreign);
 }
 
 /** Prints an alias of config.json with its secret key as one line of JSON. */
 export async function exportAlias({ folder, io }: Context, [given = '']: readonly string[]): Promise<void> {
-  const { url, accessKey, secretKey, sessionToken, api, path } = findAlias(
-    await readAliases(folder),
-    given.replace(/\/+$/, ''),
-  );
-  io.stdout.write(`${JSON.stringify({ url, accessKey, secretKey, sessionToken, api, path })}\n`);
+  const name = given.replace(/\/+$/, '');
+  const { url, accessKey, secretKey, sessionToken, api, path } = findAlias(await readAliases(folder), name);
+  const foreign = foreignFields(await storedAlias(folder, name));
+  io.stdout.write(`${JSON.stringify({ url, accessKey, secretKey, sessionToken, api, path, ...foreign })}\n`);
 }
 
-function parseAlias(text: string, source: string): Alias {
+function parseAlias(text: string, source: string): { readonly alias: Alias; readonly foreign: ForeignFields } {
   const bad = (reason: string, cause?: unknown) =>
     new ProgramError('BadArgument', `Unable to read an alias from ${source}: ${reason}`, { cause });
   let document: unknown;
@@ -47,5 +57,6 @@ function parseAlias(text: string, source: string): Alias {
   const [accessKey, secretKey] = [textOf('accessKey'), textOf('secretKey')];
   checkKeys(accessKey, secretKey);
   const sessionToken = textOf('sessionToken') || undefined;
-  return { url: checkUrl(textOf('url')), accessKey, secretKey, sessionToken, api: 'S3v4', path };
+  const alias = { url: checkUrl(textOf('url')), accessKey, secretKey, sessionToken, api: 'S3v4', path } as const;
+  return { alias, foreign: foreignFields(fields) };
 }

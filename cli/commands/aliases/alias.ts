@@ -5,9 +5,10 @@ import {
   checkAliasName,
   checkKeys,
   type Alias,
+  deleteAlias,
   findAlias,
-  readAliases,
-  writeAliases,
+  type ForeignFields,
+  writeAlias,
 } from '../../config/aliases.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { removeLogin } from '../../config/logins.ts';
@@ -43,10 +44,15 @@ export async function setAlias(
 }
 
 /** Writes an alias, and says so. A login under the same name belongs to the alias before. */
-export async function saveAlias(context: Context, name: string, alias: Alias, verb: 'Added' | 'Imported') {
-  const aliases = await readAliases(context.folder);
-  await writeAliases(context.folder, aliases.set(name, alias));
-  await removeLogin(context.folder, name);
+export async function saveAlias(
+  context: Context,
+  name: string,
+  alias: Alias,
+  verb: 'Added' | 'Imported',
+  foreign: ForeignFields = {},
+): Promise<void> {
+  await writeAlias(context, name, alias, foreign);
+  await removeLogin(context, name);
   context.output.message(`${verb} \`${name}\` successfully.`, {
     alias: name,
     ...describe(alias),
@@ -78,11 +84,8 @@ export async function listAliases(context: Context, [given]: readonly string[]):
 
 export async function removeAlias(context: Context, [given = '']: readonly string[]): Promise<void> {
   const name = bareName(given);
-  const aliases = await readAliases(context.folder);
-  findAlias(aliases, name);
-  aliases.delete(name);
-  await writeAliases(context.folder, aliases);
-  await removeLogin(context.folder, name);
+  await deleteAlias(context, name);
+  await removeLogin(context, name);
   context.output.message(`Removed \`${name}\` successfully.`, { alias: name, URL: '' });
 }
 

@@ -40,7 +40,7 @@ export async function shareDownload(
     });
     print(context, shares.at(-1), now);
   }
-  await addShares(context.folder, 'download', shares, now);
+  await addShares(context, 'download', shares, now);
 }
 
 /** A folder shares what is directly in it, or with `recursive` everything. */
@@ -95,7 +95,7 @@ export async function shareUpload(
     contentType: contentType ?? '',
   };
   print(context, shared, now);
-  await addShares(context.folder, 'upload', [shared], now);
+  await addShares(context, 'upload', [shared], now);
 }
 
 /** Shows the links of this machine that have not expired. */

@@ -1,6 +1,6 @@
-import { type Alias, checkAliasName, findAlias, readAliases, writeAliases } from '../../config/aliases.ts';
+import { type Alias, checkAliasName, findAlias, readAliases, writeAlias } from '../../config/aliases.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
-import { type LoginProvider, readLogin, removeLogin, writeLogin } from '../../config/logins.ts';
+import { type LoginProvider, removeLogin, withLoginLock, writeLogin } from '../../config/logins.ts';
 import { identityProviders, type NamedProvider } from '../../s3/temporary-credentials.ts';
 import { formatTime, printable } from '../../terminal/format.ts';
 import { trustedUrl, type TrustOptions } from '../aliases/trust-server.ts';
@@ -31,9 +31,9 @@ export async function login(
   const tokens = await signIn(context, session, options);
   const granted = await exchange(context, alias, provider, tokens);
   if (url !== undefined) {
-    await writeAliases(context.folder, (await readAliases(context.folder)).set(name, anonymous(alias)));
+    await writeAlias(context, name, anonymous(alias));
   }
-  await writeLogin(context.folder, name, granted);
+  await withLoginLock(context, name, async () => writeLogin(context.folder, name, granted));
   const until = formatTime(new Date(granted.credentials.expiration));
   const renewal =
     granted.refreshToken === undefined ? 'the provider lets nobody renew them' : 'they are renewed while you use them';
@@ -51,11 +51,11 @@ export async function login(
 export async function logout(context: Context, [given = '']: readonly string[]): Promise<void> {
   const name = given.replace(/\/+$/, '');
   checkAliasName(name);
-  const stored = await readLogin(context.folder, name);
-  if (!(await removeLogin(context.folder, name))) {
+  const stored = await removeLogin(context, name);
+  if (stored === undefined) {
     throw new ProgramError('NotFound', `Nobody is signed in at \`${name}\``);
   }
-  if (stored?.refreshToken !== undefined) {
+  if (stored !== 'damaged' && stored.refreshToken !== undefined) {
     try {
       await revoke(await openProvider(context, stored.provider), stored.refreshToken);
     } catch {

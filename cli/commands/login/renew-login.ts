@@ -1,7 +1,6 @@
 import { type Alias, withLogin } from '../../config/aliases.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
-import { type Login, type LoginProvider, readLogin, writeLogin } from '../../config/logins.ts';
-import { lockLogin } from '../../config/login-lock.ts';
+import { type Login, type LoginProvider, readLogin, withLoginLock, writeLogin } from '../../config/logins.ts';
 import { assumeRole } from '../../s3/temporary-credentials.ts';
 import type { Context } from '../context.ts';
 import type { Tokens } from './provider-session.ts';
@@ -30,9 +29,7 @@ function isDue({ login }: Alias, now: number): boolean {
 
 async function renew(context: Context, alias: Alias, signal: AbortSignal): Promise<Alias> {
   const name = alias.login?.alias ?? '';
-  // A provider may accept a refresh token once only, so that two programs must not use the same one.
-  const unlock = await lockLogin(context.folder, name, signal);
-  try {
+  return withLoginLock({ folder: context.folder, signal }, name, async () => {
     const stored = await readLogin(context.folder, name);
     const known = withLogin(name, alias, stored);
     if (stored === undefined || known.login === undefined || stored.url !== alias.url) throw ended(name);
@@ -44,9 +41,7 @@ async function renew(context: Context, alias: Alias, signal: AbortSignal): Promi
     });
     if (login !== stored) await writeLogin(context.folder, name, login);
     return withLogin(name, alias, login);
-  } finally {
-    await unlock();
-  }
+  });
 }
 
 function ended(name: string, cause?: unknown): ProgramError {

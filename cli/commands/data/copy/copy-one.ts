@@ -63,6 +63,7 @@ export async function copyOne(
         await copy(current, { ...options, count });
         // A file that changed after its last byte was read may be older than its copy: nothing would copy it again.
         if (current.kind === 'file') await expectUnchanged(current)();
+        await endEarlierUpload(context, destination, location, options);
         return { location, source: current };
       } catch (error) {
         const newer = await changedSource(context, current, error, options.encryption);
@@ -75,6 +76,22 @@ export async function copyOne(
   };
   const isSmall = source.kind !== 'stream' && source.size <= memoryLimit;
   return isSmall ? copyCurrent() : options.large(copyCurrent);
+}
+
+/** Ends the upload in parts that a killed command left under the key of a copy that arrived in one request. */
+async function endEarlierUpload(
+  context: Context,
+  { target }: CopyDestination,
+  location: CopyLocation,
+  { sessions }: CopyOptions,
+): Promise<void> {
+  if (target.kind === 'local' || location.kind === 'local') return;
+  try {
+    await sessions.end(await context.client(target.alias), location);
+  } catch {
+    // The next command for this key finds it again.
+    context.signal.throwIfAborted();
+  }
 }
 
 /** Returns a file with its present state. */
