@@ -6,18 +6,22 @@ const interrupted = new AbortController();
 // Each request that is on its way listens to it, and a copy has dozens: Node 20 warns of more than ten.
 setMaxListeners(0, interrupted.signal);
 let interruptedAt: number | undefined;
-/** As a shell reports a program that a signal ended. */
-let interruptedCode = 130;
+/** Milliseconds. The abortion of an upload may take 5 s. A thread that a named pipe blocks ends never. */
+const cleanUpMs = 6_000;
+/** The exit codes with which a shell reports a program that a signal ended. */
+const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+let interruption: keyof typeof codes = 'SIGINT';
 
-for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     const now = performance.now();
     // The launcher forwards a signal that the terminal also sends to this process. Within 500 ms it is the same one; a later one ends the
     // process.
-    if (interruptedAt !== undefined && now - interruptedAt > 500) process.exit(interruptedCode);
-    if (interruptedAt === undefined) interruptedCode = code;
+    if (interruptedAt !== undefined && now - interruptedAt > 500) endByInterruption();
+    if (interruptedAt === undefined) interruption = signal;
     interruptedAt ??= now;
     interrupted.abort();
+    setTimeout(endByInterruption, cleanUpMs).unref();
   });
 }
 
@@ -25,6 +29,16 @@ for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP:
 if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) {
   process.on('disconnect', () => interrupted.abort());
   process.channel?.unref();
+}
+
+/** Ends the process without a wait for its output, whose reader may have stopped. */
+function endByInterruption(): never {
+  // A named pipe without a writer or a reader blocks a thread of the file system, and an exit would wait for that.
+  if (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
+    process.removeAllListeners(interruption);
+    process.kill(process.pid, interruption);
+  }
+  process.exit(codes[interruption]);
 }
 
 failOnLostOutput('coffer');
@@ -40,7 +54,8 @@ async function main(): Promise<void> {
   }
   const { run } = await import('./program.ts');
   const exitCode = await run(words, { stdin, stdout, stderr, env, signal: interrupted.signal });
-  process.exitCode = exitCode === 130 ? interruptedCode : exitCode;
+  if (interrupted.signal.aborted) endByInterruption();
+  process.exitCode = exitCode;
   // Exits after the output is written. Open connections and standard input would keep the process running.
   stdout.write('', () => process.exit());
 }

@@ -25,6 +25,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   if (argv[0] === '__complete') return complete(argv.slice(1), io);
   let program: Command | undefined;
   let words = argv;
+  // A command that waits for its input ends at once, and takes the end of the input for no end of the data.
+  const endInput = (): void => void io.stdin.once('error', () => undefined).destroy(new Error('interrupted'));
+  io.signal.addEventListener('abort', endInput, { once: true });
   try {
     const present = commandWords(argv);
     const { hint } = present;
@@ -37,6 +40,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return 0;
   } catch (error) {
     return fail(error, io, isJson(words, io), program === undefined ? 'coffer' : helpWords(program, words));
+  } finally {
+    io.signal.removeEventListener('abort', endInput);
   }
 }
 

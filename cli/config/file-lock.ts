@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -78,8 +78,7 @@ async function tryLock(lock: string, own: Owner): Promise<boolean> {
 
 async function createNew(lock: string, text: string): Promise<boolean> {
   try {
-    const file = await open(lock, 'wx', 0o600);
-    await file.writeFile(text).finally(async () => file.close());
+    await writeFile(lock, text, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

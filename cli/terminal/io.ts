@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
 /** The streams and environment of the process. Tests pass their own. */
@@ -23,4 +24,27 @@ export async function readAll({ stdin }: Pick<Io, 'stdin'>): Promise<string> {
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Writes to standard output, and waits while its reader is slow. */
+export async function writeOut({ stdout, signal }: Pick<Io, 'stdout' | 'signal'>, bytes: Uint8Array): Promise<void> {
+  if (!stdout.write(bytes)) await once(stdout, 'drain', { signal });
+}
+
+/** Reads a stream until a signal. A named pipe does not end a read that waits for its writer. */
+export async function* untilAborted(stream: Readable, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+  const aborted = aborting(signal);
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  for (;;) {
+    const next = await Promise.race([chunks.next(), aborted]);
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+/** Rejects when a signal is aborted. */
+async function aborting(signal: AbortSignal): Promise<never> {
+  signal.throwIfAborted();
+  await once(signal, 'abort');
+  throw signal.reason;
 }

@@ -60,7 +60,7 @@ async function askOnTerminal(io: Io, questions: readonly Question[]): Promise<st
 
 async function readLines(io: Io, count: number): Promise<string[]> {
   const answers: string[] = [];
-  const lines = createInterface({ input: io.stdin, terminal: false });
+  const lines = createInterface({ input: io.stdin, terminal: false, signal: io.signal });
   try {
     for await (const line of lines) {
       answers.push(line.trim());
@@ -69,6 +69,7 @@ async function readLines(io: Io, count: number): Promise<string[]> {
   } finally {
     lines.close();
   }
+  io.signal.throwIfAborted();
   while (answers.length < count) answers.push('');
   return answers;
 }

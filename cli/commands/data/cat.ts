@@ -1,7 +1,6 @@
 import { counted } from '../../../platform/message-text.ts';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Context } from '../context.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { readObject, headObject, type ObjectHeaders } from '../../s3/objects.ts';
@@ -10,6 +9,7 @@ import { displayName, parseObject, parseTarget } from '../../config/target.ts';
 import { readArchives, type ZipOptions } from './entries/archives.ts';
 import type { VersionOptions } from './entries/entries.ts';
 import { statOf } from './entries/local-entries.ts';
+import { untilAborted, writeOut } from '../../terminal/io.ts';
 import { versionOf } from './entries/select-objects.ts';
 
 export interface ReadOptions extends VersionOptions, EncryptionOptions, ZipOptions {
@@ -27,9 +27,12 @@ export async function cat(context: Context, args: readonly string[], options: Re
   }
   for (const argument of args) {
     const { stream } = await openTarget(context, argument, options);
-    await pipeline(stream, context.io.stdout, { end: false });
+    for await (const bytes of stream) await writeOut(context.io, Buffer.from(bytes as Buffer | string));
   }
 }
+
+/** Bytes. */
+const highWaterMark = 262_144;
 
 /** Opens an object, a file, or standard input. `encoding` is the Content-Encoding of an object. */
 export async function openTarget(
@@ -50,7 +53,10 @@ export async function openTarget(
     // The size of a pipe or device is 0.
     const size = found.isFile() ? found.size : Infinity;
     return {
-      stream: createReadStream(parsed.path, { start: startOf(options, size), highWaterMark: 262_144 }),
+      stream: Readable.from(
+        untilAborted(createReadStream(parsed.path, { start: startOf(options, size), highWaterMark }), context.signal),
+        { objectMode: false },
+      ),
       ...plain,
     };
   }

@@ -75,10 +75,19 @@ function checkPurge(options: RemoveOptions): void {
 }
 
 /** The arguments, then with `--stdin` the lines of standard input. */
-async function* argumentsOf({ io }: Context, args: readonly string[], options: RemoveOptions): AsyncGenerator<string> {
+async function* argumentsOf(
+  { io, signal }: Context,
+  args: readonly string[],
+  options: RemoveOptions,
+): AsyncGenerator<string> {
   yield* args;
   if (options.stdin !== true) return;
-  for await (const line of createInterface({ input: io.stdin, terminal: false })) if (line !== '') yield line;
+  // The line that an interruption cuts off may be a part of a name.
+  for await (const line of createInterface({ input: io.stdin, terminal: false, signal })) {
+    signal.throwIfAborted();
+    if (line !== '') yield line;
+  }
+  signal.throwIfAborted();
 }
 
 async function removeOne(

@@ -1,5 +1,4 @@
 import { isNotFound } from '../../s3/error-of-status.ts';
-import { once } from 'node:events';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
@@ -11,6 +10,7 @@ import type { Context } from '../context.ts';
 import { Failures } from './entries/entry.ts';
 import { remoteEntries } from './entries/remote-entries.ts';
 import { compressionOf, inputFormat, outputFormat, type FormatOptions } from './sql-formats.ts';
+import { writeOut } from '../../terminal/io.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface SqlOptions extends FormatOptions, EncryptionOptions {
@@ -88,7 +88,7 @@ async function query(
   if (options.csvOutputHeader !== undefined && !session.headerWritten) {
     const isWhole = options.csvOutputHeader === '' && /^\s*select\s+\*\s/i.test(expression);
     const header = isWhole ? await firstLine(client, target, headers) : options.csvOutputHeader;
-    if (header !== '') await write(context, Buffer.from(`${header}\n`));
+    if (header !== '') await writeOut(context.io, Buffer.from(`${header}\n`));
   }
   session.headerWritten = true;
   const records = selectObject(
@@ -102,7 +102,7 @@ async function query(
       headers,
     },
   );
-  for await (const record of records) await write(context, record);
+  for await (const record of records) await writeOut(context.io, record);
 }
 
 async function firstLine(
@@ -115,8 +115,4 @@ async function firstLine(
   const chunks: Buffer[] = [];
   for await (const chunk of readObject(client, range)) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8').split(/\r?\n/, 1)[0] ?? '';
-}
-
-async function write({ io }: Context, bytes: Buffer): Promise<void> {
-  if (!io.stdout.write(bytes)) await once(io.stdout, 'drain', { signal: io.signal });
 }

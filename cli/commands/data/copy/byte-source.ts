@@ -2,7 +2,7 @@ import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import { type Io, untilAborted } from '../../../terminal/io.ts';
 import type { S3Client } from '../../../s3/client.ts';
 import type { BodySink } from '../../../s3/connection/direct-body.ts';
 import { readObject, receiveObject, type CopySource } from '../../../s3/objects.ts';
@@ -112,8 +112,9 @@ export function isStandardInput(path: string): boolean {
 }
 
 /** Reads a pipe, a terminal or a device from its position to its end. A stream can be read once. */
-export function readStream(path: string, stdin: Readable): AsyncIterable<Buffer> {
-  return isStandardInput(path) ? stdin : createReadStream(path, { highWaterMark: 262_144 });
+export function readStream(path: string, { stdin, signal }: Pick<Io, 'stdin' | 'signal'>): AsyncIterable<Buffer> {
+  // The end of standard input by an interruption is an error.
+  return isStandardInput(path) ? stdin : untilAborted(createReadStream(path, { highWaterMark: 262_144 }), signal);
 }
 
 interface SourceObject extends CopySource {

@@ -130,7 +130,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     options.count(source.size);
   } else if (source.kind === 'stream') {
     const { path: from, size } = source;
-    const bytes = { size, open: () => readStream(from, context.io.stdin) };
+    const bytes = { size, open: () => readStream(from, context.io) };
     await options.downloads.write(bytes, path, options.count);
   } else if (source.key.endsWith('/') && source.size === 0) {
     // Consoles make such an object to show an empty folder.
@@ -187,7 +187,7 @@ async function toServer(
   }
   const headers = { ...(await fileHeaders(source, options)), ...options.encryption.forNew(location.display) };
   if (source.kind === 'stream') {
-    await uploadStream(readStream(source.path, context.io.stdin), { ...to, headers }, options.multipart);
+    await uploadStream(readStream(source.path, context.io), { ...to, headers }, options.multipart);
     return;
   }
   await upload(fileSource(source.path, source.size, expectUnchanged(source)), { ...to, headers }, options.multipart);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { constants, renameSync, statSync, utimesSync, writeFileSync, writeSync, type Stats } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rename, rm, stat, utimes, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -9,6 +8,7 @@ import type { BodySink } from '../../../s3/connection/direct-body.ts';
 import { isTransient } from '../../../s3/retry.ts';
 import { isTemporaryName, temporaryName, temporaryPrefix } from '../entries/temporary-files.ts';
 import { isDiskFast, onThisThread } from '../entries/disk-calls.ts';
+import { writeOut } from '../../../terminal/io.ts';
 import { inMemory, memoryLimit, type ByteSource, type ExpectUnchanged } from './byte-source.ts';
 
 /** Bytes. A temporary file that has as many is kept after an interruption, so that the next download continues it. */
@@ -89,7 +89,7 @@ export class Downloads {
 
   async #toStandardOutput(source: ByteSource, count: (bytes: number) => void): Promise<void> {
     for await (const bytes of source.open(0, source.size)) {
-      if (!this.#stdout.write(Buffer.from(bytes))) await once(this.#stdout, 'drain', { signal: this.#signal });
+      await writeOut({ stdout: this.#stdout, signal: this.#signal }, Buffer.from(bytes));
       count(bytes.length);
     }
   }

@@ -9,6 +9,7 @@ import { givenHeaders, wantedDigests, workersOf, type TransferOptions } from './
 import { multipartOf } from './upload.ts';
 import { Downloads } from './download.ts';
 import { UploadSessions } from '../../../s3/upload-sessions.ts';
+import { writeOut } from '../../../terminal/io.ts';
 import { semaphore } from '../../../../platform/concurrency.ts';
 
 /** The command `get`: one object to this machine. */
@@ -49,10 +50,7 @@ interface PipeOptions extends TransferOptions {
 /** The command `pipe`: standard input to an object or file; without a target to standard output. */
 export async function pipe(context: Context, [argument]: readonly string[], options: PipeOptions): Promise<void> {
   if (argument === undefined) {
-    for await (const bytes of context.io.stdin) {
-      context.io.stdout.write(bytes);
-      await context.output.drained();
-    }
+    for await (const bytes of context.io.stdin) await writeOut(context.io, Buffer.from(bytes as Buffer | string));
     return;
   }
   const target = parseTarget(argument, await context.aliases());

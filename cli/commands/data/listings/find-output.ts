@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { formatSize } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
+import { writeOut } from '../../../terminal/io.ts';
 import type { Entry } from '../entries/entry.ts';
 
 /** Replaces `{}`, `{base}`, `{dir}`, `{size}`, `{time}`, `{version}` and `{url}`; in quotes, as `{"base"}`, the value is quoted too. */
@@ -63,13 +65,13 @@ function withoutQuotes(word: string): string {
 export async function runCommand({ io, signal }: Context, words: readonly string[]): Promise<void> {
   const [program = '', ...args] = words;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, env: process.env });
-  const outputs = [copyTo(child.stdout, io.stdout), copyTo(child.stderr, io.stderr)];
+  const outputs = [copyTo(child.stdout, io.stdout, signal), copyTo(child.stderr, io.stderr, signal)];
   const [code, killed] = (await once(child, 'close')) as [number | null, string | null];
   await Promise.all(outputs);
   if (code === 0) return;
   throw new ProgramError('Failed', `\`${words.join(' ')}\` ended with ${code === null ? killed : `exit code ${code}`}`);
 }
 
-async function copyTo(from: AsyncIterable<Buffer>, to: NodeJS.WritableStream): Promise<void> {
-  for await (const bytes of from) if (!to.write(bytes)) await once(to, 'drain');
+async function copyTo(from: AsyncIterable<Buffer>, stdout: Writable, signal: AbortSignal): Promise<void> {
+  for await (const bytes of from) await writeOut({ stdout, signal }, bytes);
 }
