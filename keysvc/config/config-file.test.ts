@@ -100,6 +100,17 @@ describe('a configuration of other releases of the protocol', () => {
     ],
     ['empty tls.auth', minimal.replace('key: k.pem', 'auth: "", password: "", key: k.pem'), { verifyClients: true }],
     ['empty log', `${minimal}\nlog: { error: "", audit: "" }`, { logErrors: true, logAudit: false }],
+    [
+      'levels of the log with numbers',
+      `${minimal}\nlog: { error: WARN+2, audit: "4" }`,
+      { logErrors: true, logAudit: true },
+    ],
+    ['tls.auth in capitals', minimal.replace('key: k.pem', 'auth: OFF, key: k.pem'), { verifyClients: false }],
+    [
+      'the words of YAML 1.1',
+      `${minimal}\napi: { /v1/ready: { skip_auth: yes }, /v1/status: { skip_auth: Off }, /v1/metrics: { skip_auth: True } }`,
+      { skipAuth: new Set(['/v1/ready', '/v1/metrics']) },
+    ],
     ['levels of the log', `${minimal}\nlog: { error: debug, audit: OFF }`, { logErrors: true, logAudit: false }],
     ['a number as the name of a key', `${minimal}\nkeys: [{ name: 2024 }, { name: 007 }]`, { keys: ['2024', '007'] }],
     ['empty sections', `${minimal}\ncache: ""\napi:\nkeys: []\nshutdown: { delay: "" }`, { keys: [] }],

@@ -9,15 +9,25 @@ import { optional, texts } from './unset.ts';
 /** The format of the configuration file, after `${NAME}` is replaced. `config.ts` converts it. */
 
 const text = z.string();
-const onOff = z.enum(['on', 'off']);
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-
-/** Later releases have the level of a log here. Every level but `off` is on. */
-const log = z
+const onOff = z
   .string()
   .toLowerCase()
-  .pipe(z.enum(['on', 'off', 'debug', 'info', 'warn', 'error']))
-  .transform((level) => (level === 'off' ? 'off' : 'on'));
+  .pipe(z.enum(['on', 'off']));
+
+/** The words of YAML 1.1, as the protocol's releases read them. */
+const flag = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(['true', 'yes', 'on', 'y', 'false', 'no', 'off', 'n']))
+  .transform((word) => ['true', 'yes', 'on', 'y'].includes(word));
+
+/** Later releases have the level of a log here, a word with or without a number, or a number. Every level but `off` is on. */
+const log = z
+  .string()
+  .trim()
+  .toUpperCase()
+  .pipe(z.string().regex(/^(?:ON|OFF|(?:DEBUG|INFO|WARN|ERROR)(?:\+\d+)?|-?\d+)$/, 'is neither on nor off nor a level'))
+  .transform((level) => (level === 'OFF' ? 'off' : 'on'));
 
 const duration = z.string().transform((value, context) => {
   const milliseconds = parseDuration(value);

@@ -62,7 +62,9 @@ function azure({ keyvault }: KeyStoreFile['azure']): KeyStoreSettings {
     const { tenant_id: tenantId, client_id: clientId, client_secret: clientSecret } = credentials;
     logins.push({ kind: 'client-secret', tenantId, clientId, clientSecret });
   }
-  if (managed !== undefined) logins.push({ kind: 'managed-identity', clientId: managed.client_id });
+  // The sample configurations have it beside the credentials, with an empty text. Alone it is the identity of the machine.
+  if (managed !== undefined && (managed.client_id !== undefined || logins.length === 0))
+    logins.push({ kind: 'managed-identity', clientId: managed.client_id });
   if (workload !== undefined) {
     logins.push({
       kind: 'workload-identity',
