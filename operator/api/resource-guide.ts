@@ -23,7 +23,7 @@ export function resourceGuide(): string {
 
 All are \`${apiVersion}\`, namespaced, with conditions in their status: \`Ready\`, and while they hold \`Reconciling\` or \`Stalled\`; a
 Tenant also has \`IdentityReady\`, \`KMSReady\` and, where they apply, \`TLSReady\`, \`RolloutBlocked\`, \`VolumeResizing\` and \`UpgradeHeld\`; a
-KMSConfig \`SwapPossible\`; each \`OtherOperator\` while a second operator waits for its namespace. Unknown fields are refused. Secrets are never written into these: they are named, as Secret and key.
+KMSConfig \`SwapPossible\` and \`KeyStoreUnavailable\`; each \`OtherOperator\` while a second operator waits for its namespace. Unknown fields are refused. Secrets are never written into these: they are named, as Secret and key.
 
 A change of the annotation \`${restartAnnotation}\` restarts the program of a Tenant or KMSConfig; one of \`${rotateAnnotation}\` makes new keys
 for its certificates.

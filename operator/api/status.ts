@@ -119,7 +119,10 @@ export const tenantStatus = z.strictObject({
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
 });
 
-export const kmsConfigStatus = z.strictObject({ ...common(`${withWorkload}, SwapPossible`), ...program });
+export const kmsConfigStatus = z.strictObject({
+  ...common(`${withWorkload}, SwapPossible, KeyStoreUnavailable`),
+  ...program,
+});
 
 export const identityProviderStatus = z.strictObject({
   ...common(basic),

@@ -22,6 +22,7 @@ export type ConditionType =
   | 'VolumeResizing'
   | 'UpgradeHeld'
   | 'SwapPossible'
+  | 'KeyStoreUnavailable'
   | 'OtherOperator';
 
 export interface ResourceStatus {
@@ -143,6 +144,14 @@ export function swapPossible(nodes: readonly string[]): ConditionUpdate {
     `it holds keys in memory, and these of its nodes have swap: ${nodes.join(', ')}; turn swap off there or encrypt it, unless their ` +
     'kubelets give pods none (memorySwap.swapBehavior: NoSwap)';
   return { type: 'SwapPossible', status: 'True', reason: 'NodeHasSwap', message };
+}
+
+/** Abnormal-true: present while the key store of a key service does not answer. Its pods stay ready, and serve the keys in their memory. */
+export function keyStoreUnavailable(): ConditionUpdate {
+  const message =
+    'its key store does not answer or refuses: the keys in the memory of its pods serve until they expire (spec.cache), and others are answered ' +
+    'by 502 or 504; see the log of a pod for the reason';
+  return { type: 'KeyStoreUnavailable', status: 'True', reason: 'KeyStoreAway', message };
 }
 
 /** Abnormal-true: present while a restart is needed and not allowed; its time is the start of that state. */

@@ -486,6 +486,27 @@ describe('a hibernated tenant', () => {
   });
 });
 
+describe('a key service whose key store is away', () => {
+  it('says so in a condition and in one event, and stays ready', async () => {
+    const operator = scope.open();
+    scope.objects = [kms()];
+    await operator.start();
+    await scope.settle(operator);
+    await scope.allReady(operator);
+    const away = async (isAway: boolean) => {
+      scope.runtime.keyStoreAway = isAway;
+      scope.runtime.become('keys-key-service', 'ready');
+      await scope.settle(operator);
+      return scope.conditions('KMSConfig/keys');
+    };
+    const usual = ['Ready=True Ready', 'TLSReady=True Ready'];
+    expect(await away(true)).toEqual([...usual, 'KeyStoreUnavailable=True KeyStoreAway']);
+    expect(await away(true)).toEqual([...usual, 'KeyStoreUnavailable=True KeyStoreAway']);
+    expect(await away(false)).toEqual(usual);
+    expect(scope.events.filter(({ reason }) => reason === 'KeyStoreAway')).toHaveLength(1);
+  });
+});
+
 describe('a key service on nodes with swap', () => {
   it('names them in a condition and in one event, and stays ready', async () => {
     const asked: string[] = [];

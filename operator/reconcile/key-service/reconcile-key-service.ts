@@ -7,7 +7,7 @@ import type { Runtime } from '../../runtime/contract/runtime.ts';
 import type { CertificateNeed, IssuedCertificate, ResourceRef } from '../../runtime/contract/workload.ts';
 import { attempt, refuseUnallowed } from '../attempt-render.ts';
 import { certificatesOf, certificateStatus, recheckMs, tlsCondition } from '../certificate-conditions.ts';
-import { stalled, swapPossible, type ConditionUpdate } from '../conditions.ts';
+import { keyStoreUnavailable, stalled, swapPossible, type ConditionUpdate } from '../conditions.ts';
 import { workloadConditions, workloadStatus } from '../workload-conditions.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
 import { canariesOf, holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
@@ -68,7 +68,11 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
   const seen = { running, step, issue: rendered.issue, invalid, hibernated };
   const found = [...workloadConditions(seen), ...held];
   const reported = isDeleted ? deletionWaits(found, holders) : found;
-  const further = [...(tls === undefined ? [] : [tls]), ...(await swapConditions(ref, shared))];
+  const further = [
+    ...(tls === undefined ? [] : [tls]),
+    ...keyStoreConditions(ref, shared),
+    ...(await swapConditions(ref, shared)),
+  ];
   const remembered = shared.options.status.get(ref);
   const { conditions, againMs } = withVolumes([...reported, ...further], running, remembered, now());
   if (isDeleted) reportWait(ref, conditions, shared);
@@ -167,6 +171,16 @@ function reportWait(ref: ResourceRef, conditions: readonly ConditionUpdate[], { 
   const before = options.status.get(ref)?.conditions.find(({ type }) => type === 'Stalled');
   if (condition === undefined || before?.message === condition.message) return;
   options.event({ ref, type: 'Warning', reason: condition.reason, message: condition.message });
+}
+
+/** Reports a key store that is away, and records an event when that begins. */
+function keyStoreConditions(ref: ResourceRef, { options }: SharedState): readonly ConditionUpdate[] {
+  if (!options.runtime.isKeyStoreAway(workloadName(ref))) return [];
+  const condition = keyStoreUnavailable();
+  const { type, reason, message } = condition;
+  const isKnown = options.status.get(ref)?.conditions.some((before) => before.type === type) === true;
+  if (!isKnown) options.event({ ref, type: 'Warning', reason, message });
+  return [condition];
 }
 
 /** Reports nodes with swap, and records an event when they change. */

@@ -32,6 +32,8 @@ export interface Runtime {
   replace(name: string, instance: string): Promise<void>;
   /** Reports whether the store can spare an instance. The reconciler asks before it replaces a ready one of several. */
   storeHealth(name: string): Promise<StoreHealth>;
+  /** Reports whether the key store of a key service was away when it was asked last. Its pods stay ready then. */
+  isKeyStoreAway(name: string): boolean;
   /** Stops the workload, removes its certificates, and keeps its data. It does nothing when there is no such workload. */
   remove(name: string): Promise<void>;
   /** Calls the listener with the name of a workload whose instances changed. */

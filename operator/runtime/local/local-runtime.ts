@@ -88,6 +88,11 @@ export class LocalRuntime implements Runtime {
     return Promise.resolve({ healthy: true, message: '' });
   }
 
+  /** The log of a key service on this machine has the state of its key store. */
+  isKeyStoreAway(): boolean {
+    return false;
+  }
+
   async remove(name: string): Promise<void> {
     const workload = this.#workloads.get(name);
     this.#workloads.delete(name);

@@ -20,6 +20,7 @@ export class RecordingRuntime implements Runtime {
   /** By name of a workload. */
   readonly resizing = new Map<string, readonly ResizingVolume[]>();
   health: StoreHealth = { healthy: true, message: '' };
+  keyStoreAway = false;
   readonly asked: string[] = [];
   /** Names of workloads whose `apply` and `refresh` error. */
   readonly failing = new Set<string>();
@@ -83,6 +84,10 @@ export class RecordingRuntime implements Runtime {
 
   storeHealth(): Promise<StoreHealth> {
     return Promise.resolve(this.health);
+  }
+
+  isKeyStoreAway(): boolean {
+    return this.keyStoreAway;
   }
 
   remove(name: string): Promise<void> {

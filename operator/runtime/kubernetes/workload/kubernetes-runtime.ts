@@ -14,7 +14,15 @@ import { failedCreateView, rejectedPods, statefulSetView } from './live-workload
 import { schedulingDeadline, podView } from './instance-state.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { authorityLabel, certificateLabel, ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
-import { askHealth, storeHealthBy, type AskHealth, type HealthRequest, WaitingServers } from './store-health.ts';
+import { KeyStores } from './key-store-health.ts';
+import {
+  askHealth,
+  askKeyStore,
+  storeHealthBy,
+  type AskHealth,
+  type HealthRequest,
+  WaitingServers,
+} from './store-health.ts';
 import { ownerOf } from '../namespace/watching.ts';
 import { certificatesOf, podSymbols, resolvedFiles, serviceAddress, portsOf, workloadView } from './workload-view.ts';
 import { renewFiles, writeWorkload, type RuntimeCaches, type WorkloadWriterOptions } from './workload-writer.ts';
@@ -55,6 +63,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #writer: ObjectWriter;
   readonly #certificates: CertificateKeeper;
   readonly #waiting: WaitingServers;
+  readonly #keyStores: KeyStores;
   readonly #listeners: ((name: string) => void)[] = [];
   readonly #rejected = new Map<string, NonNullable<RunningWorkload['rejected']>>();
   readonly #retries = new Map<string, NodeJS.Timeout>();
@@ -84,6 +93,10 @@ export class KubernetesRuntime implements Runtime {
       owner: (ref) => options.owner(ref),
       times,
       now: () => options.now(),
+    });
+    this.#keyStores = new KeyStores({
+      ask: options.askHealth ?? askKeyStore,
+      changed: (name) => this.#tell(name),
     });
     this.#waiting = new WaitingServers({
       ask: options.askHealth ?? askHealth,
@@ -115,6 +128,7 @@ export class KubernetesRuntime implements Runtime {
     clearTimeout(this.#timer);
     for (const timer of [...this.#retries.values(), ...this.#deadlines.values()]) clearTimeout(timer);
     this.#waiting.close();
+    this.#keyStores.close();
     this.#listeners.length = 0;
   }
 
@@ -180,6 +194,15 @@ export class KubernetesRuntime implements Runtime {
     return storeHealthBy(ask, { url, authorities: this.#certificates.authoritiesOf(name) });
   }
 
+  isKeyStoreAway(name: string): boolean {
+    const { caches, namespace } = this.#options;
+    const live = caches.statefulSets.get(namespace, name);
+    const probed = live === undefined || isServer(live) ? undefined : this.#probedAt(live);
+    if (probed === undefined) return false;
+    const url = `${probed.scheme}://${serviceAddress(name, namespace, probed.port)}/v1/ready`;
+    return this.#keyStores.isAway(name, { url, authorities: this.#certificates.authoritiesOf(name) });
+  }
+
   #probedAt(statefulSet: KubeObject): { readonly scheme: string; readonly port: number } | undefined {
     const { caches, namespace } = this.#options;
     const probe = statefulSetView(statefulSet).spec.template.spec.containers[0]?.readinessProbe?.httpGet;
@@ -204,6 +227,7 @@ export class KubernetesRuntime implements Runtime {
     this.#rejected.delete(name);
     this.#written.delete(name);
     this.#waiting.forget(name);
+    this.#keyStores.forget(name);
     for (const cache of [
       caches.ingresses,
       ...(monitors === undefined ? [] : [monitors]),

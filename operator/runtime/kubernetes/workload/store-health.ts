@@ -19,6 +19,8 @@ export type AskHealth = (request: HealthRequest) => Promise<{
 
 /** Milliseconds: a healthy store answers quickly. */
 const timeoutMs = 3_000;
+/** Milliseconds: longer than a key service waits for its key store. */
+const keyStoreTimeoutMs = 20_000;
 
 export async function storeHealthBy(ask: AskHealth, request: HealthRequest): Promise<StoreHealth> {
   try {
@@ -31,8 +33,13 @@ export async function storeHealthBy(ask: AskHealth, request: HealthRequest): Pro
   }
 }
 
-export const askHealth: AskHealth = ({ url, authorities }) =>
-  new Promise((resolve, reject) => {
+export const askHealth: AskHealth = (request) => askWithin(timeoutMs, request);
+
+/** As `askHealth`, for a key service that asks its key store. */
+export const askKeyStore: AskHealth = (request) => askWithin(keyStoreTimeoutMs, request);
+
+function askWithin(timeoutMs: number, { url, authorities }: HealthRequest): ReturnType<AskHealth> {
+  return new Promise((resolve, reject) => {
     const secure = url.startsWith('https:');
     const tls = {
       ca: [...rootCertificates, ...authorities],
@@ -54,6 +61,7 @@ export const askHealth: AskHealth = ({ url, authorities }) =>
     request.on('error', reject);
     request.end();
   });
+}
 
 /** Milliseconds between two requests to the servers of one workload. */
 const pauseMs = 15_000;
