@@ -72,15 +72,18 @@ describe("Google's Secret Manager by an identity of elsewhere (external_account)
     await expect((await open('file')).get('my-key')).rejects.toThrow(tokenFile());
   });
 
-  it.each([
-    ['the provider', '/provider/token'],
-    ["Google's exchange", '/sts/v1/token'],
-    ['the impersonation', 'generateAccessToken'],
-  ])(
-    'is away, and says no to nobody, while %s fails',
-    async (_what, path) => {
+  it.each(
+    [503, 302, 400, 403, 404, 429].flatMap((status) => [
+      ['the provider', '/provider/token', status] as const,
+      ["Google's exchange", '/sts/v1/token', status] as const,
+      ['the impersonation', 'generateAccessToken', status] as const,
+    ]),
+  )(
+    'is away, and says no to nobody, while %s (%s) answers %i in other words',
+    async (_what, path, status) => {
       const store = await open('url', true);
-      double.http.faultOf = ({ url }) => (url.pathname.endsWith(path) ? { status: 503 } : undefined);
+      const answer = { status, body: '<html>no</html>' };
+      double.http.faultOf = ({ url }) => (url.pathname.endsWith(path) ? answer : undefined);
       await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
     },
     30_000,

@@ -167,6 +167,20 @@ describe("Google's Secret Manager", () => {
       await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
     }, 30_000);
 
+    it.each([302, 400, 401, 403, 404, 408, 410, 421, 425, 429])(
+      'is away, and says no to nobody, while a proxy before the service that gives the tokens answers %i',
+      async (status) => {
+        vi.stubEnv('GCE_METADATA_HOST', new URL(double.http.url).host);
+        const store = openWithout(double);
+        await store.create('my-key', record);
+        double.revokeTokens();
+        double.http.faultOf = ({ url }) =>
+          url.pathname.endsWith('/token') ? { status, body: '<html>no</html>' } : undefined;
+        await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
+      },
+      30_000,
+    );
+
     it('is not logged in to by a key file that is none, of which nothing is quoted', async () => {
       await useKeyFile('{ wrong-value');
       const error: unknown = await openWithout(double)

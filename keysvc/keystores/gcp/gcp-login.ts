@@ -1,6 +1,7 @@
 import { SecretManagerServiceClient } from '@google-cloud/secret-manager';
 import { GoogleAuth, JWT, type AuthClient } from 'google-auth-library';
 import type { GcpKeyStoreSettings } from '../keystore-settings.ts';
+import { z } from 'zod';
 import { KeyError } from '../keystore.ts';
 import { quoted } from '../remote/json-answer.ts';
 import type { GcpTransport } from './gcp-transport.ts';
@@ -66,28 +67,64 @@ export async function currentToken(login: AuthClient): Promise<void> {
   await within(loginMs, login.getRequestHeaders());
 }
 
-/** Quotes only file names and the code of a refused token exchange, since the rest may be secret. */
+/** The fields of the errors of Google's library. */
+interface LoginFailure extends Error {
+  readonly status?: number;
+  readonly code?: unknown;
+  readonly response?: { readonly data?: unknown };
+}
+
+/** The errors by which Google refuses a login, of OAuth and of its APIs. */
+const refusals: ReadonlySet<string> = new Set([
+  'access_denied',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'NOT_FOUND',
+  'PERMISSION_DENIED',
+  'UNAUTHENTICATED',
+]);
+const refusal = z.object({
+  error: z.union([z.string(), z.object({ status: z.string() }).transform(({ status }) => status)]),
+});
+
+/** Quotes only file names and the code of a refusal, since the rest may be secret. */
 export function loginError(error: unknown): KeyError {
   if (error instanceof KeyError) return error;
-  const { message, status, code } = error as Error & { status?: number; code?: unknown };
-  if ((status ?? 0) >= 500 || (status === undefined && /^E[A-Z]+$/.test(String(code)) && code !== 'ENOENT')) {
-    return new KeyError('unavailable', `Google's login fails: ${status ?? String(code)}`);
-  }
-  const showsMessage =
-    /^(The file at |Unable to read the credential file|Could not load the default credentials|ENOENT)/.test(message) &&
-    !(error instanceof SyntaxError);
+  const { message, status, code, response } = error as LoginFailure;
   const exchange = /^Error code ([a-z_]{1,40})\b/.exec(message)?.[1];
-  if (exchange !== undefined) {
+  if (exchange !== undefined && refusals.has(exchange)) {
     return new KeyError(
       'refused',
       `Google does not exchange the token of the external_account that GOOGLE_APPLICATION_CREDENTIALS names: ${exchange}; ` +
         'are its audience and provider right, and is the token of its credential_source theirs and fresh?',
     );
   }
+  const said = refusal.safeParse(response?.data).data?.error;
+  const isOfFile = /^(The file at |Unable to read the credential file|ENOENT)/.test(message) || code === 'ENOENT';
+  const isAnswer = status !== undefined || response !== undefined;
+  const isOfNetwork = /^E[A-Z]+$/.test(String(code)) && !isOfFile;
+  // Without a key, the library asks the machine for its identity, whose service may be away.
+  const isOfMachine = message.startsWith('Could not load the default credentials');
+  if ((isAnswer && (said === undefined || !refusals.has(said))) || isOfNetwork || isOfMachine)
+    return new KeyError('unavailable', `Google's login fails: ${outcomeOf(error as LoginFailure)}`);
+  const showsMessage = isOfFile && !(error instanceof SyntaxError);
   return new KeyError(
     'refused',
     'Google does not log this server in: is what keystore.gcp.secretmanager.credentials or the key file of ' +
       'GOOGLE_APPLICATION_CREDENTIALS holds the key of a service account, or has this machine one?' +
-      (showsMessage ? ` (${quoted(message)})` : ''),
+      (showsMessage ? ` (${quoted(message)})` : said === undefined ? '' : ` (${said})`),
   );
+}
+
+function outcomeOf({ message, status, code }: LoginFailure): string {
+  if (status !== undefined) return `${status}, and not in the words of Google: is a proxy before it?`;
+  return message.startsWith('Could not load the default credentials')
+    ? 'there is neither a key nor an identity of this machine now: set keystore.gcp.secretmanager.credentials or GOOGLE_APPLICATION_CREDENTIALS, ' +
+        'or give the machine a service account'
+    : String(code ?? 'no answer');
 }
