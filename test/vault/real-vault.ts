@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -66,7 +66,7 @@ export class RealVault {
   readonly ca: CertificateAndKey;
   readonly caFile: string;
   readonly folder: string;
-  readonly #child: ChildProcess;
+  #child: ChildProcess;
   readonly #kubernetes: HttpDouble;
   readonly #fetch: ProviderFetch;
   #token = '';
@@ -91,7 +91,6 @@ export class RealVault {
 
   /** Running, and not initialised yet. */
   static async start(): Promise<RealVault> {
-    const program = isOpenBao ? tool('bin/bao', 'openbao') : tool('bin/vault', 'vault');
     const folder = await mkdtemp(join(tmpdir(), 'coffer-vault-'));
     const ca = await makeCa({ commonName: 'vault authority', validForMs: 3_600_000 });
     const own = await issueCertificate({
@@ -116,22 +115,21 @@ export class RealVault {
       },
     });
     const configuration = {
-      storage: { inmem: {} },
+      // On the disk, so that a vault can be started again with what it had, or with nothing.
+      storage: { raft: { path: join(folder, 'storage'), node_id: 'one' } },
       disable_mlock: true,
       // The tests log in wrongly more often than a vault lets a role by default.
       user_lockout: { all: { disable_lockout: 'true' } },
       api_addr: `https://127.0.0.1:${ports[0]}`,
+      cluster_addr: `https://127.0.0.1:${clusterPorts[0]}`,
       listener: [
         listener(ports[0], clusterPorts[0], {}),
         listener(ports[1], clusterPorts[1], { tls_require_and_verify_client_cert: true, tls_client_ca_file: caFile }),
       ],
     };
-    const file = join(folder, 'vault.json');
-    await writeFile(file, JSON.stringify(configuration));
-    const child = spawn(program, ['server', `-config=${file}`, '-log-level=warn'], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    await writeFile(join(folder, 'vault.json'), JSON.stringify(configuration));
+    await mkdir(join(folder, 'storage'));
+    const child = run(folder);
     const reviews = await startHttpDouble(new VirtualClock(), reviewToken, { cert: own.certPem, key: own.keyPem });
     const vault = new RealVault(ports, folder, ca, child, reviews);
     await vault.#until(async () => (await vault.call('GET', 'sys/health')).status === 501);
@@ -175,6 +173,31 @@ export class RealVault {
     await this.#until(async () => (await this.call('GET', 'sys/health')).status === 200);
   }
 
+  /** Starts it again without what it had, as after the loss of its volume, and not initialised. */
+  async restartEmpty(): Promise<void> {
+    await this.#kill();
+    await rename(join(this.folder, 'storage'), join(this.folder, 'kept'));
+    await mkdir(join(this.folder, 'storage'));
+    this.#child = run(this.folder);
+    await this.#until(async () => (await this.call('GET', 'sys/health')).status === 501);
+  }
+
+  /** Starts it again with what it had before `restartEmpty`. */
+  async restartWhole(): Promise<void> {
+    await this.#kill();
+    await rm(join(this.folder, 'storage'), { recursive: true, force: true });
+    await rename(join(this.folder, 'kept'), join(this.folder, 'storage'));
+    this.#child = run(this.folder);
+    await this.#until(async () => (await this.call('GET', 'sys/health')).status === 503);
+    await this.unseal();
+  }
+
+  async #kill(): Promise<void> {
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exited;
+  }
+
   async seal(): Promise<void> {
     await this.must('PUT', 'sys/seal');
   }
@@ -193,9 +216,7 @@ export class RealVault {
   async emptied(version: 'v1' | 'v2'): Promise<VaultUnderTest> {
     if ((await this.call('GET', 'sys/health')).status === 503) await this.unseal();
     await this.must('DELETE', 'sys/mounts/kv');
-    await this.must('POST', 'sys/mounts/kv', { type: 'kv', options: { version: version.slice(1) } });
-    // A fresh engine of version 2 answers 400 until it is set up.
-    await this.#until(async () => (await this.call('GET', version === 'v2' ? 'kv/config' : 'kv/none')).status !== 400);
+    await this.mount(version);
     const denied = new Set<Capability>();
     await this.setRules(guideRules[version]);
     const login = await this.appRole({});
@@ -225,6 +246,20 @@ export class RealVault {
     };
   }
 
+  /** Makes an empty engine. */
+  async mount(version: 'v1' | 'v2', path = 'kv'): Promise<void> {
+    await this.must('POST', `sys/mounts/${path}`, { type: 'kv', options: { version: version.slice(1) } });
+    // A fresh engine of version 2 answers 400 until it is set up.
+    const asked = version === 'v2' ? `${path}/config` : `${path}/none`;
+    await this.#until(async () => (await this.call('GET', asked)).status !== 400);
+  }
+
+  /** Gives an engine another path. */
+  async move(from: string, to: string): Promise<void> {
+    await this.must('POST', 'sys/remount', { from, to });
+    await this.#until(async () => (await this.call('GET', `sys/mounts/${to}`)).status === 200);
+  }
+
   async revokeTokens(): Promise<void> {
     await this.must('PUT', 'sys/leases/revoke-prefix/auth/approle/login', { sync: true });
   }
@@ -248,9 +283,7 @@ export class RealVault {
   }
 
   async stop(): Promise<void> {
-    const exited = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await exited;
+    await this.#kill();
     await this.#kubernetes.close();
     await rm(this.folder, { recursive: true });
   }
@@ -289,6 +322,14 @@ export class RealVault {
       await sleep(50);
     }
   }
+}
+
+function run(folder: string): ChildProcess {
+  const program = isOpenBao ? tool('bin/bao', 'openbao') : tool('bin/vault', 'vault');
+  return spawn(program, ['server', `-config=${join(folder, 'vault.json')}`, '-log-level=warn'], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 /** Five times as fast as the real one. A wait passes, so that requests under way come to their end within it. */

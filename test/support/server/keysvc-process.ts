@@ -98,11 +98,21 @@ function plainEnvironment(): Record<string, string | undefined> {
 export interface KeyService {
   /** What a server is told of it. */
   readonly env: Readonly<Record<string, string>>;
+  /** What it has written so far. */
+  readonly lines: readonly Record<string, unknown>[];
   stop(): Promise<unknown>;
 }
 
+interface KeyServiceOptions {
+  /** The line of the configuration; keys in files of the folder by default. */
+  readonly keystore?: string;
+  /** The expiry of the cache; that of the program by default. */
+  readonly cache?: string;
+  readonly environment?: Record<string, string>;
+}
+
 /** A key service in a process of its own, which goes on while servers are killed. */
-export async function startKeyService(folder: string): Promise<KeyService> {
+export async function startKeyService(folder: string, options: KeyServiceOptions = {}): Promise<KeyService> {
   // Longer than any soak.
   const validForMs = 7 * 86_400_000;
   const ca = await makeCa({ commonName: 'test', validForMs });
@@ -125,11 +135,13 @@ policy:
     allow: [/v1/key/create/*, /v1/key/generate/*, /v1/key/decrypt/*, /v1/key/describe/*, /v1/key/rotate/*, /v1/key/list, /v1/status, /v1/ready]
     identities: [${identityOfCertificate(app.certPem)}]
 keys: [{ name: main-key }]
-keystore: { fs: { path: ${join(folder, 'key-files')} } }
+keystore: ${options.keystore ?? `{ fs: { path: ${join(folder, 'key-files')} } }`}
+${options.cache === undefined ? '' : `cache: { expiry: ${options.cache} }`}
 `,
   );
-  const keysvc = await startKeysvc(['--config', config]);
+  const keysvc = await startKeysvc(['--config', config], options.environment);
   return {
+    lines: keysvc.lines,
     env: {
       SVC_KMS_KEYSVC_ENDPOINT: `https://${keysvc.address}`,
       SVC_KMS_KEYSVC_KEY_NAME: 'main-key',
