@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { cp } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from '../support/process/run-command.ts';
@@ -21,6 +22,9 @@ const keyService = (name: string, defaultKey = 'team-key') =>
       keystore: { files: { size: '1Gi' } },
       defaultKey,
       reclaimPolicy: 'Delete',
+      replicas: 2,
+      // Short, so that an outage of the keystore is met at once, and then hidden by the keys in memory.
+      cache: { any: '2s', unused: '2s', offline: '1h' },
     },
   });
 const tenantOn = (name: string, spec: object = {}) =>
@@ -124,6 +128,46 @@ describe('a hand edit of a StatefulSet', () => {
     await team.untilSettled();
     expect(await instances(server)).toEqual(before);
   });
+});
+
+describe('a keystore that is cut off', () => {
+  const cutOffMs = isLong ? 600_000 : 30_000;
+
+  /** Moves what is in a folder, as the loss of a mount does: the folder itself is mounted into the pods. */
+  async function moveAll(from: string, to: string): Promise<void> {
+    await mkdir(to, { recursive: true });
+    for (const name of await readdir(from)) await rename(`${from}/${name}`, `${to}/${name}`);
+  }
+
+  it(
+    'is a condition, takes no pod out of the service, and no object is refused for good',
+    async () => {
+      const workload = `${used}-key-service`;
+      const before = [await instances(server), await instances(workload)];
+      expect(await readsObject()).toBe(true);
+      const folder = await keysOf(workload);
+      await moveAll(folder, `${folder}-away`);
+      try {
+        await team.untilCondition('kmsconfig', used, { type: 'KeyStoreUnavailable', status: 'True' });
+        for (const end = Date.now() + cutOffMs; Date.now() < end; await sleep(1_000)) {
+          expect(await readsObject()).toBe(true);
+          for (const pod of await team.pods(workload)) {
+            const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+            expect(ready?.status).toBe('True');
+          }
+        }
+      } finally {
+        await moveAll(`${folder}-away`, folder);
+      }
+      await until('the condition to end', async () => {
+        const { status } = (await team.get('kmsconfig', used)) ?? {};
+        return status?.conditions?.some(({ type }) => type === 'KeyStoreUnavailable') === true ? undefined : true;
+      });
+      expect(await readsObject()).toBe(true);
+      expect([await instances(server), await instances(workload)]).toEqual(before);
+    },
+    cutOffMs + 300_000,
+  );
 });
 
 describe('the deletion of a KMSConfig with reclaimPolicy Delete', () => {
