@@ -130,14 +130,14 @@ describe('a hand edit of a StatefulSet', () => {
   });
 });
 
+/** Moves what is in a folder, as the loss of a mount does: the folder itself is mounted into the pods. */
+async function moveAll(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const name of await readdir(from)) await rename(`${from}/${name}`, `${to}/${name}`);
+}
+
 describe('a keystore that is cut off', () => {
   const cutOffMs = isLong ? 600_000 : 30_000;
-
-  /** Moves what is in a folder, as the loss of a mount does: the folder itself is mounted into the pods. */
-  async function moveAll(from: string, to: string): Promise<void> {
-    await mkdir(to, { recursive: true });
-    for (const name of await readdir(from)) await rename(`${from}/${name}`, `${to}/${name}`);
-  }
 
   it(
     'is a condition, takes no pod out of the service, and no object is refused for good',

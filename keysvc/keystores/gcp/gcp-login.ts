@@ -126,5 +126,7 @@ function outcomeOf({ message, status, code }: LoginFailure): string {
   return message.startsWith('Could not load the default credentials')
     ? 'there is neither a key nor an identity of this machine now: set keystore.gcp.secretmanager.credentials or GOOGLE_APPLICATION_CREDENTIALS, ' +
         'or give the machine a service account'
-    : String(code ?? 'no answer');
+    : typeof code === 'string'
+      ? code
+      : 'no answer';
 }
