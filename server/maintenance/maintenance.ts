@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { quarantined, type QuarantinedObject } from '../objects/operations/quarantine.ts';
+import { quarantined, type QuarantinedObject, release } from '../objects/operations/quarantine.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { blobsMarker } from '../store/blobs-marker.ts';
 import { promote } from '../store/checkpoint.ts';
@@ -9,6 +9,7 @@ import { isReadOnly, setReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
 import { placeFrom, type StoredPlace, storedPlace } from './verify/object-records.ts';
+import type { CheckedObject } from './verify/check-object.ts';
 import type { Issue } from './verify/issue.ts';
 import { readScrubState, type ScrubState } from './verify/scrub.ts';
 import { takeSnapshot, type SnapshotSummary } from './snapshot.ts';
@@ -68,9 +69,14 @@ export function createMaintenance({
   };
   return {
     verify: ({ bodies }) =>
-      exclusively('a verification', () =>
-        gather(verifyStores({ records, blobs, now: Date.now(), bodies, concurrency: 4 })),
-      ),
+      exclusively('a verification', () => {
+        // An object that was quarantined is served again once all its bytes were read and found whole.
+        const onWhole = async ({ place, stored }: CheckedObject) => {
+          if (stored?.record.damage !== undefined) await release(records, place, stored.entry, randomBytes);
+        };
+        const options = { records, blobs, now: Date.now(), bodies, concurrency: 4 };
+        return gather(verifyStores({ ...options, ...(bodies && { onWhole }) }));
+      }),
     snapshot: (name) =>
       exclusively('a snapshot', async () => {
         const folder = dataFolderOf(addresses);

@@ -10,6 +10,8 @@ import type { LockClock } from './attributes/object-lock.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import type { KnownKeyUses } from './encryption/decide-encryption.ts';
 import type { DecodedBuckets } from './records/bucket-record.ts';
+import type { DamageEvent } from './damage-event.ts';
+import type { QuarantineCheckTimes } from './quarantine-check-times.ts';
 import type { Tiers } from './tiers/tiers.ts';
 import type { KeyedMutex } from '../../platform/concurrency.ts';
 
@@ -44,6 +46,9 @@ export interface ObjectContext {
   readonly lifecycleDayMs: number;
   readonly events: EventHub;
   readonly tiers: Tiers;
+  /** Called when an object is quarantined or released, and when a second read found whole bytes. */
+  readonly onDamage: (event: DamageEvent) => void;
+  readonly quarantineChecks: QuarantineCheckTimes;
   /** The state that a change of a bucket's setting expects. It is absent for most calls. */
   readonly condition?: SettingCondition;
 }

@@ -49,6 +49,8 @@ import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/b
 import { copyObject } from './operations/copy-object.ts';
 import { deleteObject, expireObject } from './operations/delete-object.ts';
 import type { ObjectContext, SpaceCheck } from './context.ts';
+import type { DamageEvent } from './damage-event.ts';
+import { QuarantineCheckTimes } from './quarantine-check-times.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './listings/list-objects.ts';
@@ -112,6 +114,8 @@ export interface ObjectLayerOptions {
   readonly events?: EventHub;
   /** None by default. */
   readonly tiers?: Tiers;
+  /** Called when an object is quarantined or released, and when a second read found whole bytes. No listener by default. */
+  readonly onDamage?: (event: DamageEvent) => void;
   /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;
 }
@@ -141,6 +145,8 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     lifecycleDayMs: options.lifecycleDayMs ?? 86_400_000,
     events: options.events ?? noEventHub,
     tiers: options.tiers ?? noTiers,
+    onDamage: options.onDamage ?? (() => undefined),
+    quarantineChecks: new QuarantineCheckTimes(),
   };
   return layerOf(context);
 }

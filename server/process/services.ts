@@ -31,6 +31,7 @@ import { existingAcl, existingTags } from '../objects/attributes/existing-object
 import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { DamageEvent } from '../objects/damage-event.ts';
 import { createObjectLayer } from '../objects/objects.ts';
 import { sealWastefulSegments } from '../objects/segments/seal-wasteful-segments.ts';
 import { repeated } from '../replicas/repeated.ts';
@@ -173,6 +174,7 @@ export async function openServices(
       blockSumsMutex: new SharedMutex({ memory: options.blockSums }),
       events,
       tiers,
+      onDamage: (event) => logDamage(logs.main, event),
       ...(more.bufferSlots === undefined ? {} : { bufferSlots: more.bufferSlots }),
     }),
     policies,
@@ -201,6 +203,23 @@ export async function openServices(
       await stores.close();
     },
   };
+}
+
+/** Writes the log lines that docs/guides/store.md promises. */
+function logDamage(log: Logger, { kind, what, ...place }: DamageEvent): void {
+  switch (kind) {
+    case 'quarantined':
+      log.error({ event: 'object-damaged', ...place }, `an object is damaged, and is not served: ${what}`);
+      return;
+    case 'read-again':
+      log.warn(
+        { event: 'object-read-again', ...place },
+        `a read found damaged bytes, and a second one over a new connection did not: ${what}; look for a fault of the way to the blobs`,
+      );
+      return;
+    case 'released':
+      log.info({ event: 'object-released', ...place }, 'an object that was damaged is whole again, and is served');
+  }
 }
 
 function traced(tracing: RequestTracing | undefined, assume: AssumeRoleWithWebIdentity): AssumeRoleWithWebIdentity {

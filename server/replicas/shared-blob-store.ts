@@ -45,6 +45,10 @@ export class SharedBlobStore implements BlobStore {
     await this.#opened().check?.();
   }
 
+  async renew(): Promise<void> {
+    await this.#store?.renew?.();
+  }
+
   #opened(): BlobStore {
     if (this.#store !== undefined) return this.#store;
     throw new StoreError('unreachable', 'the blob store is not open yet');

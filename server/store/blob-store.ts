@@ -48,6 +48,9 @@ export interface BlobStore {
    */
   check?(): Promise<void>;
 
+  /** Lets the next calls use new connections, because an answer was wrong. Absent where there are none. */
+  renew?(): Promise<void>;
+
   /** The files that many bodies share. Undefined where each body is a blob of its own. */
   readonly segments?: Segments | undefined;
 }

@@ -49,6 +49,11 @@ export class TierStores implements Tiers {
     );
   }
 
+  /** Lets the open tiers use new connections. */
+  async renew(): Promise<void> {
+    for (const { store } of this.#open.values()) await store.renew?.();
+  }
+
   close(): void {
     for (const { close } of this.#open.values()) close();
     this.#open.clear();

@@ -4,6 +4,8 @@ import { tierOf, type TierNumber } from '../store/tiered-id.ts';
 
 interface Stores {
   storeOf(number: TierNumber): Promise<BlobStore>;
+  /** Lets the stores use new connections. */
+  renew?(): Promise<void>;
 }
 
 /** The pieces of a store that is opened by the first `next`. */
@@ -62,6 +64,11 @@ export class TieredBlobs implements BlobStore {
 
   space(): ReturnType<BlobStore['space']> {
     return this.#own.space();
+  }
+
+  async renew(): Promise<void> {
+    await this.#own.renew?.();
+    await this.#tiers.renew?.();
   }
 
   get segments(): BlobStore['segments'] {

@@ -3,7 +3,7 @@ import { ORPHAN_GRACE_PERIOD } from '../../objects/orphan-grace-period.ts';
 import type { BlobStore } from '../../store/blob-store.ts';
 import { within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import { type VerifyContext, checkObject } from './check-object.ts';
+import { type CheckedObject, type VerifyContext, checkObject } from './check-object.ts';
 import type { Issue } from './issue.ts';
 import { allObjectRecords, entries } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
@@ -27,6 +27,8 @@ export interface VerifyOptions {
   /** The count of objects that are checked concurrently. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
+  /** Called for each object that is whole. */
+  readonly onWhole?: (object: CheckedObject) => Promise<void>;
   readonly onProgress?: (progress: VerifySummary) => void;
 }
 
@@ -78,10 +80,11 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
     yield* checkRecords(check);
     yield* checkCanaries(check);
     yield* unreferencedBlockSums(check);
-    const objects = mapStream(allObjectRecords(records), concurrency, async (object) => ({
-      isCurrent: object.order === undefined && object.marker === undefined,
-      ...(await checkObject(check, object)),
-    }));
+    const objects = mapStream(allObjectRecords(records), concurrency, async (object) => {
+      const checked = await checkObject(check, object);
+      if (checked.issues.length === 0) await options.onWhole?.(checked);
+      return { isCurrent: object.order === undefined && object.marker === undefined, ...checked };
+    });
     for await (const { isCurrent, issues } of objects) {
       if (isCurrent) summary.objects += 1;
       else summary.versions += 1;

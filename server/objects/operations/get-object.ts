@@ -22,10 +22,8 @@ import { openBody } from '../bodies/open-body.ts';
 import type { Chunks } from '../../../platform/chunks.ts';
 import { readPartPage } from './part-page.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
-import { quarantineRead } from './quarantine.ts';
+import { checkQuarantined, isDamage, settleDamage } from './damaged-reads.ts';
 import { checkIdentity, noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
-import { isDamagedBlob } from '../../store/blob-store.ts';
-import { isStoreError } from '../../store/store-error.ts';
 
 interface Current {
   readonly etag: string;
@@ -268,7 +266,7 @@ export async function headIntactObject(
 }
 
 /**
- * Opens an object, but refuses a quarantined one, and quarantines one that this read finds damaged. A missing blob does not quarantine
+ * Opens an object, but refuses a quarantined one, and quarantines one that this read and another one find damaged. A missing blob does not quarantine
  * its object: an unmounted folder would quarantine everything.
  */
 export async function getIntactObject(
@@ -277,14 +275,17 @@ export async function getIntactObject(
   key: string,
   options: ReadOptions = {},
 ): Promise<ReadableObject> {
+  const { customerKey, versionId, onlyId } = options;
+  const open = () => getObject(context, bucket, key, { customerKey, versionId, onlyId });
   const { info, read } = await getObject(context, bucket, key, options);
+  if (info.damage !== undefined) void checkQuarantined(context, info, open);
   refuseDamaged(info);
-  const note = (error: unknown) => {
-    if (isStoreError(error, 'damaged-body') || isDamagedBlob(error)) void mark(context, info, error);
-  };
   return {
     info,
     read(range) {
+      const note = (error: unknown) => {
+        if (isDamage(error)) void settleDamage(context, info, range, open, error);
+      };
       try {
         const body = read(range);
         return Buffer.isBuffer(body) ? body : noting(body, note);
@@ -315,20 +316,11 @@ export function refuseDamaged({ bucket, key, damage }: Pick<ObjectInfo, 'bucket'
   if (damage === undefined) return;
   throw new S3Error(
     'InternalError',
-    'The stored bytes of this object are damaged, and are not served. Upload it again, or restore it from a backup.',
+    'The stored bytes of this object are damaged, and are not served. They are checked again after each GET. If they stay damaged, restore the object from a backup, or upload it again.',
     {
       cause: new Error(
         `object ${bucket}/${key} is quarantined since ${new Date(damage.found).toISOString()}: ${damage.what}`,
       ),
     },
   );
-}
-
-async function mark(context: ObjectContext, info: ObjectInfo, error: Error): Promise<void> {
-  const { clock } = context;
-  try {
-    await quarantineRead(context, info, { found: clock(), what: error.message });
-  } catch {
-    // The read has failed with its own error. The next read or the scrub finds the damage again.
-  }
 }

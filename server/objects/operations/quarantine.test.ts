@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { Chunks } from '../../../platform/chunks.ts';
+import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
+import type { DamageEvent } from '../damage-event.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
 import { quarantine, quarantined, release } from './quarantine.ts';
@@ -103,18 +106,85 @@ describe('a read', () => {
   });
 });
 
+describe('one wrong answer of the blob store', () => {
+  it.each([
+    ['plain', {}],
+    ['encrypted', { headers: { metadata: {}, sse: { algorithm: 'AES256' as const } } }],
+  ])('fails a read of a %s object, and does not quarantine it', async (_what, more) => {
+    const blobs = new MemoryBlobStore();
+    const events: DamageEvent[] = [];
+    const test = testLayer({ blobs, onDamage: (event) => events.push(event) });
+    await test.layer.createBucket('bucket', { location: '' });
+    await test.layer.putObject(put('bucket', 'key', randomBody(300_000), more));
+    const read = blobs.read.bind(blobs);
+    let wrong = 1;
+    Object.assign(blobs, { renew: () => Promise.resolve() });
+    blobs.read = (id, range) => (wrong-- > 0 ? flipped(read(id, range)) : read(id, range));
+    await expect(body(test.layer, 'bucket', 'key')).rejects.toThrow('damaged');
+    await vi.waitFor(() => expect(events).toMatchObject([{ kind: 'read-again', ...place }]));
+    expect(await Array.fromAsync(quarantined(test.records))).toEqual([]);
+    expect(await body(test.layer, 'bucket', 'key')).toHaveLength(300_000);
+  });
+
+  it('is read again over new connections', async () => {
+    const blobs = new MemoryBlobStore();
+    const test = testLayer({ blobs });
+    await test.layer.createBucket('bucket', { location: '' });
+    await test.layer.putObject(put('bucket', 'key', randomBody(300_000)));
+    const read = blobs.read.bind(blobs);
+    const renew = vi.fn(() => Promise.resolve());
+    Object.assign(blobs, { renew });
+    blobs.read = (id, range) => (renew.mock.calls.length === 0 ? flipped(read(id, range)) : read(id, range));
+    await expect(body(test.layer, 'bucket', 'key')).rejects.toThrow('damaged');
+    await vi.waitFor(() => expect(renew).toHaveBeenCalledOnce());
+    expect(await body(test.layer, 'bucket', 'key')).toHaveLength(300_000);
+  });
+});
+
+describe('a request for a quarantined object', () => {
+  it('is refused, has the object checked, and the next one is served where it is whole', async () => {
+    const events: DamageEvent[] = [];
+    const test = testLayer({ onDamage: (event) => events.push(event) });
+    await test.layer.createBucket('bucket', { location: '' });
+    await test.layer.putObject(put('bucket', 'key', randomBody(300_000)));
+    await mark(test);
+    await expect(test.layer.getObject('bucket', 'key')).rejects.toMatchObject(refusal);
+    await vi.waitFor(() => expect(events).toMatchObject([{ kind: 'released', ...place, what: 'a test' }]));
+    expect(await body(test.layer, 'bucket', 'key')).toHaveLength(300_000);
+    expect(await Array.fromAsync(quarantined(test.records))).toEqual([]);
+  });
+
+  it('does not release what is damaged, nor read it again within a minute', async () => {
+    const test = testLayer({ clock: () => 1_000 });
+    await test.layer.createBucket('bucket', { location: '' });
+    await test.layer.putObject(put('bucket', 'key', randomBody(300_000)));
+    await mark(test);
+    for (const { id } of await Array.fromAsync(test.blobs.list())) {
+      await test.blobs.remove(id);
+      await test.blobs.write(id, chunks(randomBody(300_000), 65_536));
+    }
+    const reads = vi.spyOn(test.blobs, 'read');
+    for (let round = 0; round < 3; round += 1) {
+      await expect(test.layer.getObject('bucket', 'key')).rejects.toMatchObject(refusal);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(reads).toHaveBeenCalledOnce();
+    expect(await Array.fromAsync(quarantined(test.records))).toHaveLength(1);
+  });
+});
+
 describe('a quarantined version', () => {
   it('is listed with its id and stays so where it moves, and no other version is refused', async () => {
     const { layer, records } = await withVersions(300_000);
     const [newest, older] = await versionIds(layer);
     await markVersion(records, older ?? '');
     expect(await Array.fromAsync(quarantined(records))).toMatchObject([{ ...place, ...damage, versionId: older }]);
-    await expect(layer.getObject('bucket', 'key', { versionId: older })).rejects.toMatchObject(refusal);
+    await expect(layer.headObject('bucket', 'key', { versionId: older })).rejects.toMatchObject(refusal);
     expect(await body(layer, 'bucket', 'key')).toHaveLength(300_000);
     await layer.deleteObject('bucket', 'key', { versionId: newest });
     const [current] = await Array.fromAsync(quarantined(records));
     expect(current).toEqual({ ...place, ...damage, versionId: older });
-    await expect(layer.getObject('bucket', 'key')).rejects.toMatchObject(refusal);
+    await expect(layer.headObject('bucket', 'key')).rejects.toMatchObject(refusal);
     await layer.deleteObject('bucket', 'key', { versionId: older });
     expect(await Array.fromAsync(quarantined(records))).toEqual([]);
   });
@@ -215,4 +285,21 @@ async function marked(): Promise<TestLayer> {
   const test = await stored(300_000);
   await mark(test);
   return test;
+}
+
+/** The chunks with one bit changed in the first. */
+function flipped(source: Chunks): Chunks {
+  let first = true;
+  return {
+    ownership: source.ownership,
+    async next() {
+      const chunk = await source.next();
+      if (!first || chunk === undefined) return chunk;
+      first = false;
+      const copy = Buffer.from(chunk);
+      copy[20] = (copy[20] ?? 0) ^ 1;
+      return copy;
+    },
+    close: () => source.close(),
+  };
 }

@@ -75,11 +75,25 @@ export async function release(
 }
 
 /** Quarantines a version that a read found damaged. ETag and time identify the object that was read. */
-export async function quarantineRead(
-  context: Pick<ObjectContext, 'records' | 'random' | 'digests'>,
-  read: Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified' | 'versionId'>,
-  damage: Damage,
-): Promise<boolean> {
+export async function quarantineRead(context: ReadContext, read: ReadVersion, damage: Damage): Promise<boolean> {
+  const found = await placeOfRead(context, read);
+  return found !== undefined && quarantine(context.records, found.place, found.entry, damage, context.random);
+}
+
+/** Releases a quarantined version that a read found whole. */
+export async function releaseRead(context: ReadContext, read: ReadVersion): Promise<boolean> {
+  const found = await placeOfRead(context, read);
+  return found !== undefined && release(context.records, found.place, found.entry, context.random);
+}
+
+type ReadContext = Pick<ObjectContext, 'records' | 'random' | 'digests'>;
+type ReadVersion = Pick<ObjectInfo, 'bucket' | 'key' | 'etag' | 'lastModified' | 'versionId'>;
+
+/** Returns the place of the version that was read; undefined where it is gone. */
+async function placeOfRead(
+  context: ReadContext,
+  read: ReadVersion,
+): Promise<{ readonly place: VersionPlace; readonly entry: Entry } | undefined> {
   const { bucket, key, versionId } = read;
   // The version may have moved since the read.
   const places = [{ bucket, key }, ...(versionId === undefined ? [] : [{ bucket, key, order: orderOf(versionId) }])];
@@ -90,9 +104,9 @@ export async function quarantineRead(
     const record = decodeObject(entry.value, bucket, key);
     if (record.deleteMarker === true || record.modified !== read.lastModified.getTime()) continue;
     const { etag } = await openDigests(context, { bucket, id: record.id, part: 0 }, { etag: record.etag });
-    if (etag === read.etag) return quarantine(context.records, place, entry, damage, context.random);
+    if (etag === read.etag) return { place, entry };
   }
-  return false;
+  return undefined;
 }
 
 /** Yields the quarantined objects in the order of buckets, keys and orders, after one of them. */

@@ -12,6 +12,7 @@ import {
 } from '../../../test/support/store/blob-store.conformance.ts';
 import { type BlobId, type BlobStore } from '../blob-store.ts';
 import { openS3BlobStore, type S3BlobOptions } from './blob-store.ts';
+import type { DoubleAnswer } from '../../../test/support/s3/s3-double-bucket.ts';
 import { type S3Double, startS3Double } from '../../../test/support/s3/s3-double.ts';
 
 // A machine that is busy elsewhere answers late.
@@ -67,6 +68,17 @@ describeBlobStore('S3, over the double', {
   clean: () => s3.close(),
   listedAfter: partBytes + 1,
 });
+
+const empty: DoubleAnswer = { status: 200, body: Buffer.alloc(0) };
+const wrongAnswers = [
+  ['a page with status 200', { kind: 'instead', answer: page(200) }],
+  ['a page with status 404', { kind: 'instead', answer: page(404) }],
+  ['a page with status 412', { kind: 'instead', answer: page(412) }],
+  ['a page with status 416', { kind: 'instead', answer: page(416) }],
+  ['a page with status 502', { kind: 'instead', answer: page(502) }],
+  ['nothing with status 200', { kind: 'instead', answer: empty }],
+  ['nothing with status 404', { kind: 'instead', answer: { ...empty, status: 404 } }],
+] as const;
 
 describe('the S3 blob store', () => {
   beforeEach(async () => {
@@ -246,10 +258,10 @@ describe('the S3 blob store', () => {
       await expect(chunks.next()).rejects.toMatchObject({ code: 'blob-truncated' });
     });
 
-    it('asks no further for what is not there', async () => {
+    it('asks for what is not there once more, over a new connection', async () => {
       const made = since();
       await expect(read(store, someBlobId(), 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
-      expect(made()).toEqual(['Get']);
+      expect(made()).toEqual(['Get', 'Get']);
     });
   });
 
@@ -343,4 +355,76 @@ describe('the S3 blob store', () => {
       expect(lines.join('')).toContain('suspend its versioning');
     });
   });
+
+  describe.each(wrongAnswers)(
+    'with one answer of %s to each kind of call, as if it had not been there,',
+    (_what, fault) => {
+      it('writes, reads, lists and removes', async () => {
+        s3.fault('Put', { kind: 'lost' }, fault);
+        s3.fault('Head', fault);
+        expect(await write(small)).toEqual({ size: small.length });
+        expect(object()?.equals(small)).toBe(true);
+        s3.fault('Get', fault);
+        expect((await read(store, id, 0, small.length)).equals(small)).toBe(true);
+        s3.fault('Head', fault);
+        expect(await read(store, id, 7, 7)).toHaveLength(0);
+        const upload = 'a'.repeat(32);
+        s3.bucket.uploads.set('1', { key: `tenant/aa/${upload}`, metadata: {}, begun: new Date(), parts: new Map() });
+        for (const operation of ['List', 'ListUploads', 'Delete']) s3.fault(operation, fault);
+        expect((await listed(store)).toSorted()).toEqual([id, upload].toSorted());
+        await store.remove(id);
+        expect(object()).toBeUndefined();
+      });
+
+      it('writes a large body, and opens', async () => {
+        for (const operation of ['Create', 'Part', 'Complete', 'List', 'Put', 'Get', 'Delete'])
+          s3.fault(operation, fault);
+        expect(await write(large)).toEqual({ size: large.length });
+        expect(object()?.equals(large)).toBe(true);
+        await open();
+      });
+    },
+  );
+
+  it('does not take a Put for done whose answers have no ETag', async () => {
+    store = await open({ timeouts: quickToGiveUp });
+    s3.always('Put', { kind: 'instead', answer: page(200) });
+    await expect(write(small)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(write(small)).rejects.toThrow('HTTP 200');
+  });
+
+  it('takes a Put for done whose ETag is another one, once the object is found', async () => {
+    s3.always('Put', { kind: 'changed', change: withOtherEtag });
+    const made = since();
+    expect(await write(small)).toEqual({ size: small.length });
+    expect(made()).toEqual(['Put', 'Put', 'Head']);
+  });
+
+  it('takes the ETag of an object that it encrypts as it is', async () => {
+    const sealed = { etag: `"${'0'.repeat(32)}"`, 'x-amz-server-side-encryption': 'aws:kms' };
+    s3.always('Put', {
+      kind: 'changed',
+      change: (answer) => ({ ...answer, headers: { ...answer.headers, ...sealed } }),
+    });
+    const made = since();
+    await write(small);
+    expect(made()).toEqual(['Put']);
+  });
+
+  it.each([404, 416])('does not take a page with status %i for a word about the blob', async (status) => {
+    store = await open({ timeouts: quickToGiveUp });
+    await write(small);
+    s3.always('Get', { kind: 'instead', answer: page(status) });
+    await expect(read(store, id, 0, small.length)).rejects.toMatchObject({ code: 'unreachable' });
+  });
 });
+
+/** The page of a proxy. */
+function page(status: number): DoubleAnswer {
+  const headers = { 'content-type': 'text/html' };
+  return { status, headers, body: Buffer.from('<html><body><h1>Welcome</h1></body></html>') };
+}
+
+function withOtherEtag(answer: DoubleAnswer): DoubleAnswer {
+  return { ...answer, headers: { ...answer.headers, etag: `"${'0'.repeat(32)}"` } };
+}

@@ -12,6 +12,7 @@ import type { BlobId, BlobRange, BlobStore, WriteOptions } from '../blob-store.t
 import { S3Connection, type CallTimeouts, defaultTimeouts, type S3Address } from './connection.ts';
 import { eachChunk, type Chunks } from '../../../platform/chunks.ts';
 import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
+import { ofListing } from './errors.ts';
 import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
 import { writeBlob } from './write-blob.ts';
@@ -27,9 +28,10 @@ import { callFailure } from '../store-error.ts';
 export async function checkBucket(connection: S3Connection, store: BlobStore, log: Logger): Promise<void> {
   const { bucket, prefix } = connection.address;
   // This call comes first, because it reports a wrong bucket name.
-  await connection.call('list', (client, options) =>
-    client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), options),
-  );
+  await connection.call('list', async (client, options) => {
+    const answer = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }), options);
+    ofListing(answer, answer.NextContinuationToken);
+  });
   await checkCalls(store);
   await warnOfVersions(connection, log);
 }
@@ -126,9 +128,12 @@ class S3BlobStore implements BlobStore {
     // Uploads come first: one that is completed in between leaves an object, which is removed next.
     if (this.#halfWritten.has(id)) await this.#abortUploads(target);
     await this.#unlessAbsent(
-      this.#connection.call(`remove blob ${id}`, (client, options) =>
-        client.send(new DeleteObjectCommand(target), options),
-      ),
+      this.#connection.call(`remove blob ${id}`, async (client, options) => {
+        const { $metadata } = await client.send(new DeleteObjectCommand(target), options);
+        if ($metadata.httpStatusCode !== 204 && $metadata.requestId === undefined) {
+          throw Object.assign(new Error('the answer is not that of an S3'), { $metadata });
+        }
+      }),
     );
     this.#halfWritten.delete(id);
   }
@@ -142,15 +147,22 @@ class S3BlobStore implements BlobStore {
     yield* listObjects(this.#connection);
   }
 
+  renew(): Promise<void> {
+    this.#connection.renew();
+    return Promise.resolve();
+  }
+
   /** S3 does not report free space. */
   space(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
 
   async #abortUploads(target: { readonly Bucket: string; readonly Key: string }): Promise<void> {
-    const { Uploads = [] } = await this.#connection.call('list uploads', (client, options) =>
-      client.send(new ListMultipartUploadsCommand({ Bucket: target.Bucket, Prefix: target.Key }), options),
-    );
+    const { Uploads = [] } = await this.#connection.call('list uploads', async (client, options) => {
+      const command = { Bucket: target.Bucket, Prefix: target.Key };
+      const answer = await client.send(new ListMultipartUploadsCommand(command), options);
+      return ofListing(answer, answer.NextKeyMarker);
+    });
     for (const { Key, UploadId } of Uploads) {
       if (Key !== target.Key) continue;
       await this.#unlessAbsent(

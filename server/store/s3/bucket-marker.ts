@@ -1,5 +1,6 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { defaultTimeouts, S3Connection } from './connection.ts';
+import { ofObject } from './errors.ts';
 import type { BlobsAddress } from '../store-address.ts';
 import { checkpointText, readCheckpointText } from '../checkpoint.ts';
 import { type BlobsMarker, checkpointName, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
@@ -15,7 +16,7 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
     read() {
       return connected(address, async (connection) => {
         const text = await connection.call('read the marker of the deployment', async (client, options) => {
-          const { Body } = await client.send(new GetObjectCommand(at), options);
+          const { Body } = ofObject(await client.send(new GetObjectCommand(at), options));
           return (await Body?.transformToString()) ?? '';
         });
         return readMarkerText(text, `s3://${at.Bucket}/${at.Key}`);
@@ -26,7 +27,7 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
       const writing = (condition: { readonly IfNoneMatch?: '*' }) =>
         connected(address, (connection) =>
           connection.call('write the marker of the deployment', async (client, options) => {
-            await client.send(new PutObjectCommand({ ...put, ...condition }), options);
+            ofObject(await client.send(new PutObjectCommand({ ...put, ...condition }), options));
           }),
         ).catch(unless('condition'));
       try {
@@ -40,7 +41,7 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
     readCheckpoint() {
       return connected(address, async (connection) => {
         const text = await connection.call('read the checkpoint', async (client, options) => {
-          const { Body } = await client.send(new GetObjectCommand(checkpoint), options);
+          const { Body } = ofObject(await client.send(new GetObjectCommand(checkpoint), options));
           return (await Body?.transformToString()) ?? '';
         });
         return readCheckpointText(text);
@@ -50,7 +51,7 @@ export function bucketMarker(address: BucketAddress): BlobsMarker {
       const put = { ...checkpoint, Body: checkpointText(next), ContentType: 'application/json' };
       await connected(address, (connection) =>
         connection.call('write the checkpoint', async (client, options) => {
-          await client.send(new PutObjectCommand(put), options);
+          ofObject(await client.send(new PutObjectCommand(put), options));
         }),
       );
     },

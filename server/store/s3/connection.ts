@@ -162,7 +162,7 @@ export class S3Connection {
         abortSignal?.throwIfAborted();
         const failure = s3Failure(error, timeout);
         if (failure === undefined) throw error;
-        if (failure.kind === 'passing') this.#forgetIdleConnections();
+        if (failure.kind === 'passing') this.renew();
         const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs));
         if (again) continue;
         const reason = failure.kind === 'full' ? 'full' : 'unreachable';
@@ -172,8 +172,11 @@ export class S3Connection {
     }
   }
 
-  /** Drops idle connections. If the server went away silently, they are as dead as the one that failed. */
-  #forgetIdleConnections(): void {
+  /**
+   * Drops idle connections, so that the next call opens one. If the server went away silently, they are as dead as the one that failed. If an
+   * answer was wrong, a fault of the way is not met again.
+   */
+  renew(): void {
     for (const agent of this.#agents) {
       for (const sockets of Object.values(agent.freeSockets)) {
         for (const socket of sockets ?? []) socket.destroy();

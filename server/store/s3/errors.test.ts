@@ -35,7 +35,7 @@ async function outcome(call: Call, { status, body = '', headers = {} }: Answer):
     else if (call === 'PUT') ofObject(await client.send(new PutObjectCommand({ ...at, Body: 'body' })));
     else if (call === 'HEAD') ofObject(await client.send(new HeadObjectCommand(at)));
     else if (call === 'DELETE') await client.send(new DeleteObjectCommand(at));
-    else ofListing(await client.send(new ListObjectsV2Command({ Bucket: 'blobs' })));
+    else ofListing(await client.send(new ListObjectsV2Command({ Bucket: 'blobs' })), undefined);
     return 'good';
   } catch (error) {
     return s3Failure(error)?.kind ?? `defect: ${String(error)}`;

@@ -95,14 +95,37 @@ export function ofObject<T extends { readonly ETag?: string | undefined; readonl
 }
 
 /**
- * Returns a page of a listing, which says whether another one follows.
+ * Returns a good answer to a write that has the ETag of these bytes, where it is an MD5. That of an object which the S3 encrypts may have the
+ * form of one.
+ *
+ * @param md5 in base64
+ * @throws Error for any other answer, which `s3Failure` takes for a temporary failure: the next attempt finds out what is there
+ */
+export function ofBytes<
+  T extends {
+    readonly ETag?: string | undefined;
+    readonly ServerSideEncryption?: string | undefined;
+    readonly $metadata: Answered['$metadata'];
+  },
+>(answer: T, md5: string): T & { readonly ETag: string } {
+  const object = ofObject(answer);
+  const hex = /^"?([0-9a-f]{32})"?$/i.exec(object.ETag)?.[1]?.toLowerCase();
+  const isOther = hex !== undefined && hex !== Buffer.from(md5, 'base64').toString('hex');
+  if (!isOther || answer.ServerSideEncryption !== undefined) return object;
+  throw Object.assign(new Error('the answer has the ETag of other bytes'), { $metadata: answer.$metadata });
+}
+
+/**
+ * Returns a page of a listing, which says whether another one follows, and where it begins.
+ *
+ * @param next the place of the next page in the answer
  *
  * @throws Error for the answer of a gateway, which `s3Failure` takes for a temporary failure
  */
 export function ofListing<
   T extends { readonly IsTruncated?: boolean | undefined; readonly $metadata: Answered['$metadata'] },
->(page: T): T {
-  if (page.IsTruncated !== undefined) return page;
+>(page: T, next: string | undefined): T {
+  if (page.IsTruncated === false || (page.IsTruncated === true && next !== undefined)) return page;
   throw Object.assign(new Error('the answer is no page of a listing'), { $metadata: page.$metadata });
 }
 

@@ -36,9 +36,10 @@ export async function* listObjects(connection: S3Connection): AsyncGenerator<Lis
   let token: string | undefined;
   do {
     const command = { Bucket: bucket, Prefix: prefix, ...(token === undefined ? {} : { ContinuationToken: token }) };
-    const page = await connection.call('list', async (client, options) =>
-      ofListing(await client.send(new ListObjectsV2Command(command), options)),
-    );
+    const page = await connection.call('list', async (client, options) => {
+      const answer = await client.send(new ListObjectsV2Command(command), options);
+      return ofListing(answer, answer.NextContinuationToken);
+    });
     const now = connection.timeOf(page);
     for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
       const id = blobOfKey(prefix, Key);
@@ -59,9 +60,10 @@ export async function* listUploads(connection: S3Connection): AsyncGenerator<Lis
   do {
     const command = { Bucket: bucket, ...after };
     const page = await connection
-      .call('list uploads', async (client, options) =>
-        ofListing(await client.send(new ListMultipartUploadsCommand(command), options)),
-      )
+      .call('list uploads', async (client, options) => {
+        const answer = await client.send(new ListMultipartUploadsCommand(command), options);
+        return ofListing(answer, answer.NextKeyMarker);
+      })
       .catch(unlessUnknown);
     const now = connection.timeOf(page);
     for (const { Key, Initiated } of page.Uploads ?? []) {

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { bodyBytesPassed } from '../../../platform/body-memory.ts';
 import { type S3Connection } from './connection.ts';
-import { ofObject } from './errors.ts';
+import { ofBytes, ofObject } from './errors.ts';
 import { callFailure } from '../store-error.ts';
 
 /** Small chunks are joined when there are this many. A client may send single bytes, whose buffers take more memory than the bytes. */
@@ -130,10 +130,11 @@ export class MultipartUpload {
   }
 
   static async begin(connection: S3Connection, slots: Slots, write: ObjectWrite): Promise<MultipartUpload> {
-    const { UploadId } = await connection.call('begin an upload', (client, options) =>
-      client.send(new CreateMultipartUploadCommand(write), options),
-    );
-    if (UploadId === undefined) throw new Error("the blobs' S3 began an upload without an id");
+    const UploadId = await connection.call('begin an upload', async (client, options) => {
+      const { UploadId: id, $metadata } = await client.send(new CreateMultipartUploadCommand(write), options);
+      if (id === undefined) throw Object.assign(new Error('the upload has no id'), { $metadata });
+      return id;
+    });
     return new MultipartUpload(connection, slots, write, UploadId);
   }
 
@@ -200,11 +201,12 @@ export class MultipartUpload {
     const { ETag } = await this.#connection.call(
       `upload part ${number}`,
       async (client, options) =>
-        ofObject(
+        ofBytes(
           await client.send(
             new UploadPartCommand({ ...this.#target, PartNumber: number, Body: bytes, ContentMD5: md5 }),
             options,
           ),
+          md5,
         ),
       { timeout: this.#connection.timeouts.upload, abortSignal: this.#stop.signal },
     );

@@ -7,7 +7,7 @@ import { blobObjectKey } from './list-blobs.ts';
 import { arriving } from '../idle-body.ts';
 import { Attempts, placeName, type S3Connection } from './connection.ts';
 import { ofObject, s3Failure } from './errors.ts';
-import { StoreError, callFailure } from '../store-error.ts';
+import { StoreError, callFailure, isStoreError } from '../store-error.ts';
 
 /** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
 export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Chunks {
@@ -16,14 +16,16 @@ export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange)
 
 async function* chunks(connection: S3Connection, key: string, id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
   if (range.start >= range.end) {
-    await mustExist(connection, key, id);
+    await twiceBeforeVerdict(connection, () => mustExist(connection, key, id));
     return;
   }
   const attempts = new Attempts(connection.timeouts);
   let at = range.start;
   let etag: string | undefined;
   for (;;) {
-    const answer = await ask(connection, key, id, { ...range, start: at }, etag);
+    const rest = { ...range, start: at };
+    const match = etag;
+    const answer = await twiceBeforeVerdict(connection, () => ask(connection, key, id, rest, match));
     etag = answer.ETag;
     try {
       for await (const chunk of arriving(answer.Body as Readable, connection.timeouts.idle)) {
@@ -39,6 +41,20 @@ async function* chunks(connection: S3Connection, key: string, id: BlobId, range:
     }
     // The body ended early, with or without an error.
     if (!(await attempts.another())) throw brokenOff(connection, id, at);
+  }
+}
+
+/**
+ * Runs a call again, over a new connection, where its answer says that the blob is missing or damaged. A verdict takes an object away, and one
+ * wrong answer is more often a fault of the way to that S3 than one of the blob.
+ */
+async function twiceBeforeVerdict<T>(connection: S3Connection, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered')) throw error;
+    connection.renew();
+    return call();
   }
 }
 

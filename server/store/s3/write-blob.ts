@@ -4,7 +4,7 @@ import type { BlobId } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { type BodyPart, inParts, MultipartUpload, type Slots, type ObjectWrite } from './multipart-upload.ts';
 import { type S3Connection } from './connection.ts';
-import { ofObject } from './errors.ts';
+import { ofBytes, ofObject } from './errors.ts';
 import { callFailure } from '../store-error.ts';
 
 /**
@@ -50,7 +50,7 @@ function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyP
   return connection.call(
     'write',
     async (client, options) =>
-      ofObject(
+      ofBytes(
         await client.send(
           new PutObjectCommand({
             ...write,
@@ -61,6 +61,7 @@ function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyP
           }),
           options,
         ),
+        md5,
       ),
     { timeout: connection.timeouts.upload },
   );
@@ -90,7 +91,10 @@ async function isOurs(connection: S3Connection, write: ObjectWrite, once = false
   try {
     const { Metadata } = await connection.call(
       'look for what was written',
-      (client, options) => client.send(new HeadObjectCommand({ Bucket: write.Bucket, Key: write.Key }), options),
+      async (client, options) => {
+        const target = { Bucket: write.Bucket, Key: write.Key };
+        return ofObject(await client.send(new HeadObjectCommand(target), options));
+      },
       { once },
     );
     return Metadata?.['write'] === write.Metadata.write;

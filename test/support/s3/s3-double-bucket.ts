@@ -64,11 +64,11 @@ export class DoubleBucket {
   answer(request: DoubleRequest): DoubleAnswer {
     try {
       this.#check(request);
-      return this.#do(request, request.path.slice('/blobs/'.length));
+      return identified(this.#do(request, request.path.slice('/blobs/'.length)));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const xml = `<Error><Code>${error.code}</Code><Message>${error.message}</Message></Error>`;
-      return { status: error.status, body: request.method === 'HEAD' ? nothing : Buffer.from(xml) };
+      return identified({ status: error.status, body: request.method === 'HEAD' ? nothing : Buffer.from(xml) });
     }
   }
 
@@ -180,7 +180,9 @@ export class DoubleBucket {
     });
     const more = page.length < keys.length;
     const token = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
-    return xml(`<ListBucketResult><IsTruncated>${more}</IsTruncated>${token}${contents.join('')}</ListBucketResult>`);
+    return xml(
+      `<ListBucketResult><Name>blobs</Name><IsTruncated>${more}</IsTruncated>${token}${contents.join('')}</ListBucketResult>`,
+    );
   }
 
   #listUploads(query: URLSearchParams): DoubleAnswer {
@@ -197,7 +199,7 @@ export class DoubleBucket {
     const [id, last] = page.at(-1) ?? [];
     const marker = `<NextKeyMarker>${last?.key}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`;
     return xml(
-      `<ListMultipartUploadsResult><IsTruncated>${more}</IsTruncated>${more ? marker : ''}${uploads.join('')}</ListMultipartUploadsResult>`,
+      `<ListMultipartUploadsResult><Bucket>blobs</Bucket><IsTruncated>${more}</IsTruncated>${more ? marker : ''}${uploads.join('')}</ListMultipartUploadsResult>`,
     );
   }
 
@@ -266,6 +268,11 @@ function etagOf(bytes: Buffer): string {
 
 function multipartEtag(parts: readonly Buffer[]): string {
   return `"${createHash('md5').update(parts.map(etagOf).join('')).digest('hex')}-${parts.length}"`;
+}
+
+/** Each S3 gives its answers an id. */
+function identified(answer: DoubleAnswer): DoubleAnswer {
+  return { ...answer, headers: { 'x-amz-request-id': randomUUID(), ...answer.headers } };
 }
 
 function xml(text: string): DoubleAnswer {

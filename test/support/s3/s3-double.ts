@@ -17,6 +17,10 @@ type S3Fault =
   | { readonly kind: 'cut' | 'stall'; readonly after: number }
   /** A bit of the request's body is another when it comes. */
   | { readonly kind: 'damage' }
+  /** It is not done, and something else than an S3 answers, such as the page of a proxy. */
+  | { readonly kind: 'instead'; readonly answer: DoubleAnswer }
+  /** It is done, and the answer is changed on its way. */
+  | { readonly kind: 'changed'; readonly change: (answer: DoubleAnswer) => DoubleAnswer }
   /** Done before the given promise resolves, answered after it. */
   | { readonly kind: 'wait'; readonly until: Promise<unknown> };
 
@@ -123,6 +127,12 @@ async function respond(
       send(response, bucket.answer({ ...request, body }));
       return;
     }
+    case 'instead':
+      send(response, fault.answer);
+      return;
+    case 'changed':
+      send(response, fault.change(bucket.answer(request)));
+      return;
     case 'wait': {
       const answer = bucket.answer(request);
       await fault.until;
