@@ -11,7 +11,7 @@ import {
   readListParts,
 } from '../../protocol/s3/responses.ts';
 import type { S3Client } from './client.ts';
-import { copySource, headObject, type CopySource, type ObjectHeaders } from './objects.ts';
+import { copySource, headObject, storedEtag, type CopySource, type ObjectHeaders } from './objects.ts';
 import type { RequestBody } from './request-body.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
@@ -48,7 +48,7 @@ export async function uploadPart(
   const { bucket, key, uploadId } = upload;
   const query = { partNumber, uploadId };
   const { headers } = await client.text({ method: 'PUT', bucket, key, query, body, headers: partHeaders });
-  return { partNumber, etag: (headers.etag ?? '').replaceAll('"', '') };
+  return { partNumber, etag: storedEtag(headers.etag) };
 }
 
 /** A part that the server has. */

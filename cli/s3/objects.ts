@@ -1,5 +1,6 @@
 import { isUnproven } from './error-of-status.ts';
 import type { IncomingHttpHeaders } from 'node:http';
+import { ResponseError } from '../../protocol/response-error.ts';
 import { readCopyResult, readDeleteResult } from '../../protocol/s3/responses.ts';
 import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
 import type { S3Client, S3Request } from './client.ts';
@@ -58,7 +59,17 @@ export async function putObject(
   headers: ObjectHeaders,
 ): Promise<string> {
   const answer = await client.text({ method: 'PUT', bucket, key, body, headers });
-  return (answer.headers.etag ?? '').replaceAll('"', '');
+  return storedEtag(answer.headers.etag);
+}
+
+/** Returns the ETag of what was stored. Throws where there is none: a proxy answered, and nothing may be stored. */
+export function storedEtag(etag: string | undefined): string {
+  if (etag !== undefined && etag !== '') return etag.replaceAll('"', '');
+  throw new ResponseError(
+    'NotAnS3Answer',
+    'the answer has no ETag, so that it is not known whether the server stored anything; see if a proxy answers instead of it',
+    { status: 502, fields: {} },
+  );
 }
 
 export async function copyObject(
