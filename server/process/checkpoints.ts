@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { fencedRecords, type Lease } from '../replicas/lease.ts';
 import { repeated } from '../replicas/repeated.ts';
-import { type CheckpointPlace, writeCheckpoint } from '../store/checkpoint.ts';
+import { compareCounts } from '../maintenance/verify/compare-counts.ts';
+import { type CheckpointPlace, markUnpromoted, writeCheckpoint } from '../store/checkpoint.ts';
 import { readUnpromoted, unpromotedState } from '../store/promotion.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
+import type { RecordStore } from '../store/record-store.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { ThreadStores } from './thread-stores.ts';
 
@@ -21,6 +23,20 @@ interface CheckpointLog {
   warn(fields: object, message: string): void;
 }
 
+/** Databases with more records than this are not compared at a start: that would read all keys for some seconds. `verify` compares them. */
+const maxCompared = 1_000_000;
+
+/** Marks a store whose records are not those that were counted. A file of records was compared before it was opened. */
+async function markLostRecords(records: RecordStore): Promise<void> {
+  if (records.counted === undefined) return;
+  const counts = (await records.counts?.()) ?? [];
+  if (counts.reduce((sum, count) => sum + count.records, 0) > maxCompared) return;
+  for await (const _issue of compareCounts(records)) {
+    await markUnpromoted(records, 'lost-records', Date.now, randomBytes);
+    return;
+  }
+}
+
 /**
  * Writes checkpoints while this server holds the lease, until it is stopped. A store that must be promoted gets none: the task says why, in
  * the list of tasks, on the health page and in `admin info`.
@@ -33,6 +49,7 @@ export function runCheckpoints(
   marker: CheckpointPlace,
 ): { stop(): Promise<void> } {
   let isStopping = false;
+  let isCompared = false;
   const round = async () => {
     const hold = lease.hold();
     if (hold === undefined || isStopping) return;
@@ -40,6 +57,8 @@ export function runCheckpoints(
       'checkpoint',
       intervalMs,
       async () => {
+        if (!isCompared) await markLostRecords(stores.records);
+        isCompared = true;
         const unpromoted = await readUnpromoted(stores.records);
         if (unpromoted !== undefined) throw new UnpromotedError(unpromotedState(unpromoted));
         // Beneath a folder that is not mounted, a checkpoint would be that of nothing.

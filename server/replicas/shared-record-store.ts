@@ -203,6 +203,20 @@ export class SharedRecordStore implements RecordStore {
     );
   }
 
+  // These read all keys, which may take longer than any other call. The engine has a session of its own for them.
+
+  async counts(): ReturnType<NonNullable<RecordStore['counts']>> {
+    return this.#reached().counts?.();
+  }
+
+  async counted(): ReturnType<NonNullable<RecordStore['counted']>> {
+    return this.#reached().counted?.();
+  }
+
+  async recount(): Promise<void> {
+    await this.#reached().recount?.();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

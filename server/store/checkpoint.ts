@@ -81,11 +81,20 @@ export async function markMisfit(
   const known = await readUnpromoted(stores.records);
   if (known !== undefined) return known;
   const reason = await misfitOf(stores);
-  if (reason === undefined) return undefined;
+  return reason === undefined ? undefined : markUnpromoted(stores.records, reason, clock, random);
+}
+
+/** Marks the store as unpromoted, unless it is that already. Returns why it must be promoted. */
+export async function markUnpromoted(
+  records: RecordStore,
+  reason: Unpromoted['reason'],
+  clock: () => number,
+  random: (size: number) => Buffer,
+): Promise<Unpromoted | undefined> {
   const expect = [{ kind: 'absent' as const, key: unpromotedKey }];
   const put = [putUnpromoted({ since: new Date(clock()).toISOString(), reason })];
-  await commitOnce(stores.records, { expect, put }, random);
-  return readUnpromoted(stores.records);
+  await commitOnce(records, { expect, put }, random);
+  return readUnpromoted(records);
 }
 
 /** Writes the next checkpoint, unless the store is unpromoted. Only the lease holder calls this. */
@@ -102,6 +111,7 @@ export async function promote({ records, marker }: Stores, random: (size: number
   const entry = await records.get(checkpointKey);
   const last = entry && decoded(entry);
   const number = Math.max(last?.number ?? 0, beside?.number ?? 0) + 1;
+  if ((await readUnpromoted(records))?.reason === 'lost-records') await records.recount?.();
   await advance({ records, marker }, { entry, number, previous: beside?.id ?? last?.id, promotes: true }, random);
 }
 

@@ -131,6 +131,8 @@ export function heedReadOnly(records: RecordStore, clock: () => number = Date.no
     ...(records.space && { space: records.space.bind(records) }),
     ...(records.backup && { backup: records.backup.bind(records) }),
     ...(records.counts && { counts: records.counts.bind(records) }),
+    ...(records.counted && { counted: records.counted.bind(records) }),
+    ...(records.recount && { recount: records.recount.bind(records) }),
     ...(records.check && { check: records.check.bind(records) }),
     close: () => records.close(),
     commit(batch) {

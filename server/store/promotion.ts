@@ -9,7 +9,7 @@ import { StoreError } from './store-error.ts';
  */
 export const unpromotedKey = key('system', 'unpromoted');
 
-const reasons = ['restored', 'older-records', 'older-bodies', 'other-bodies'] as const;
+const reasons = ['restored', 'older-records', 'older-bodies', 'other-bodies', 'lost-records'] as const;
 
 const schema = z.object({
   /** When the store was found so, in ISO 8601. */
@@ -53,6 +53,8 @@ export function unpromotedText({ reason, taken }: Unpromoted): string {
       return 'the bodies are of an earlier moment than the records';
     case 'other-bodies':
       return 'the records and the bodies are of two stores that went on from the same one';
+    case 'lost-records':
+      return 'records are missing, or of an earlier moment than the counts of what was committed ("coffer-store verify" names them)';
     default:
       return reason satisfies never;
   }

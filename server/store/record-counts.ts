@@ -28,6 +28,11 @@ function groupLength(key: Buffer): number {
   return second < 2 ? key.length : second;
 }
 
+/** Returns the prefix that names the group of a key. */
+export function groupOf(key: Buffer): Buffer {
+  return key.subarray(0, groupLength(key));
+}
+
 /** Adds up records by their groups. */
 export class RecordTally {
   readonly #groups = new Map<string, { records: number; bytes: number; one: number; other: number }>();

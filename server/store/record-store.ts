@@ -63,9 +63,18 @@ export interface RecordStore {
 
   /**
    * Returns the counts of the records by group, which each commit changes with its records. Undefined where a server without counts wrote some
-   * of them. Engines whose writers share no file do not have this: all writers would wait for each other.
+   * of them.
    */
   counts?(): Promise<readonly RecordCount[] | undefined>;
+
+  /**
+   * Returns the counts with those of the records that are there at the same moment, by the engine's own sums. It reads all keys. An engine without
+   * it is counted from outside, by `RecordTally`.
+   */
+  counted?(): Promise<{ readonly counts: readonly RecordCount[]; readonly found: readonly RecordCount[] } | undefined>;
+
+  /** Counts all records again: an administrator goes on with what is there. An engine that refuses to start on lost records does not have this. */
+  recount?(): Promise<void>;
 
   close(): Promise<void>;
 }

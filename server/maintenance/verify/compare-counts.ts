@@ -13,6 +13,12 @@ type Counts = ReadonlyMap<string, RecordCount>;
  * moment. Returns false where there are no counts, or where a group changes all the time, so that it cannot be told.
  */
 export async function* compareCounts(records: RecordStore, signal?: AbortSignal): AsyncGenerator<Issue, boolean> {
+  if (records.counted !== undefined) {
+    const counted = await records.counted();
+    if (counted === undefined) return false;
+    yield* differences(byName(counted.counts), byName(counted.found));
+    return true;
+  }
   const before = await countsOf(records);
   if (before === undefined) return false;
   const found = await tallied(records, { start: Buffer.of(0), end: endOf(Buffer.alloc(0)) }, signal);
@@ -26,6 +32,17 @@ export async function* compareCounts(records: RecordStore, signal?: AbortSignal)
     else if (issue !== undefined) yield issue;
   }
   return told;
+}
+
+function* differences(counts: Counts, found: Counts): Generator<Issue> {
+  for (const name of new Set([...counts.keys(), ...found.keys()])) {
+    const [stored, got] = [counts.get(name), found.get(name)];
+    if (!isSame(stored, got)) yield lostRecords(Buffer.from(name, 'latin1'), stored, got);
+  }
+}
+
+function lostRecords(group: Buffer, stored: RecordCount | undefined, found: RecordCount | undefined): Issue {
+  return { kind: 'lost-records', record: shownKey(group), message: messageOf(group, stored, found) };
 }
 
 async function countsOf(records: RecordStore): Promise<Counts | undefined> {
@@ -49,9 +66,7 @@ async function issueOf(
     const found = (await tallied(records, { start, end: endOf(start) }, signal)).get(name);
     const after = (await countsOf(records))?.get(name);
     if (!isSame(before, after)) continue;
-    return isSame(after, found)
-      ? undefined
-      : { kind: 'lost-records', record: shownKey(start), message: messageOf(start, after, found) };
+    return isSame(after, found) ? undefined : lostRecords(start, after, found);
   }
   return 'changing';
 }

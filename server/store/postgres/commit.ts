@@ -1,7 +1,9 @@
 import type { Batch, Key } from '../record-store.ts';
 import { encodeCounter } from '../commits.ts';
+import { groupOf } from '../record-counts.ts';
 import { bigint, bigintArray, byteaArray, rawBigintArray, readBigint } from './binary-arrays.ts';
 import type { Row, Statement } from './connection.ts';
+import { keyHash, PRIME } from './counts.ts';
 
 /**
  * A commit is one statement: one round trip and one transaction, so that nothing stays open if a server or its client dies. It changes
@@ -29,6 +31,8 @@ interface Shape {
   readonly additions: boolean;
   /** Some of the additions have a maximum. */
   readonly maxima: boolean;
+  /** Notes how the counts change (`counts.ts`). */
+  readonly counts: boolean;
   /** Locks the rows before it reads them, after optimistic attempts failed. Of many writers of one key, each then gets its turn. */
   readonly queueing: boolean;
 }
@@ -38,28 +42,31 @@ interface Shape {
  * previous revision is -1 if it does not matter. An addition with a maximum has it there, as -2 less the maximum, because only the
  * columns of the table reach the update.
  */
-function commitText({ guards, deletions, additions, maxima, queueing }: Shape): string {
-  const limit = maxima ? limitText(guards ? 10 : 8) : noLimit;
+function commitText({ guards, deletions, additions, maxima, counts, queueing }: Shape): string {
+  const next = parametersFrom(8);
+  const guarding = guards ? { keys: next(), expected: next() } : undefined;
+  const limit = maxima ? limitText(next()) : noLimit;
+  const count = counts ? countText({ hashes: next(), groups: next() }) : noCount;
   return `
 with change as (
-  select key, value, number, expected, added, ${limit.column}ord
-  from unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[]${limit.parameter})
-    with ordinality as c(key, value, number, added, expected, ${limit.column}ord)
+  select key, value, number, expected, added, ${limit.column}${count.columns}ord
+  from unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[]${limit.parameter}${count.parameters})
+    with ordinality as c(key, value, number, added, expected, ${limit.column}${count.columns}ord)
 ), seen as (
-  select key, value is null as dead, number, revision from coffer_records where key = any($3::bytea[])
+  select key, value is null as dead, number, revision${count.size} from coffer_records where key = any($3::bytea[])
   ${queueing ? 'order by key for update' : ''}
 ), based as (
-  select change.key, change.value, change.number, change.expected, change.added, ${limit.column}change.ord,
-    seen.number as old, seen.dead, coalesce(seen.revision, 0) as previous,
+  select change.key, change.value, change.number, change.expected, change.added, ${limit.column}${count.columns}change.ord,
+    seen.number as old${count.seen}, seen.dead, coalesce(seen.revision, 0) as previous,
     case when seen.dead then 0 else coalesce(seen.revision, 0) end as current
   from change left join seen on seen.key = change.key
 ), ${
-    guards
+    guarding
       ? `guard as (
-  select key, expected from unnest($8::bytea[], $9::bigint[]) as g(key, expected)
+  select key, expected from unnest(${guarding.keys}::bytea[], ${guarding.expected}::bigint[]) as g(key, expected)
 ), held as (
   select key, case when value is null then 0 else revision end as revision
-  from coffer_records where key = any($8::bytea[]) order by key for share
+  from coffer_records where key = any(${guarding.keys}::bytea[]) order by key for share
 ), `
       : ''
   }problem as materialized (
@@ -102,9 +109,9 @@ with change as (
           : ''
       }
       else excluded.revision % (r.revision - r.revision) end,
-    previous = r.revision
-  ${additions ? 'returning r.revision' : ''}
-), ${
+    previous = ${count.replaced}
+  ${count.returning ?? (additions ? 'returning r.revision' : '')}
+), ${count.changes}${
     deletions
       ? `buried as (
   insert into coffer_deletions (revision, key)
@@ -112,12 +119,65 @@ with change as (
 ), `
       : ''
   }noted as (
-  insert into coffer_commits (id, made, committed) select $2::bytea, revision, true from stamp returning made
+  insert into coffer_commits (id, made, committed${count.into}) select $2::bytea, revision, true${count.noted} from stamp${count.from} returning made
 )
 select 0 as what, null::bytea as key, ${additions ? 'coalesce((select min(revision) from written), made)' : 'made'} as revision
 from noted
 union all
 select what, key, null::bigint from problem`;
+}
+
+/** Returns the names of the parameters of a statement, one after the other. */
+function parametersFrom(first: number): () => string {
+  let next = first;
+  return () => `$${next++}`;
+}
+
+/** The clauses of the statement that note how the counts change. */
+type CountText = Readonly<
+  Record<'columns' | 'parameters' | 'size' | 'seen' | 'replaced' | 'changes' | 'into' | 'noted' | 'from', string>
+> & { readonly returning?: string };
+
+const noCount: CountText = {
+  columns: '',
+  parameters: '',
+  size: '',
+  seen: '',
+  replaced: 'r.revision',
+  changes: '',
+  into: '',
+  noted: '',
+  from: '',
+};
+
+/**
+ * The row that a change replaced is known for certain only where it is locked: `previous` keeps its revision, below zero for that of a
+ * deleted key. A row that was seen deleted may be gone when the new one is inserted, which keeps what was seen. Counters have 8 bytes,
+ * whatever another writer has added meanwhile.
+ */
+function countText({ hashes, groups }: Readonly<Record<'hashes' | 'groups', string>>): CountText {
+  const replacedOne = 'written.previous > 0 and not (based.dead and based.previous = written.previous)';
+  const part = (revision: string) => `based.hash * (${revision} % ${PRIME}) % ${PRIME}`;
+  return {
+    columns: 'hash, name, ',
+    parameters: `, ${hashes}::bigint[], ${groups}::bytea[]`,
+    size: ', octet_length(value) as size',
+    seen: ', seen.size',
+    replaced: 'case when r.value is null then -r.revision else r.revision end',
+    returning: 'returning r.key, r.revision, r.previous, octet_length(r.value) as size',
+    changes: `counted as (
+  select array_agg(based.name) as groups,
+    array_agg((case when written.size is null then 0 else 1 end - case when ${replacedOne} then 1 else 0 end)::bigint) as records,
+    array_agg((coalesce(written.size, 0)
+      - case when not (${replacedOne}) then 0 when based.added = 1 then 8 else based.size end)::bigint) as bytes,
+    array_agg(case when written.size is null then 0 else ${part('written.revision')} end
+      - case when ${replacedOne} then ${part('written.previous')} else 0 end) as sums
+  from written join based on based.key = written.key
+), `,
+    into: ', groups, records, bytes, sums',
+    noted: `, coalesce(counted.groups, '{}'), counted.records, counted.bytes, counted.sums`,
+    from: ' cross join counted',
+  };
 }
 
 /** The clauses of the statement for additions with a maximum. */
@@ -134,10 +194,10 @@ const noLimit: LimitText = {
   andFits: '',
 };
 
-function limitText(parameter: number): LimitText {
+function limitText(parameter: string): LimitText {
   return {
     column: 'ceiling, ',
-    parameter: `, $${parameter}::bigint[]`,
+    parameter: `, ${parameter}::bigint[]`,
     orTooLarge: 'or (added = 1 and coalesce(case when dead then 0 else old end, 0) + number > ceiling)',
     isAddition: 'excluded.previous < 0',
     previous: 'coalesce(-2 - ceiling, -1)',
@@ -153,7 +213,9 @@ function counter(sum: string): string {
 const statements = new Map<string, Statement>();
 
 function statementOf(shape: Shape): Statement {
-  const parts = (['guards', 'deletions', 'additions', 'maxima', 'queueing'] as const).filter((part) => shape[part]);
+  const parts = (['guards', 'deletions', 'additions', 'maxima', 'counts', 'queueing'] as const).filter(
+    (part) => shape[part],
+  );
   const name = ['coffer_commit', ...parts].join('_');
   const known = statements.get(name);
   if (known !== undefined) return known;
@@ -165,10 +227,12 @@ function statementOf(shape: Shape): Statement {
 /** A batch as parameters of the statement. The constructor copies the bytes, so the caller may change its buffers afterwards. */
 export class CommitRequest {
   readonly #batch: Batch;
-  readonly #shape: Omit<Shape, 'queueing'>;
+  readonly #shape: Omit<Shape, 'counts' | 'queueing'>;
   readonly #changes: readonly Buffer[];
   readonly #guards: readonly Buffer[];
   readonly #maxima: readonly Buffer[];
+  readonly #keys: readonly Key[];
+  #counts: readonly Buffer[] | undefined;
 
   constructor(batch: Batch) {
     this.#batch = {
@@ -195,21 +259,27 @@ export class CommitRequest {
     this.#guards = this.#shape.guards
       ? [byteaArray(guards.map(({ key }) => key)), bigintArray(guards.map(({ expected }) => expected))]
       : [];
+    this.#keys = ordered.map(({ key }) => Buffer.from(key));
     this.#maxima = this.#shape.maxima ? [bigintArray(ordered.map(({ max }) => max ?? null))] : [];
   }
 
-  statement(queueing: boolean): Statement {
-    return statementOf({ ...this.#shape, queueing });
+  statement(options: Pick<Shape, 'counts' | 'queueing'>): Statement {
+    return statementOf({ ...this.#shape, ...options });
   }
 
   /** Every new revision is above `floor`. */
-  parameters(floor: number): readonly Buffer[] {
-    return [bigint(floor), ...this.#changes, ...this.#guards, ...this.#maxima];
+  parameters(floor: number, { counts }: Pick<Shape, 'counts'>): readonly Buffer[] {
+    const noted = counts ? (this.#counts ??= countParameters(this.#keys)) : [];
+    return [bigint(floor), ...this.#changes, ...this.#guards, ...this.#maxima, ...noted];
   }
 
   answer(rows: readonly Row[]): CommitAnswer {
     return answerOf(this.#batch, rows);
   }
+}
+
+function countParameters(keys: readonly Key[]): readonly Buffer[] {
+  return [bigintArray(keys.map(keyHash)), byteaArray(keys.map(groupOf))];
 }
 
 interface Change {

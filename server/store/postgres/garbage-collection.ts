@@ -35,20 +35,46 @@ const forgetDeleted: Statement = {
   select count(*) from old`,
 };
 
-/** Walks through the ids in pages. Ids are random, so every page has as many old ones, and no index by age is needed. */
+/**
+ * Walks through the ids in pages. Ids are random, so every page has as many old ones, and no index by age is needed. What an old commit has
+ * noted about the counts is added to them. A commit of a server without counts makes them unknown.
+ */
 const forgetCommits: Statement = {
   name: 'coffer_forget_commits',
   text: `with page as (
     select id, made from coffer_commits where id > $1::bytea order by id limit $2::bigint
   ), gone as (
     delete from coffer_commits where id in (select id from page where made < ${CLOCK} - $3::bigint)
+    returning committed, groups, records, bytes, sums
+  ), noted as (
+    select name, sum(g.records)::bigint as records, sum(g.bytes)::bigint as bytes, sum(g.sum)::bigint as sum
+    from gone, unnest(gone.groups, gone.records, gone.bytes, gone.sums) as g(name, records, bytes, sum) group by name
+  ), kept as (
+    insert into coffer_counts as c (name, records, bytes, sum) select name, records, bytes, sum from noted order by name
+    on conflict (name) do update set records = c.records + excluded.records, bytes = c.bytes + excluded.bytes,
+      sum = c.sum + excluded.sum
+  ), unknown as (
+    update coffer_meta set value = '' where name = 'counts' and exists (select 1 from gone where committed and groups is null)
   )
   select (select id from page order by id desc limit 1), (select count(*) from page),
     (select count(*) from page where made < ${CLOCK} - $3::bigint)`,
 };
 
+/** The groups of buckets that are gone. */
+const forgetGroups: Statement = {
+  name: 'coffer_forget_groups',
+  text: 'delete from coffer_counts where records = 0 and bytes = 0 and sum = 0',
+};
+
+const countedStatement: Statement = {
+  name: 'coffer_counted',
+  text: `select 1::bigint from coffer_meta where name = 'counts' and value = 'all'`,
+};
+
 interface GarbageCollectionOptions {
   readonly run: <T>(use: (connection: PooledConnection) => Promise<T>) => Promise<T>;
+  /** Counts all records, unless that was done. Resolves with false while another server does it. */
+  readonly count: () => Promise<boolean>;
   readonly log: Logger;
   readonly random: () => number;
   readonly keepCommits?: number;
@@ -91,7 +117,7 @@ export class GarbageCollection {
 
   /** Runs one round. */
   async collect(): Promise<void> {
-    const { run, keepDeleted = KEEP_DELETED, keepCommits = KEEP_COMMITS } = this.#options;
+    const { run, count, keepDeleted = KEEP_DELETED, keepCommits = KEEP_COMMITS } = this.#options;
     for (let statements = 0; statements < MAX_STATEMENTS; statements += 1) {
       const [row] = await run((connection) => connection.run(forgetDeleted, [bigint(keepDeleted), bigint(BATCH)]));
       if (countOf(row?.[0]) < BATCH) break;
@@ -104,6 +130,10 @@ export class GarbageCollection {
       this.#after = last && countOf(seen) === PAGE ? last : Buffer.alloc(0);
       if (countOf(old) * 10 < PAGE) break;
     }
+    await run((connection) => connection.run(forgetGroups));
+    // Servers without counts may have written to the tables.
+    const isCounted = await run(async (connection) => (await connection.run(countedStatement)).length > 0);
+    if (!isCounted) await count();
   }
 }
 

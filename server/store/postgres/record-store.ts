@@ -4,6 +4,7 @@ import { ProgramError } from '../../../platform/program-error.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
+import type { RecordCount } from '../record-counts.ts';
 import {
   type Batch,
   type CommitId,
@@ -21,6 +22,7 @@ import { describeAddress, parsePostgresAddress, type PostgresAddress } from './a
 import type { PostgresConnection, Row, Statement, Timeouts } from './connection.ts';
 import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
+import { type CountedRecords, countRecords, forgetCounts, readCounted, readCounts } from './read-counts.ts';
 import { checkTables, prepareTables } from './schema.ts';
 import { openSession, type Session } from './session.ts';
 import { leaveConnections, refuseSharedBackend } from './shared-connections.ts';
@@ -71,16 +73,18 @@ class PostgresRecordStore implements RecordStore {
   readonly #where: string;
   readonly #pool: ConnectionPool;
   readonly #garbageCollection: GarbageCollection;
-  readonly #open: (prepare?: (session: Session) => Promise<void>) => Promise<Session>;
+  readonly #open: (prepare?: (session: Session) => Promise<void>, timeouts?: Partial<Timeouts>) => Promise<Session>;
   /** The sessions of the pool. */
   #sessions: readonly Session[] = [];
   /** Every new revision is above this, whatever the clock of the database says. */
   #floor = 0;
+  /** True if each commit notes how it changes the counts. It was not tried on CockroachDB. */
+  #counts = false;
 
   constructor(address: PostgresAddress, options: PostgresOptions, timeouts: Timeouts) {
     const { log, password, connections = 8 } = options;
     this.#where = describeAddress(address);
-    this.#open = (prepare) => openSession(address, password, timeouts, log, prepare);
+    this.#open = (prepare, more) => openSession(address, password, { ...timeouts, ...more }, log, prepare);
     this.#pool = new ConnectionPool({
       connections,
       where: this.#where,
@@ -93,6 +97,7 @@ class PostgresRecordStore implements RecordStore {
     });
     this.#garbageCollection = new GarbageCollection({
       run: (use) => this.#pool.exclusively(use),
+      count: () => (this.#counts ? this.#inSession(countRecords) : Promise.resolve(true)),
       log,
       random: Math.random,
     });
@@ -103,6 +108,7 @@ class PostgresRecordStore implements RecordStore {
       throw unavailable(error, this.#where);
     });
     const { connection, dialect } = session;
+    this.#counts = dialect !== 'cockroachdb';
     try {
       if (session.behindPooler) await this.#checkPooler(session);
       await (readOnly ? checkTables(connection, this.#where) : prepareTables(connection, dialect, this.#where));
@@ -148,10 +154,10 @@ class PostgresRecordStore implements RecordStore {
       { attempts: COMMIT_ATTEMPTS, milliseconds: COMMIT_TIMEOUT, random: Math.random },
       (attempt): Promise<Attempt<Outcome>> =>
         this.#pool.exclusively(async (connection) => {
-          const statement = request.statement(attempt > OPTIMISTIC_ATTEMPTS);
+          const options = { counts: this.#counts, queueing: attempt > OPTIMISTIC_ATTEMPTS };
           let rows;
           try {
-            rows = await connection.change(statement, request.parameters(this.#floor));
+            rows = await connection.change(request.statement(options), request.parameters(this.#floor, options));
           } catch (error) {
             return this.#failedCommit(connection, error);
           }
@@ -165,6 +171,38 @@ class PostgresRecordStore implements RecordStore {
       this.#pool.exclusively((connection) => connection.change(outcomeStatement, [Buffer.from(id, 'hex')])),
     );
     return rows[0]?.[0]?.[0] === 1 ? 'committed' : 'not-committed';
+  }
+
+  counts(): Promise<readonly RecordCount[] | undefined> {
+    return this.#inSession(readCounts);
+  }
+
+  counted(): Promise<CountedRecords | undefined> {
+    return this.#inSession(readCounted);
+  }
+
+  async recount(): Promise<void> {
+    if (!this.#counts) return;
+    await this.#inSession(async (connection) => {
+      await forgetCounts(connection);
+      await countRecords(connection);
+    });
+  }
+
+  /** Reads many rows in a session of its own, whose statements may take their time. */
+  async #inSession<T>(read: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+    const { connection } = await this.#open(undefined, { statement: 0, answer: Infinity }).catch((error: unknown) => {
+      throw unavailable(error, this.#where);
+    });
+    try {
+      return await read(connection);
+    } catch (error) {
+      throw error instanceof DatabaseError || isStoreError(error, 'connection-lost')
+        ? unavailable(error, this.#where)
+        : error;
+    } finally {
+      connection.close();
+    }
   }
 
   async close(): Promise<void> {
@@ -252,7 +290,7 @@ class PostgresRecordStore implements RecordStore {
 /** The tables of Coffer that are not in the write-ahead log; null where all are. */
 const UNLOGGED_TABLES = `(select string_agg(relname, ', ' order by relname) from pg_class
   where relpersistence = 'u' and oid in ('coffer_records'::regclass, 'coffer_deletions'::regclass, 'coffer_commits'::regclass,
-    'coffer_meta'::regclass))`;
+    'coffer_meta'::regclass, to_regclass('coffer_counts')))`;
 
 function isLocal(address: PostgresAddress): boolean {
   return ['localhost', '127.0.0.1', '::1'].includes(address.host) || address.host.startsWith('/');

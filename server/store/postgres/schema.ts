@@ -5,13 +5,14 @@ import type { PostgresConnection } from './connection.ts';
 import type { Dialect } from './session.ts';
 
 /** The format of the tables that this server writes. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** The statements of each migration, by the format that it starts from. 0 is a database without tables. */
 const migrations: ReadonlyMap<number, (dialect: Dialect) => readonly string[]> = new Map([
   [0, createTables],
   // Only the records change: format 2 keeps out servers that cannot read object records of format 3.
   [1, () => []],
+  [2, addCounts],
 ]);
 
 function createTables(dialect: Dialect): readonly string[] {
@@ -25,6 +26,23 @@ function createTables(dialect: Dialect): readonly string[] {
     // The commits of the last hour. `committed` is false for a commit that was ruled out.
     'create table coffer_commits (id bytea not null primary key, made bigint not null, committed boolean not null)',
     ...(dialect === 'postgresql' ? vacuumSettings : []),
+  ];
+}
+
+/**
+ * Adds the counts of the records (`counts.ts`). The row `counts` of `coffer_meta` has the value `all` while they are those of all records:
+ * of a new database at once, and of another after they were counted.
+ */
+function addCounts(_dialect: Dialect): readonly string[] {
+  return [
+    // How a commit changed the counts: an item of each array is about one key, and names its group. Null where a server without counts committed.
+    `alter table coffer_commits add column if not exists groups bytea[], add column if not exists records bigint[],
+      add column if not exists bytes bigint[], add column if not exists sums bigint[]`,
+    `create table if not exists coffer_counts (name bytea not null primary key, records bigint not null, bytes bigint not null,
+      sum bigint not null)`,
+    `insert into coffer_meta (name, value)
+      select 'counts', case when exists (select 1 from coffer_records) then '' else 'all' end
+      on conflict (name) do nothing`,
   ];
 }
 
