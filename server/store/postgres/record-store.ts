@@ -45,6 +45,8 @@ const COMMIT_ATTEMPTS = 12;
 const COMMIT_TIMEOUT = 10_000;
 /** After this many optimistic attempts a commit locks its rows first. */
 const OPTIMISTIC_ATTEMPTS = 2;
+/** Milliseconds for an answer about all rows. */
+const A_DAY = 86_400_000;
 /** Attempts of a read whose connection broke. */
 const READ_ATTEMPTS = 4;
 
@@ -191,7 +193,7 @@ class PostgresRecordStore implements RecordStore {
 
   /** Reads many rows in a session of its own, whose statements may take their time. */
   async #inSession<T>(read: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    const { connection } = await this.#open(undefined, { statement: 0, answer: Infinity }).catch((error: unknown) => {
+    const { connection } = await this.#open(undefined, { statement: 0, answer: A_DAY }).catch((error: unknown) => {
       throw unavailable(error, this.#where);
     });
     try {
