@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compareCounts } from '../../server/maintenance/verify/compare-counts.ts';
-import type { Issue } from '../../server/maintenance/verify/issue.ts';
 import { runCheckpoints } from '../../server/process/checkpoints.ts';
 import { soleLease } from '../../server/replicas/lease.ts';
 import { type Checkpoint, promote } from '../../server/store/checkpoint.ts';
@@ -40,9 +39,10 @@ async function compared(records: RecordStore): Promise<{ readonly told: boolean;
   for (;;) {
     const { done, value } = await comparing.next();
     if (done === true) return { told: value, issues };
-    issues.push((value as Issue & { readonly message: string }).message);
+    issues.push(value.message);
   }
 }
+const put = (name: string) => ({ key: key('o', 'bucket', name), value: Buffer.from(name) });
 const whole = { told: true, issues: [] };
 
 interface Kept {
@@ -125,7 +125,6 @@ describe('the counts of records in a database', () => {
 
   it('tell a row that is gone, of yesterday, or back again', async () => {
     const records = await open();
-    const put = (name: string) => ({ key: key('o', 'bucket', name), value: Buffer.from(name) });
     await records.commit({ id: commitId(), put: ['a', 'b', 'c'].map(put) });
     await sql('create table yesterday as select * from coffer_records');
     await records.commit({ id: commitId(), put: ['a', 'd'].map(put), delete: [key('o', 'bucket', 'c')] });
@@ -152,7 +151,6 @@ describe('the counts of records in a database', () => {
 
   it('mark the store of a server that starts on fewer records, until an administrator goes on with them', async () => {
     const records = await open();
-    const put = (name: string) => ({ key: key('o', 'bucket', name), value: Buffer.from(name) });
     await records.commit({ id: commitId(), put: ['a', 'b'].map(put) });
     await sql(`delete from coffer_records where key = (select key from coffer_records order by key desc limit 1)`);
     const lines: string[] = [];

@@ -157,7 +157,6 @@ const noCount: CountText = {
  */
 function countText({ hashes, groups }: Readonly<Record<'hashes' | 'groups', string>>): CountText {
   const replacedOne = 'written.previous > 0 and not (based.dead and based.previous = written.previous)';
-  const part = (revision: string) => `based.hash * (${revision} % ${PRIME}) % ${PRIME}`;
   return {
     columns: 'hash, name, ',
     parameters: `, ${hashes}::bigint[], ${groups}::bytea[]`,
@@ -170,14 +169,19 @@ function countText({ hashes, groups }: Readonly<Record<'hashes' | 'groups', stri
     array_agg((case when written.size is null then 0 else 1 end - case when ${replacedOne} then 1 else 0 end)::bigint) as records,
     array_agg((coalesce(written.size, 0)
       - case when not (${replacedOne}) then 0 when based.added = 1 then 8 else based.size end)::bigint) as bytes,
-    array_agg(case when written.size is null then 0 else ${part('written.revision')} end
-      - case when ${replacedOne} then ${part('written.previous')} else 0 end) as sums
+    array_agg(case when written.size is null then 0 else ${sumPart('written.revision')} end
+      - case when ${replacedOne} then ${sumPart('written.previous')} else 0 end) as sums
   from written join based on based.key = written.key
 ), `,
     into: ', groups, records, bytes, sums',
     noted: `, coalesce(counted.groups, '{}'), counted.records, counted.bytes, counted.sums`,
     from: ' cross join counted',
   };
+}
+
+/** The part of a record in the sum of its group. */
+function sumPart(revision: string): string {
+  return `based.hash * (${revision} % ${PRIME}) % ${PRIME}`;
 }
 
 /** The clauses of the statement for additions with a maximum. */
