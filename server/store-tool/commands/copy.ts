@@ -34,7 +34,7 @@ export async function copyCommand(source: string, target: string, options: CopyA
   try {
     const to = await openNamedStores(target, io.env, {}, { mayBeNew: true });
     try {
-      return await copy(from, to, options, io, report);
+      return await copyOpened(from, to, options, io, report);
     } finally {
       report.wipe();
       await to.close();
@@ -44,7 +44,14 @@ export async function copyCommand(source: string, target: string, options: CopyA
   }
 }
 
-async function copy(from: OpenedStores, to: OpenedStores, options: CopyArguments, io: Io, report: Report) {
+/** Copies one store to another, and verifies the copy. Returns and throws as `copyCommand` does. */
+export async function copyOpened(
+  from: OpenedStores,
+  to: OpenedStores,
+  options: CopyArguments,
+  io: Pick<Io, 'signal'>,
+  report: Report,
+): Promise<number> {
   const deploymentId = await from.deploymentId();
   if (deploymentId === undefined) {
     throw new ProgramError(
