@@ -52,6 +52,11 @@ describe('probeClient', () => {
     expect(await probe('coffer', 'coffer-secret')).toMatchObject({ kind: 'unclear' });
   });
 
+  it.each([401, 408, 429, 503])('takes the answer %i of a proxy for no refusal of the client', async (status) => {
+    provider.fail('token', { kind: 'status', status, body: '<html>no</html>' });
+    await expect(probe('coffer', 'coffer-secret')).rejects.toMatchObject({ code: 'UnexpectedStatus' });
+  });
+
   it('tells a provider that fails from one that refuses', async () => {
     provider.fail('token', { kind: 'status', status: 500 });
     await expect(probe('coffer', 'coffer-secret')).rejects.toMatchObject({ code: 'UnexpectedStatus' });

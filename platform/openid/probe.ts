@@ -52,7 +52,7 @@ export async function probeClient(
 function judge(endpoint: string, clientId: string, status: number, body: string): ProbeResult {
   const { error, description } = oauthError(body);
   const said = [error, description].filter((part) => part !== undefined).join(': ') || 'no OAuth error';
-  if (error === 'invalid_client' || status === 401) {
+  if (error === 'invalid_client' || (status === 401 && error !== undefined)) {
     throw new OpenIdError(
       'ClientRefused',
       `the provider refuses the client "${clientId}" (${status} ${said}); check client_id and client_secret.`,
@@ -72,7 +72,7 @@ function judge(endpoint: string, clientId: string, status: number, body: string)
       `the provider says that the realm of ${endpoint} does not exist; check the realm in config_url.`,
     );
   }
-  if (status === 404 || status >= 500) {
+  if (status === 401 || status === 404 || status === 408 || status === 429 || status >= 500) {
     throw new OpenIdError(
       status === 404 ? 'NotFound' : 'UnexpectedStatus',
       `the token endpoint ${endpoint} answered ${status} (${said}); see the log of the provider.`,
