@@ -71,7 +71,7 @@ const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeResizing, Upgrad
 const credentials = z.string().max(128).describe('Fingerprint of the credentials that were set last.');
 
 export const tenantStatus = z.strictObject({
-  ...common(`${withWorkload}, IdentityReady, KMSReady, TiersReady`),
+  ...common(`${withWorkload}, IdentityReady, KMSReady, TiersReady, StorePromoted`),
   ...program,
   keyService: z
     .strictObject({

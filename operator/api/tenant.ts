@@ -173,6 +173,8 @@ export const tenantSpec = z.strictObject({
 export type TenantSpec = z.output<typeof tenantSpec>;
 
 /** A change of this annotation restarts the program of a Tenant or KMSConfig. */
+/** On a Tenant: a store that was restored before this time, in ISO 8601, goes on in place of the original. */
+export const promoteAnnotation = 'coffer.dev/promotedAt';
 export const restartAnnotation = 'coffer.dev/restartedAt';
 
 /** A change of this annotation makes new keys for the certificates of a Tenant or KMSConfig. */

@@ -2,7 +2,7 @@ import { ProgramError } from '../../platform/program-error.ts';
 import { identityProviderKind, kmsConfigKind, tenantKind } from '../api/kinds.ts';
 import type { ResourceType, KubeObject } from '../kube-client/kube-api.ts';
 import { resourceTypes } from '../kube-client/resource-types.ts';
-import { restartAnnotation, rotateAnnotation } from '../api/tenant.ts';
+import { promoteAnnotation, restartAnnotation, rotateAnnotation } from '../api/tenant.ts';
 import type { Json } from '../runtime/contract/workload.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -58,6 +58,14 @@ export function rotate(now: Date): Change {
   return {
     patch: annotated(rotateAnnotation, now),
     done: 'gets new keys for its certificates; nothing restarts, and the old ones are trusted for a while',
+    inSpec: false,
+  };
+}
+
+export function promote(now: Date): Change {
+  return {
+    patch: annotated(promoteAnnotation, now),
+    done: 'goes on in place of the original, where its store was restored before now: within a minute, it acts for the deployment',
     inSpec: false,
   };
 }

@@ -172,6 +172,7 @@ describe('status', () => {
 
 describe('changes', () => {
   it.each([
+    ['promote', 'tenant/demo', { metadata: { annotations: { 'coffer.dev/promotedAt': now.toISOString() } } }],
     ['restart', 'kms/keys', { metadata: { annotations: { 'coffer.dev/restartedAt': now.toISOString() } } }],
     ['rotate', 'tenant/demo', { metadata: { annotations: { 'coffer.dev/rotatedAt': now.toISOString() } } }],
     ['pause', 'demo', { spec: { paused: true } }],

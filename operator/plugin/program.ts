@@ -10,6 +10,7 @@ import {
   changeResource,
   hibernate,
   pause,
+  promote,
   restart,
   resume,
   rotate,
@@ -118,6 +119,12 @@ export function commands(io: PluginIo, exit: (code: number) => void): Command {
       });
   change('restart', 'restarts the pods, one at a time', () => restart(io.now()));
   change('rotate', 'makes new keys for the certificates, without a restart', () => rotate(io.now()));
+  change(
+    'promote',
+    'lets a restored store go on in place of the original, which must not run again',
+    () => promote(io.now()),
+    [resourceTypes.tenant],
+  );
   change('pause', 'leaves what runs as it is, whatever is changed', pause, [resourceTypes.tenant]);
   change('hibernate', 'ends the pods and keeps everything else', hibernate, [resourceTypes.tenant]);
   change('resume', 'undoes pause and hibernate', resume, [resourceTypes.tenant]);

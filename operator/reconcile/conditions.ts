@@ -23,6 +23,7 @@ export type ConditionType =
   | 'UpgradeHeld'
   | 'SwapPossible'
   | 'KeyStoreUnavailable'
+  | 'StorePromoted'
   | 'OtherOperator';
 
 export interface ResourceStatus {

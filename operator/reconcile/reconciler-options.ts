@@ -7,7 +7,7 @@ import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import type { ConditionUpdate, ResourceStatus } from './conditions.ts';
 import type { KnownProvider } from './identity-provider/provider-checks.ts';
 import type { Resources } from './resources.ts';
-import type { ReadSealedKeys } from './tenant/read-sealed-keys.ts';
+import type { ReadSealedKeys, StoredDeployment } from './tenant/read-sealed-keys.ts';
 import type { TierController } from './tenant/tier-controller.ts';
 import type { RolloutLimit } from './rollout-limit.ts';
 import type { BlockerReason } from './rollout.ts';
@@ -61,8 +61,10 @@ export interface ReconcilerOptions {
   readonly tiers?: TierController;
   /** Asks the server of a tenant for the keys that sealed its data; undefined when that is not done. */
   readonly sealedKeys?: ReadSealedKeys;
-  /** Asks the server of a tenant for the ID of the deployment whose store it has; undefined when that is not done. */
-  readonly deploymentOf?: (access: TenantAccess) => Promise<string>;
+  /** Asks the server of a tenant for the deployment whose store it has; undefined when that is not done. */
+  readonly deploymentOf?: (access: TenantAccess) => Promise<StoredDeployment>;
+  /** Lets the restored store of a tenant go on in place of the original. */
+  readonly promoteStore?: (access: TenantAccess) => Promise<void>;
   readonly finalizer?: ResourceFinalizer;
   /**
    * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven, or

@@ -167,7 +167,10 @@ export const infoRoutes: readonly Route[] = [
     method: 'GET',
     path: cofferPath('deployment'),
     action: 'admin:ServerInfo',
-    serve: async ({ services }) => json({ deploymentID: services.server.deploymentId }),
+    serve: async ({ services }) => {
+      const unpromoted = await services.maintenance?.unpromoted();
+      return json({ deploymentID: services.server.deploymentId, ...(unpromoted && { unpromoted }) });
+    },
   },
 ];
 

@@ -25,6 +25,8 @@ export interface Maintenance {
   quarantined(after: StoredPlace | undefined, limit: number): Promise<QuarantinePage>;
   setReadOnly(readOnly: boolean): Promise<void>;
   isReadOnly(): Promise<boolean>;
+  /** Returns since when, and why, the store must be promoted. Undefined for one that goes on for its deployment. */
+  unpromoted(): Promise<{ readonly since: string; readonly reason: string } | undefined>;
   /** Lets a restored store go on for its deployment. `promoted` says why it had to be; absent where it went on already. */
   promote(): Promise<{ readonly promoted?: string }>;
 }
@@ -102,6 +104,10 @@ export function createMaintenance({
     },
     setReadOnly: (readOnly) => setReadOnly(records, readOnly),
     isReadOnly: () => isReadOnly(records),
+    async unpromoted() {
+      const unpromoted = await readUnpromoted(records);
+      return unpromoted && { since: unpromoted.since, reason: unpromotedText(unpromoted) };
+    },
     async promote() {
       const unpromoted = await readUnpromoted(records);
       if (unpromoted === undefined) return {};

@@ -6,10 +6,18 @@ import type { CofferObject } from '../../api/object.ts';
 
 const bucket = made('Bucket', 'photos', { tenantRef: { name: 'demo' } });
 
+interface State {
+  store: string;
+  applied: number;
+  /** The time of the restore. */
+  restored?: string;
+  promoted: number;
+}
+
 /** A tenant with a bucket, whose server tells what `store` holds. */
 async function observed() {
   const space = new Namespace();
-  const state = { store: 'first', applied: 0 };
+  const state: State = { store: 'first', applied: 0, promoted: 0 };
   const controller = {
     reconcile: () => {
       state.applied += 1;
@@ -18,7 +26,19 @@ async function observed() {
     remove: () => Promise.resolve({ done: true, conditions: [], afterMs: 0 }),
   };
   const controllers = { Bucket: controller } as unknown as ManagedControllers;
-  const reconciler = space.open({ deploymentOf: async () => state.store, controllers });
+  const reconciler = space.open({
+    deploymentOf: async () => ({
+      deploymentID: state.store,
+      ...(state.restored !== undefined && {
+        unpromoted: { since: state.restored, reason: 'the store was restored from a snapshot' },
+      }),
+    }),
+    promoteStore: async () => {
+      state.promoted += 1;
+      delete state.restored;
+    },
+    controllers,
+  });
   const pass = async (...objects: readonly CofferObject[]) => {
     space.objects = objects;
     for (const { kind, metadata } of objects) await reconciler.reconcile({ kind, name: metadata.name });
@@ -32,10 +52,12 @@ async function observed() {
   return { space, state, pass };
 }
 
-const accepting = (id: string) => {
+const annotated = (annotations: Readonly<Record<string, string>>) => {
   const written = tenant();
-  return { ...written, metadata: { ...written.metadata, annotations: { 'coffer.dev/accept-store': id } } };
+  return { ...written, metadata: { ...written.metadata, annotations } };
 };
+const accepting = (id: string) => annotated({ 'coffer.dev/accept-store': id });
+const promoting = (time: string) => annotated({ 'coffer.dev/promotedAt': time });
 
 describe('the store of a Tenant', () => {
   it('is the one whose deployment its status names', async () => {
@@ -78,5 +100,24 @@ describe('the store of a Tenant', () => {
     state.store = 'first';
     await pass(tenant(), bucket);
     expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready']);
+  });
+
+  it('that was restored is ready and told, until an annotation from after the restore promotes it', async () => {
+    const { space, state, pass } = await observed();
+    state.restored = '2026-11-30T12:00:00.000Z';
+    for (const written of [tenant(), promoting('2026-11-30T11:59:59.000Z'), promoting('soon')]) {
+      await pass(written, bucket);
+      expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready', 'StorePromoted=False NotPromoted']);
+      expect(state.promoted).toBe(0);
+    }
+    const told = space.statuses.get('Tenant/demo')?.conditions.find(({ type }) => type === 'StorePromoted');
+    expect(told?.message).toContain('kubectl coffer promote tenant/demo');
+    await pass(promoting('2026-11-30T12:00:01.000Z'), bucket);
+    expect(state.promoted).toBe(1);
+    expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready']);
+    // The next restore is another decision.
+    state.restored = '2026-11-30T13:00:00.000Z';
+    await pass(promoting('2026-11-30T12:00:01.000Z'), bucket);
+    expect(state.promoted).toBe(1);
   });
 });

@@ -1,10 +1,12 @@
 import { ResponseError } from '../../../protocol/response-error.ts';
 import type { Tenant } from '../../api/object.ts';
+import { promoteAnnotation } from '../../api/tenant.ts';
 import type { ConditionUpdate, ResourceStatus } from '../conditions.ts';
 import type { TenantAccess } from '../managed/controller.ts';
 import { tenantAccess } from '../managed/tenant-access.ts';
 import type { Resources } from '../resources.ts';
 import type { SharedState } from '../shared-state.ts';
+import type { StoredDeployment } from './read-sealed-keys.ts';
 
 /** On a Tenant: the ID of the deployment whose store replaces the one that the status names. It counts for this store alone. */
 export const acceptStoreAnnotation = 'coffer.dev/accept-store';
@@ -14,6 +16,8 @@ export interface StoreObservation {
   /** Set where the store is not the one of the status. */
   readonly condition: ConditionUpdate | undefined;
   readonly status: Pick<ResourceStatus, 'deployment'>;
+  /** Set where the store was restored, and acts for nobody until it is promoted. */
+  readonly unpromoted?: ConditionUpdate;
 }
 
 /** Milliseconds until the server is asked again. A changed pod is an event, and asks at once. */
@@ -35,11 +39,44 @@ export async function observeStore(
   const access = await tenantAccess(tenant, resources, shared);
   if (access === undefined) return nothing;
   options.enqueue(ref, askAgainMs);
-  const found = await ask(access, options.deploymentOf);
-  if (found === undefined) return nothing;
+  const answer = await ask(access, options.deploymentOf);
+  if (answer === undefined) return nothing;
+  const { deploymentID: found, unpromoted } = answer;
   const known = options.status.get(ref)?.deployment;
-  if (isExpectedStore(tenant, known, found)) return { condition: undefined, status: { deployment: found } };
-  return { condition: replaced(tenant.metadata.name, known ?? '', found), status: {} };
+  if (!isExpectedStore(tenant, known, found)) {
+    return { condition: replaced(tenant.metadata.name, known ?? '', found), status: {} };
+  }
+  const status = { deployment: found };
+  if (unpromoted === undefined || (await promoted(access, unpromoted.since, options)))
+    return { condition: undefined, status };
+  return { condition: undefined, status, unpromoted: notPromoted(tenant.metadata.name, unpromoted.reason) };
+}
+
+/**
+ * Promotes the store of a tenant whose annotation is from a time after the restore, so that the annotation counts for no later restore. Resolves
+ * with false where it does not ask for that, and where the server did not do it: the next look tries again.
+ */
+async function promoted(
+  access: TenantAccess,
+  since: string,
+  { promoteStore }: Pick<SharedState['options'], 'promoteStore'>,
+): Promise<boolean> {
+  const asked = Date.parse(access.tenant.metadata.annotations?.[promoteAnnotation] ?? '');
+  if (promoteStore === undefined || !(asked > Date.parse(since))) return false;
+  try {
+    await promoteStore(access);
+    return true;
+  } catch (error) {
+    if (error instanceof ResponseError) return false;
+    throw error;
+  }
+}
+
+function notPromoted(tenant: string, reason: string): ConditionUpdate {
+  const message =
+    `${reason}: its server removes nothing, and leaves tiers, replication, events and sites alone. ` +
+    `If it goes on in place of the original, which must not run again: kubectl coffer promote tenant/${tenant}`;
+  return { type: 'StorePromoted', status: 'False', reason: 'NotPromoted', message };
 }
 
 /** Reports whether the resources of a tenant may be applied to the store that its server has now. */
@@ -48,7 +85,7 @@ export async function hasExpectedStore(access: TenantAccess, { options }: Shared
   const known = options.status.get({ kind: 'Tenant', name: tenant.metadata.name })?.deployment;
   if (known === undefined || options.deploymentOf === undefined) return true;
   const found = await ask(access, options.deploymentOf);
-  return found === undefined || isExpectedStore(tenant, known, found);
+  return found === undefined || isExpectedStore(tenant, known, found.deploymentID);
 }
 
 function isExpectedStore({ metadata }: Tenant, known: string | undefined, found: string): boolean {
@@ -58,8 +95,8 @@ function isExpectedStore({ metadata }: Tenant, known: string | undefined, found:
 /** Answers undefined for a server that cannot tell: it is away, or of an earlier release. Other conditions report that. */
 async function ask(
   access: TenantAccess,
-  deploymentOf: (access: TenantAccess) => Promise<string>,
-): Promise<string | undefined> {
+  deploymentOf: (access: TenantAccess) => Promise<StoredDeployment>,
+): Promise<StoredDeployment | undefined> {
   try {
     return await deploymentOf(access);
   } catch (error) {

@@ -19,12 +19,24 @@ export type SealedKeys = z.output<typeof answer>;
 
 export type ReadSealedKeys = (access: TenantAccess) => Promise<SealedKeys>;
 
-const deployment = z.object({ deploymentID: z.string() });
+const deployment = z.object({
+  deploymentID: z.string(),
+  /** Set where the store was restored and acts for nobody yet. Times are in ISO 8601. */
+  unpromoted: z.object({ since: z.string(), reason: z.string() }).optional(),
+});
 
-/** Asks the server of a tenant for the ID of the deployment whose store it has. Errors with `ResponseError`. */
-export async function readDeployment(access: TenantAccess): Promise<string> {
+/** The deployment whose store a server has. */
+export type StoredDeployment = z.output<typeof deployment>;
+
+/** Asks the server of a tenant for the deployment whose store it has. Errors with `ResponseError`. */
+export async function readDeployment(access: TenantAccess): Promise<StoredDeployment> {
   const call = { method: 'GET', path: 'coffer/v1/deployment' } as const;
-  return deployment.parse(await callAdmin(endpointOf(access), call, () => new Date())).deploymentID;
+  return deployment.parse(await callAdmin(endpointOf(access), call, () => new Date()));
+}
+
+/** Lets the restored store of a tenant go on in place of the original. Errors with `ResponseError`. */
+export async function promoteStore(access: TenantAccess): Promise<void> {
+  await callAdmin(endpointOf(access), { method: 'POST', path: 'coffer/v1/promote' }, () => new Date());
 }
 
 /** Asks the server of a tenant. Its own records are the authority; what the operator keeps is a copy. Errors with `ResponseError`. */

@@ -274,15 +274,19 @@ async function publish(
   const { conditions, againMs } = withVolumes(found, running, before, options.now());
   if (againMs !== undefined) options.enqueue(ref, againMs);
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
-  await status.put(ref, [...conditions, ...image.held], {
-    ...workloadStatus(running, wanted, step, ref),
-    // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
-    ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
-    ...outcome.keys?.status,
-    ...outcome.store.status,
-    ...certificateStatus(certificates),
-    ...(outcome.tiers.added.length > 0 || before?.tiers !== undefined ? { tiers: outcome.tiers.added } : {}),
-  });
+  await status.put(
+    ref,
+    [...conditions, ...image.held, ...(outcome.store.unpromoted ? [outcome.store.unpromoted] : [])],
+    {
+      ...workloadStatus(running, wanted, step, ref),
+      // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
+      ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
+      ...outcome.keys?.status,
+      ...outcome.store.status,
+      ...certificateStatus(certificates),
+      ...(outcome.tiers.added.length > 0 || before?.tiers !== undefined ? { tiers: outcome.tiers.added } : {}),
+    },
+  );
 }
 
 /** A paused tenant keeps the state that it had before. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Connection } from '../../kube-client/connection.ts';
 import { createControllers } from '../../reconcile/managed/controllers.ts';
 import { createTierController } from '../../reconcile/tenant/tier-controller.ts';
-import { createSealedKeysReader, readDeployment } from '../../reconcile/tenant/read-sealed-keys.ts';
+import { createSealedKeysReader, promoteStore, readDeployment } from '../../reconcile/tenant/read-sealed-keys.ts';
 import { EventRecorder } from '../../kube-client/events.ts';
 import { KubeError, type KubeObject } from '../../kube-client/kube-api.ts';
 import { KubeClient } from '../../kube-client/kube-client.ts';
@@ -136,6 +136,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
     tiers: createTierController(),
     sealedKeys: createSealedKeysReader(),
     deploymentOf: readDeployment,
+    promoteStore,
     controllers: createControllers({
       onChanged: ({ kind, metadata: { namespace = '', name } }, differences) => {
         const message = `made it as it should be: ${differences.join('; ')}`;

@@ -7,7 +7,7 @@ import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import type { Tenant } from '../../api/object.ts';
 import { createControllers } from '../../reconcile/managed/controllers.ts';
 import { createTierController } from '../../reconcile/tenant/tier-controller.ts';
-import { createSealedKeysReader, readDeployment } from '../../reconcile/tenant/read-sealed-keys.ts';
+import { createSealedKeysReader, promoteStore, readDeployment } from '../../reconcile/tenant/read-sealed-keys.ts';
 import { connectKeyService, proveKeys } from '../../reconcile/key-service/prove-keys.ts';
 import { AcceptedProviders } from '../../reconcile/identity-provider/accepted-providers.ts';
 import { checkProvider } from '../../reconcile/identity-provider/check-provider.ts';
@@ -126,6 +126,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       tiers: createTierController(),
       sealedKeys: createSealedKeysReader(),
       deploymentOf: readDeployment,
+      promoteStore,
       finalizer: {
         // The reader of the folder keeps removed resources.
         hold: () => Promise.resolve(),

@@ -5,7 +5,7 @@ import { AcceptedProviders } from '../../../reconcile/identity-provider/accepted
 import { affectedBy } from '../../../reconcile/affected-by.ts';
 import type { TierController } from '../../../reconcile/tenant/tier-controller.ts';
 import type { TenantAccess } from '../../../reconcile/managed/controller.ts';
-import type { ReadSealedKeys } from '../../../reconcile/tenant/read-sealed-keys.ts';
+import type { ReadSealedKeys, StoredDeployment } from '../../../reconcile/tenant/read-sealed-keys.ts';
 import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
 import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
 import { usersOfKeyService } from '../../../reconcile/key-service/key-service-in-use.ts';
@@ -45,7 +45,8 @@ export interface NamespaceScopeOptions {
   readonly controllers: ManagedControllers;
   readonly tiers: TierController;
   readonly sealedKeys: ReadSealedKeys;
-  readonly deploymentOf: (access: TenantAccess) => Promise<string>;
+  readonly deploymentOf: (access: TenantAccess) => Promise<StoredDeployment>;
+  readonly promoteStore: (access: TenantAccess) => Promise<void>;
   readonly certificateTimes: CertificateTimes;
   /** Replaces requests to servers over the network, for tests. */
   readonly askHealth: AskHealth | undefined;
@@ -348,6 +349,7 @@ export class NamespaceScope {
       tiers: this.#options.tiers,
       sealedKeys: this.#options.sealedKeys,
       deploymentOf: this.#options.deploymentOf,
+      promoteStore: this.#options.promoteStore,
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
       removeCredentials: (resource) => removeCredentials(resource, { api, secrets, namespace }),
