@@ -73,6 +73,30 @@ const maxHeld = 32_768;
 /** Bytes for which a listing does not wait. */
 const maxBuffered = 65_536;
 
+/** The types of warnings, by which scripts tell them apart. */
+export const warningTypes = [
+  /** A link, or a name that no pattern can mean. */
+  'left-out',
+  /** `mirror` without `--overwrite`. */
+  'older',
+  /** Objects whose copies have no tags, locks or earlier versions. */
+  'tags',
+  'locks',
+  'versions',
+  /** Sources that changed during the command. */
+  'changed',
+  /** A key that is the beginning of names. */
+  'prefix',
+  /** The stream of events broke off. */
+  'events',
+  /** A secret on the command line. */
+  'secret',
+  /** The identity provider. */
+  'provider',
+] as const;
+
+export type WarningType = (typeof warningTypes)[number];
+
 interface OutputOptions {
   readonly json: boolean;
   /** False for none at all. */
@@ -194,10 +218,13 @@ export class Output {
     }
   }
 
-  warn(text: string): void {
+  /** Says what a command leaves undone, or what the user should know. `text` has no full stop at its end. */
+  warn(type: WarningType, text: string): void {
     this.flush();
     this.#wipe?.();
-    if (!this.json) this.#io.stderr.write(`coffer: ${this.#paintError('warning', '<WARNING>')} ${text}.\n`);
+    if (this.json) {
+      this.#io.stdout.write(`${JSON.stringify({ status: 'warning', warning: { message: plain(text), type } })}\n`);
+    } else this.#io.stderr.write(`coffer: ${this.#paintError('warning', '<WARNING>')} ${text}.\n`);
   }
 
   /** Sets a function that removes the progress bar before a message is printed. */

@@ -121,6 +121,7 @@ export function warnOfArguments(
   advice = 'write `-` or leave it out, and it is asked for',
 ): void {
   output.warn(
+    'secret',
     `The ${what} is on the command line, where other people of this machine and the shell's history see it; ${advice}`,
   );
 }

@@ -163,7 +163,7 @@ describe('mirror', { timeout: 60_000 }, () => {
       (method, path) => method === 'DELETE' && path.includes('four/replaced'),
       async () => void (await client.run('cp', await client.file('newer', 'newer'), 'direct/four/replaced')),
     );
-    const { code } = await client.attempt('mirror', '--remove', 's/three', 's/four');
+    const { code } = await client.attempt('mirror', '--remove', '--max-delete', '9', 's/three', 's/four');
     expect([code, await client.keys('s/four')]).toEqual([1, ['got', 'replaced']]);
   });
 
@@ -177,7 +177,7 @@ describe('mirror', { timeout: 60_000 }, () => {
       (method, path) => method === 'GET' && path.includes('prefix=replaced'),
       async () => void (await client.run('cp', await client.file('newer', 'newer'), 'direct/six/replaced')),
     );
-    const { code, stderr } = await client.attempt('mirror', '--remove', 's/five', 'careless/six');
+    const { code, stderr } = await client.attempt('mirror', '--remove', '--max-delete', '9', 's/five', 'careless/six');
     expect([code, stderr]).toEqual([1, expect.stringContaining('it was replaced since it was listed')]);
     expect(await client.keys('s/six')).toEqual(['replaced']);
   });

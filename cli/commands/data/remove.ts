@@ -132,9 +132,12 @@ async function warnOfPrefix(
   { versions, incomplete }: RemoveOptions,
 ): Promise<void> {
   const { key, text } = target;
-  if (key === '' || key.endsWith('/') || context.output.json) return;
+  if (key === '' || key.endsWith('/')) return;
   if ((await placeKind(client, target, { recursive: false, versions, incomplete })) === 'none')
-    context.output.warn(`\`${printable(text)}\` is no object or folder: it means all keys that begin with it`);
+    context.output.warn(
+      'prefix',
+      `\`${printable(text)}\` is no object or folder: it means all keys that begin with it`,
+    );
 }
 
 async function removeObject(

@@ -60,6 +60,7 @@ export async function logout(context: Context, [given = '']: readonly string[]):
       await revoke(await openProvider(context, stored.provider), stored.refreshToken);
     } catch {
       context.output.warn(
+        'provider',
         'The identity provider could not be told: its session lasts until it expires, or is ended there',
       );
     }

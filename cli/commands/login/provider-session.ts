@@ -48,7 +48,7 @@ export async function openProvider(context: Context, provider: LoginProvider): P
   const metadata = await discover(configUrl, { fetch }).catch((error: unknown) => {
     throw explain(provider, error);
   });
-  for (const warning of metadata.warnings) context.output.warn(warning.replace(/\.$/, ''));
+  for (const warning of metadata.warnings) context.output.warn('provider', warning.replace(/\.$/, ''));
   const document = metadata.document as unknown as ServerMetadata;
   const configuration = new Configuration(document, clientId, {}, None());
   configuration[customFetch] = (url: string, init: ProviderFetchInit) =>

@@ -29,13 +29,14 @@ const volatileFields = new Set([
   'sqsArn',
 ]);
 
-/** The documents of JSON that a client printed, without what differs from run to run, in an order that does not depend on time. */
+/** The documents of JSON that a client printed, without warnings, which mc prints on standard error alone, and without what differs from run to run, in an order that does not depend on time. */
 export function comparable(
   reply: Reply,
   side: { readonly server: LineServer; readonly folder: string },
 ): readonly unknown[] {
   const mask = (text: string) => masked(text, side);
   return documentsOf(reply.stdout)
+    .filter((document) => !document.startsWith('{"status":"warning"'))
     .map((document) => plain(JSON.parse(document), '', mask))
     .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

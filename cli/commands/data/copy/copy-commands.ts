@@ -78,10 +78,15 @@ function addMirror(commands: CommandGroup): void {
       description: 'make a bucket or folder hold what another one holds; it continues after a failed copy',
       options: [
         ['--overwrite', 'replace what has another size or is older'],
-        ['--remove', 'remove what the source does not have'],
+        ['--remove', 'remove what the source does not have, unless the source is empty'],
+        ['--max-delete <count>', 'with --remove: nothing, if more would be removed; also of an empty source'],
         ['-w, --watch', 'then copy and remove what changes in the source, until Ctrl-C'],
         ['--active-active', '--watch between two servers that mirror to each other: the newest object wins'],
-        ['--exclude <pattern>', 'not what has such a name, with * and ?; may be repeated', 'repeatable'],
+        [
+          '--exclude <pattern>',
+          'not what has such a name, with * and ?; cache/* is a folder; may be repeated',
+          'repeatable',
+        ],
         ['--exclude-bucket <pattern>', 'not such buckets; may be repeated', 'repeatable'],
         ['--exclude-storageclass <class>', 'not objects of this storage class; may be repeated', 'repeatable'],
         ['--region <region>', 'where new buckets shall be'],

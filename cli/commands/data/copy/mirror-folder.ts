@@ -1,4 +1,5 @@
 import { lstat, rm } from 'node:fs/promises';
+import { counted } from '../../../../platform/message-text.ts';
 import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import type { Target } from '../../../config/target.ts';
@@ -20,10 +21,10 @@ import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { entryAt } from '../entries/entry-at.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
 import { statOf } from '../entries/local-entries.ts';
-import { anyGlob } from '../entries/name-patterns.ts';
 import { refuseOverlap } from './refuse-overlap.ts';
 import type { CopyDestination } from './copy-destination.ts';
 import { keptAttributes } from './copy-one.ts';
+import type { Excludes } from './mirror-excludes.ts';
 import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
 import { clockStepMs, readState, removeInState } from './source-state.ts';
@@ -35,6 +36,8 @@ import { ResponseError } from '../../../../protocol/response-error.ts';
 export interface MirrorOptions extends TransferOptions {
   readonly overwrite?: boolean;
   readonly remove?: boolean;
+  /** A number: more extraneous files or objects are not removed. */
+  readonly maxDelete?: string;
   readonly exclude?: readonly string[];
   readonly excludeBucket?: readonly string[];
   readonly excludeStorageclass?: readonly string[];
@@ -55,6 +58,8 @@ export interface Mirroring {
   readonly options: MirrorOptions;
   readonly transfer: Transfer;
   readonly isOfAge: (modified: Date) => boolean;
+  readonly excludes: Excludes;
+  readonly maxDelete: number | undefined;
   removed: number;
   /** How often the events of the source broke off. */
   restarts: number;
@@ -91,19 +96,78 @@ export async function mirrorFolder(
   const unread = new Failures(context);
   // Names of the source that are not followed, such as a folder that became a link.
   const leftOut: string[] = [];
-  const chosen = readablePages(context, entryPages(context, source, { recursive: true }), unread, (name) => {
-    leftOut.push(name);
+  const isExcluded = (name: string): boolean => mirroring.excludes.has(name);
+  const chosen = readablePages(context, entryPages(context, source, { recursive: true }), unread, {
+    isExcluded,
+    onSkipped: (name) => void leftOut.push(name),
   });
-  const there = exists ? readablePages(context, entryPages(context, target, { recursive: true }), unread) : none();
-  await forEachLimit(joinEntries(files(chosen), files(there)), transfer.workers, async (pair) => {
+  const there = exists
+    ? readablePages(context, entryPages(context, target, { recursive: true }), unread, { isExcluded })
+    : none();
+  const removal = new Removal(mirroring, source, target);
+  const found = files(chosen, () => removal.sourceHasFiles());
+  await forEachLimit(joinEntries(found, files(there)), transfer.workers, async (pair) => {
     if (pair.first !== undefined) await copyPair(mirroring, source, pair, pair.first, destination);
     // A folder of the source that cannot be read may hold what seems extraneous after it.
     else if (pair.second !== undefined && options.remove === true && unread.count === 0) {
       if (leftOut.some((name) => pair.name === name || pair.name.startsWith(`${name}/`))) return;
-      await removeExtraneous(mirroring, source, target, pair.second);
+      await removal.remove(pair.second);
     }
   });
+  if (unread.count === 0) await removal.end();
   mirroring.unread += unread.count;
+}
+
+/** Removes what the source of one folder or bucket does not have. */
+class Removal {
+  readonly #mirroring: Mirroring;
+  readonly #source: Target;
+  readonly #target: Target;
+  #isSourceEmpty = true;
+  /** With `--max-delete` they wait until all are known. */
+  readonly #held: Entry[] = [];
+  /** The entries that stay since the source is empty. */
+  #kept = 0;
+
+  constructor(mirroring: Mirroring, source: Target, target: Target) {
+    this.#mirroring = mirroring;
+    this.#source = source;
+    this.#target = target;
+  }
+
+  sourceHasFiles(): void {
+    this.#isSourceEmpty = false;
+  }
+
+  /** An empty source may be a disk that is not mounted: it empties no target, unless the user says how much may be removed. */
+  async remove(entry: Entry): Promise<void> {
+    if (isExcludedBy(this.#mirroring, entry.name, entry)) return;
+    const { maxDelete } = this.#mirroring;
+    // Both listings are read in the order of their names, so that the first page of the source is known.
+    if (maxDelete === undefined && this.#isSourceEmpty) this.#kept += 1;
+    else if (maxDelete === undefined) await removeExtraneous(this.#mirroring, this.#source, this.#target, entry);
+    else if (this.#mirroring.removed + this.#held.length <= maxDelete) this.#held.push(entry);
+  }
+
+  /** Removes what waits, or reports why nothing is removed. */
+  async end(): Promise<void> {
+    const { maxDelete, removed, transfer } = this.#mirroring;
+    const text = (reason: string): ProgramError => new ProgramError('Unsafe', reason);
+    if (this.#kept > 0) {
+      const objects = counted(this.#kept, 'file or object', 'files or objects');
+      const reason = `The source is empty, and --remove would remove all of the target (${objects}): --max-delete ${this.#kept} allows it`;
+      transfer.failures.report(text(reason), 'Unable to remove');
+    }
+    if (maxDelete === undefined) return;
+    if (removed + this.#held.length > maxDelete) {
+      const reason = `More than ${counted(maxDelete, 'file or object', 'files or objects')} would be removed, which --max-delete forbids: nothing more is removed`;
+      transfer.failures.report(text(reason), 'Unable to remove');
+      return;
+    }
+    await forEachLimit(this.#held, transfer.workers, async (entry) => {
+      await removeExtraneous(this.#mirroring, this.#source, this.#target, entry);
+    });
+  }
 }
 
 /** Notes a bucket with versions, which the command reports at the end. A caller without the permission to know gets no note. */
@@ -123,7 +187,7 @@ async function copyPair(
   destination: CopyDestination,
 ): Promise<void> {
   const { context, options, transfer } = mirroring;
-  if (isExcludedBy(options, name, first) || !mirroring.isOfAge(first.modified)) return;
+  if (isExcludedBy(mirroring, name, first) || !mirroring.isOfAge(first.modified)) return;
   const found = source.kind === 'local' ? fileSource(first, name) : objectSource(source, first, name);
   if (second !== undefined) {
     const change = await changeOf(mirroring, found, first, second);
@@ -131,7 +195,7 @@ async function copyPair(
     if (options.overwrite !== true) {
       const text = `\`${printable(second.display)}\` ${change}: use --overwrite to replace it`;
       // Other clients do not compare times, so that this is no failure.
-      if (change === 'is older than its source') context.output.warn(text);
+      if (change === 'is older than its source') context.output.warn('older', text);
       else transfer.failures.report(new ProgramError('Unsafe', text), 'Unable to mirror');
       return;
     }
@@ -184,7 +248,7 @@ export async function removeEntry(
   event: Readonly<Record<string, string>> = noEvent,
 ): Promise<void> {
   const { context, options, transfer } = mirroring;
-  if (isExcludedBy(options, entry.name, entry)) return;
+  if (isExcludedBy(mirroring, entry.name, entry)) return;
   try {
     if (options.dryRun !== true) {
       if (target.kind === 'local') await removeFile(entry);
@@ -238,9 +302,9 @@ function replaced(): Error {
   return new Error('it was replaced since it was listed');
 }
 
-export function isExcludedBy(options: MirrorOptions, name: string, { storageClass }: Entry): boolean {
+export function isExcludedBy({ options, excludes }: Mirroring, name: string, { storageClass }: Entry): boolean {
   if (storageClass !== undefined && options.excludeStorageclass?.includes(storageClass) === true) return true;
-  return anyGlob(options.exclude)(name);
+  return excludes.has(name);
 }
 
 /** Makes the bucket of the target where it is one of a whole server. Returns whether the target was there before, so that it can be listed. */
@@ -296,9 +360,16 @@ async function makeBucket(
   }
 }
 
-/** Leaves out the objects that show an empty folder. */
-async function* files(pages: AsyncIterable<readonly Entry[]>): AsyncGenerator<readonly Entry[], void, undefined> {
-  for await (const page of pages) yield page.filter(({ name }) => name !== '' && !name.endsWith('/'));
+/** Leaves out the objects that show an empty folder. `onFiles` is called before each page with files. */
+async function* files(
+  pages: AsyncIterable<readonly Entry[]>,
+  onFiles: () => void = () => {},
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  for await (const page of pages) {
+    const found = page.filter(({ name }) => name !== '' && !name.endsWith('/'));
+    if (found.length > 0) onFiles();
+    yield found;
+  }
 }
 
 async function* none(): AsyncGenerator<readonly Entry[], void, undefined> {

@@ -47,7 +47,7 @@ async function waitAfter(mirroring: Mirroring, error: unknown, failures: number)
   context.signal.throwIfAborted();
   if (!isTransient(error)) throw error;
   mirroring.restarts += 1;
-  context.output.warn(`${describeError(error, 'The events broke off').cause}: everything is compared again`);
+  context.output.warn('events', `${describeError(error, 'The events broke off').cause}: everything is compared again`);
   await sleep(backoffMs(failures, retryBackoff), undefined, { signal: context.signal });
   return undefined;
 }
@@ -82,7 +82,7 @@ async function mirrorChange(mirroring: Mirroring, source: Target, target: Target
       await removeEntry(mirroring, to, second, { ...event, eventType: 's3:ObjectRemoved:Delete' });
     return;
   }
-  if (isExcludedBy(options, name, first) || !mirroring.isOfAge(first.modified)) return;
+  if (isExcludedBy(mirroring, name, first) || !mirroring.isOfAge(first.modified)) return;
   const found = from.kind === 'local' ? fileSource(first, name) : objectSource(from, first, name);
   const copied = options.activeActive === true ? await withSourceTime(context, found, to) : found;
   if (copied === undefined) return;

@@ -7,6 +7,7 @@ import { asFolder, requirePlace } from '../entries/entries.ts';
 import { anyGlob } from '../entries/name-patterns.ts';
 import { ageTest } from '../entries/times.ts';
 import { bucketIn, mirrorFolder, type Mirroring, type MirrorOptions } from './mirror-folder.ts';
+import { Excludes, parseMaxDelete, warnOfPatterns } from './mirror-excludes.ts';
 import { watchAndMirror } from './mirror-watch.ts';
 import { Transfer } from './transfer.ts';
 
@@ -29,7 +30,11 @@ export async function mirror(context: Context, args: readonly string[], given: M
   await requirePlace(context, source);
   const transfer = new Transfer(context, args, options);
   const isOfAge = ageTest(options, new Date());
-  const mirroring = { context, options, transfer, removed: 0, restarts: 0, unread: 0, versioned: [], isOfAge };
+  const excludes = new Excludes(options.exclude, source);
+  const maxDelete = parseMaxDelete(options.maxDelete);
+  warnOfPatterns(context, options, source, target);
+  const counts = { removed: 0, restarts: 0, unread: 0, versioned: [] };
+  const mirroring: Mirroring = { context, options, transfer, excludes, maxDelete, isOfAge, ...counts };
   const compare = async (): Promise<void> =>
     source.kind === 'remote' && source.bucket === ''
       ? mirrorBuckets(mirroring, source, target)
@@ -59,7 +64,14 @@ async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () =
   });
 }
 
-function checkOptions({ activeActive, watch, dryRun }: MirrorOptions, source: Target, target: Target): void {
+function checkOptions(options: MirrorOptions, source: Target, target: Target): void {
+  const { activeActive, watch, dryRun, remove, maxDelete } = options;
+  if (maxDelete !== undefined && (remove !== true || watch === true)) {
+    throw new ProgramError(
+      'BadArgument',
+      '--max-delete limits the --remove of one comparison: it goes without --watch',
+    );
+  }
   if (watch === true && dryRun === true) {
     throw new ProgramError('BadArgument', '--dry-run shows one comparison: leave out --watch and --active-active');
   }
@@ -85,7 +97,7 @@ async function mirrorBuckets(
 function warnOfRest({ context: { output }, transfer, versioned }: Mirroring): void {
   const buckets = [...new Set(versioned)].map((name) => `\`${printable(name)}\``).join(', ');
   if (buckets !== '')
-    output.warn(`Earlier versions in ${buckets} are left behind: the latest objects alone are copied`);
+    output.warn('versions', `Earlier versions in ${buckets} are left behind: the latest objects alone are copied`);
   transfer.warnOfRest();
 }
 

@@ -88,7 +88,7 @@ export class Transfer {
     event: Readonly<Record<string, string>> = {},
   ): Promise<Copied | undefined> {
     if (source.kind === 'skipped') {
-      this.#context.output.warn(`\`${printable(source.display)}\` is left out: ${source.reason}`);
+      this.#context.output.warn('left-out', `\`${printable(source.display)}\` is left out: ${source.reason}`);
       return undefined;
     }
     if (source.kind === 'unreadable') {
@@ -190,9 +190,12 @@ export class Transfer {
   /** Says once what the copies did not get of their sources. */
   warnOfRest(): void {
     const { tags, lock } = this.#left;
-    if (tags > 0) this.#context.output.warn(`The tags of ${counted(tags, 'object')} are left behind`);
+    if (tags > 0) this.#context.output.warn('tags', `The tags of ${counted(tags, 'object')} are left behind`);
     if (lock > 0)
-      this.#context.output.warn(`The locks of ${counted(lock, 'object')} are left behind: --preserve keeps them`);
+      this.#context.output.warn(
+        'locks',
+        `The locks of ${counted(lock, 'object')} are left behind: --preserve keeps them`,
+      );
     Object.assign(this.#left, { tags: 0, lock: 0 });
   }
 
@@ -201,6 +204,7 @@ export class Transfer {
     const names = this.#changed.toSorted().map((name) => `\`${printable(name)}\``);
     const subject = counted(names.length, 'source');
     this.#context.output.warn(
+      'changed',
       `${subject} changed during the command, so that the target lacks the last bytes: ${names.join(', ')}`,
     );
   }

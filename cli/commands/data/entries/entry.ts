@@ -28,6 +28,8 @@ export interface Entry {
 /** An entry of a folder that cannot be read. The walk continues. */
 interface UnreadableEntry {
   readonly kind: 'unreadable';
+  /** As in `Entry`. Bytes that are not UTF-8 are replacement characters. That of a folder ends with `/`. */
+  readonly name: string;
   readonly display: string;
   readonly error: unknown;
 }
@@ -78,22 +80,30 @@ export async function* readable(
   for await (const page of pages) for (const one of page) if (isReadable(context, one, failures)) yield one;
 }
 
+/** How a walk goes on at what it does not follow or cannot read. */
+interface Choices {
+  /** Leaves a name out without a word. */
+  readonly isExcluded?: (name: string) => boolean;
+  /** Receives the names of links to folders. */
+  readonly onSkipped?: (name: string) => void;
+}
+
 /** The same entries, a page at a time. */
 export async function* readablePages(
   context: Context,
   pages: AsyncIterable<readonly Walked[]>,
   failures: Failures,
-  onSkipped: (name: string) => void = () => {},
+  { isExcluded = () => false, onSkipped = () => {} }: Choices = {},
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   for await (const page of pages) {
     for (const one of page) if (one.kind === 'skipped') onSkipped(one.name);
-    yield page.filter((one) => isReadable(context, one, failures));
+    yield page.filter((one): one is Entry => !isExcluded(one.name) && isReadable(context, one, failures));
   }
 }
 
 function isReadable({ output }: Context, one: Walked, failures: Failures): one is Entry {
   if (one.kind === 'unreadable') failures.report(one.error, `Unable to read \`${printable(one.display)}\``);
-  else if (one.kind === 'skipped') output.warn(`\`${printable(one.display)}\` is left out: ${one.reason}`);
+  else if (one.kind === 'skipped') output.warn('left-out', `\`${printable(one.display)}\` is left out: ${one.reason}`);
   else return true;
   return false;
 }

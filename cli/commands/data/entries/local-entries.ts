@@ -45,7 +45,7 @@ async function* walk(
   try {
     names = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
-    yield [{ kind: 'unreadable', display: folder, error }];
+    yield [{ kind: 'unreadable', name: prefix, display: folder, error }];
     return;
   }
   const inOrder = names
@@ -98,23 +98,23 @@ function entryOf(
   const path = join(folder, name);
   if (!isUtf8(entry.name)) {
     const hex = entry.name.toString('hex');
-    return unreadable(path, `its name is not UTF-8 (${hex} in hexadecimal), as a key must be: rename it`);
+    return unreadable(`${prefix}${name}`, path, `its name is not UTF-8 (${hex} in hexadecimal), as a key must be: rename it`);
   }
   if (entry.isDirectory() && recursive) return name;
   try {
     const found = look(path);
     if (found.isFile()) return fileEntry(path, `${prefix}${name}`, found);
-    if (!found.isDirectory()) return unreadable(path, 'it is no regular file: copy it alone, by its own name');
+    if (!found.isDirectory()) return unreadable(`${prefix}${name}`, path, 'it is no regular file: copy it alone, by its own name');
     return entry.isDirectory()
       ? { ...fileEntry(`${path}${sep}`, `${prefix}${name}/`, found), kind: 'folder' }
       : { kind: 'skipped', name: `${prefix}${name}`, display: path, reason: 'links to folders are not followed' };
   } catch (error) {
-    return { kind: 'unreadable', display: path, error };
+    return { kind: 'unreadable', name: `${prefix}${name}`, display: path, error };
   }
 }
 
-function unreadable(display: string, reason: string): Walked {
-  return { kind: 'unreadable', display, error: new Error(reason) };
+function unreadable(name: string, display: string, reason: string): Walked {
+  return { kind: 'unreadable', name, display, error: new Error(reason) };
 }
 
 function fileEntry(path: string, name: string, found: Stats): Entry {
