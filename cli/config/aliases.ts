@@ -154,7 +154,9 @@ async function readConfig(folder: string): Promise<{ readonly document: object; 
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { document: {}, aliases: defaults };
+    // A HOME such as /dev/null is no folder: there is no file either.
+    const isAbsent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+    if (isAbsent) return { document: {}, aliases: defaults };
     throw new ProgramError('BadConfig', `Unable to read \`${path}\``, { cause: error });
   }
   let config: unknown;

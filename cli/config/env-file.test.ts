@@ -23,7 +23,21 @@ it('brings aliases, which the environment overrides', async () => {
   expect([aliases.get('two')?.url, aliases.get('three')?.url]).toEqual(['http://other', 'http://h3']);
 });
 
-it.each(['MC_HOST_one', 'MC_HOST_one=ann-secret', '1=http://h'])(
+it('is read as a shell reads it', async () => {
+  const lines = [
+    '  # of the job',
+    'export MC_HOST_one="http://ann:a#b\'c12345@h1" # the first',
+    "COFFER_HOST_two='http://h2'",
+    '\texport  three=http://ann:secret#1@h3   # with a hash in its key',
+  ];
+  await writeFile(path, lines.join('\n'));
+  const aliases = await allAliases(folder, { MC_CONFIG_ENV_FILE: path });
+  expect(aliases.get('one')).toMatchObject({ url: 'http://h1', secretKey: "a#b'c12345" });
+  expect(aliases.get('two')).toMatchObject({ url: 'http://h2' });
+  expect(aliases.get('three')).toMatchObject({ url: 'http://h3', secretKey: 'secret#1' });
+});
+
+it.each(['MC_HOST_one="http://ann-secret', 'MC_HOST_one', 'MC_HOST_one=ann-secret', '1=http://h'])(
   'is refused with the line %s, without showing it',
   async (line) => {
     await writeFile(path, `${line}\n`);

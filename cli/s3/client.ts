@@ -249,12 +249,16 @@ async function readError(response: IncomingMessage, status: number, attempts: nu
   const [code, message] = errorOfStatus(status, response.headers);
   const region = response.headers['x-amz-bucket-region'];
   const { etag } = response.headers;
-  const fields = {
+  const fields: Record<string, string> = {
     ...(typeof region === 'string' && { 'x-amz-bucket-region': region }),
     ...(etag !== undefined && { etag }),
     ...document?.fields,
   };
-  return new ResponseError(document?.code || code, document?.message || message, { status, fields, attempts });
+  const text = document?.message || message;
+  // The message alone does not say which endpoint it means.
+  const place = [301, 302, 307, 308].includes(status) ? (fields['Endpoint'] ?? response.headers.location) : undefined;
+  const said = place === undefined || place === '' ? text : `${text.replace(/\.$/, '')}: ${place}`;
+  return new ResponseError(document?.code || code, said, { status, fields, attempts });
 }
 
 /** Parses an error of the admin API. */

@@ -91,6 +91,8 @@ export const warningTypes = [
   'events',
   /** A secret on the command line. */
   'secret',
+  /** Permissions of anonymous callers for prefixes above or below the one that was set. */
+  'anonymous',
   /** The identity provider. */
   'provider',
 ] as const;

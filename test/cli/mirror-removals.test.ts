@@ -15,7 +15,7 @@ beforeAll(async () => {
       url: server.s3,
       accessKey: server.accessKey,
       secretKey: server.secretKey,
-      stop: () => server.stop().then(),
+      stop: async () => void (await server.stop()),
     };
   });
   await client.run('mb', 's/box');

@@ -109,6 +109,14 @@ const cases: readonly Case[] = [
     },
   },
   {
+    type: 'anonymous',
+    says: '`box/open/*` (download)',
+    prepare: async () => {
+      await client.run('anonymous', 'set', 'download', 's/box/open/');
+      return ['anonymous', 'set', 'private', 's/box'];
+    },
+  },
+  {
     type: 'secret',
     says: 'is on the command line',
     prepare: async () => ['alias', 'set', 'other', client.server.url, client.server.accessKey, client.server.secretKey],

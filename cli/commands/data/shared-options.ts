@@ -39,6 +39,6 @@ export const encryptionOptions: readonly OptionDefinition[] = [
 ];
 
 export const ageOptions: readonly OptionDefinition[] = [
-  ['--older-than <duration>', 'only what was changed before: 7d10h31s'],
-  ['--newer-than <duration>', 'only what was changed since: 7d10h31s'],
+  ['--older-than <duration>', 'only what was changed before: 7d10h31s, or a time: 2020-01-01T11:30:00Z'],
+  ['--newer-than <duration>', 'only what was changed since: 7d10h31s, or a time: 2020-01-01T11:30:00Z'],
 ];

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { parseTarget } from '../../../config/target.ts';
 import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { headObject } from '../../../s3/objects.ts';
@@ -20,6 +22,14 @@ export async function differsByDigest(
   if (!digest.test(one.etag) || !digest.test(other.etag) || one.etag === other.etag) return false;
   const digests = await Promise.all([one, other].map(async (entry) => hasDigest(context, entry, encryption)));
   return digests.every(Boolean);
+}
+
+/** Reports whether an ETag is the digest of the bytes of a file. */
+export async function hasDigestOfFile(path: string, etag: string): Promise<boolean> {
+  if (!digest.test(etag)) return false;
+  const md5 = createHash('md5');
+  for await (const bytes of createReadStream(path)) md5.update(bytes as Buffer);
+  return md5.digest('hex') === etag;
 }
 
 async function hasDigest(

@@ -1,6 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { constants, renameSync, statSync, utimesSync, writeFileSync, writeSync, type Stats } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rm, stat, utimes, writeFile, type FileHandle } from 'node:fs/promises';
+import { chmodSync, constants, renameSync, statSync, utimesSync, writeFileSync, writeSync, type Stats } from 'node:fs';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { descriptorOf } from '../../../config/descriptor-path.ts';
@@ -43,7 +56,9 @@ export class Downloads {
       else await writeFrom(await open(path, 'a'), source, 0, count);
       return;
     }
-    const begun = new Date();
+    // A file takes the place of an empty folder.
+    if (existing?.isDirectory() === true) await rmdir(path);
+    const kept = { begun: new Date(), mode: modeOf(existing) };
     const { identity = randomUUID() } = source;
     const own = temporaryName(basename(path), `${identity} ${source.size}`);
     const left = await this.#prepare(dirname(path));
@@ -51,9 +66,9 @@ export class Downloads {
     const temporary = join(dirname(path), own);
     // The size of a stream is not known.
     if (source.identity === undefined || source.size > memoryLimit) {
-      await this.#throughTemporary(source, { temporary, path, begun }, count);
+      await this.#throughTemporary(source, { temporary, path, ...kept }, count);
     } else {
-      await writeSmall(await inMemory(source.open(0, source.size)), { temporary, path, begun });
+      await writeSmall(await inMemory(source.open(0, source.size)), { temporary, path, ...kept });
       count(source.size);
     }
   }
@@ -61,7 +76,8 @@ export class Downloads {
   /** Copies a file of this machine. A copy that is killed leaves no half of it under the name. */
   async copyFile(from: string, path: string, identity: string, expectUnchanged: ExpectUnchanged): Promise<void> {
     const existing = await statsOf(path);
-    if (existing?.isDirectory() === true || (existing !== undefined && (await this.#isStream(path, existing)))) {
+    if (existing?.isDirectory() === true) await rmdir(path);
+    else if (existing !== undefined && (await this.#isStream(path, existing))) {
       await copyFile(from, path);
       await expectUnchanged();
       return;
@@ -75,6 +91,8 @@ export class Downloads {
       if (left.includes(own)) await rm(temporary, { force: true });
       await copyFile(from, temporary);
       await expectUnchanged();
+      const mode = modeOf(existing);
+      if (mode !== undefined) await chmod(temporary, mode);
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
@@ -150,6 +168,12 @@ interface Names {
    * take the file for the new one.
    */
   readonly begun: Date;
+  /** The permission bits of the file that it replaces; undefined for a new one. */
+  readonly mode: number | undefined;
+}
+
+function modeOf(existing: Stats | undefined): number | undefined {
+  return existing?.isFile() === true ? existing.mode & 0o777 : undefined;
 }
 
 /** Writes a file that is not worth continuing. */
@@ -166,16 +190,18 @@ async function writeSmall(bytes: Uint8Array, names: Names): Promise<void> {
 }
 
 /** Another process that downloads the same object may have moved the file. */
-async function moveInto({ temporary, path, begun }: Names, size: number): Promise<void> {
+async function moveInto({ temporary, path, begun, mode }: Names, size: number): Promise<void> {
   try {
     if (isDiskFast()) {
       onThisThread(() => {
         utimesSync(temporary, begun, begun);
+        if (mode !== undefined) chmodSync(temporary, mode);
         renameSync(temporary, path);
       });
       return;
     }
     await utimes(temporary, begun, begun);
+    if (mode !== undefined) await chmod(temporary, mode);
     await rename(temporary, path);
   } catch (error) {
     const there = await stat(path).catch(() => undefined);

@@ -43,7 +43,10 @@ export function parseAttributesHeader(text: string): FileAttributes {
 
 function seconds(text: string | undefined): number | undefined {
   const [whole, nanoseconds = '0'] = text?.split('#') ?? [];
-  const [one, other] = [numberOf(whole), numberOf(nanoseconds)];
+  // Seconds before 1970 are negative, and their nanoseconds are added.
+  const isBefore = whole?.startsWith('-') === true;
+  const absolute = numberOf(isBefore ? whole.slice(1) : whole);
+  const [one, other] = [isBefore && absolute !== undefined ? -absolute : absolute, numberOf(nanoseconds)];
   return one === undefined || other === undefined ? undefined : one + other / 1e9;
 }
 
@@ -59,5 +62,6 @@ export async function attributesOf(path: string): Promise<Record<string, string>
 /** Gives a file the mode and times of its source. The owner stays the caller. */
 export async function applyAttributes(path: string, { mode, atime, mtime }: FileAttributes): Promise<void> {
   if (mode !== undefined) await chmod(path, mode);
-  if (mtime !== undefined) await utimes(path, atime ?? mtime, mtime);
+  // Node takes a negative number for the present time, and a negative Date as it is.
+  if (mtime !== undefined) await utimes(path, new Date((atime ?? mtime) * 1_000), new Date(mtime * 1_000));
 }

@@ -1,4 +1,4 @@
-import { lstat, rm } from 'node:fs/promises';
+import { lstat, rm, stat } from 'node:fs/promises';
 import { counted } from '../../../../platform/message-text.ts';
 import { forEachLimit } from '../../../../platform/concurrency.ts';
 import { ProgramError } from '../../../../platform/program-error.ts';
@@ -19,16 +19,18 @@ import type { Context } from '../../context.ts';
 import { entryPages } from '../entries/entries.ts';
 import { Failures, readablePages, type Entry } from '../entries/entry.ts';
 import { entryAt } from '../entries/entry-at.ts';
+import { isTemporaryName } from '../entries/temporary-files.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
 import { statOf } from '../entries/local-entries.ts';
 import { refuseOverlap } from './refuse-overlap.ts';
-import type { CopyDestination } from './copy-destination.ts';
+import { type CopyDestination, pathUnder } from './copy-destination.ts';
+import { removeEmptyFolders } from './move-source.ts';
 import { keptAttributes } from './copy-one.ts';
 import type { Excludes } from './mirror-excludes.ts';
 import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
 import { clockStepMs, readState, removeInState } from './source-state.ts';
-import { differsByDigest } from './differs-by-digest.ts';
+import { differsByDigest, hasDigestOfFile } from './differs-by-digest.ts';
 import type { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
 import { ResponseError } from '../../../../protocol/response-error.ts';
@@ -102,12 +104,21 @@ export async function mirrorFolder(
     onSkipped: (name) => void leftOut.push(name),
   });
   const there = exists
-    ? readablePages(context, entryPages(context, target, { recursive: true }), unread, { isExcluded })
+    ? readablePages(context, entryPages(context, target, { recursive: true }), unread, {
+        // An incomplete download is continued or replaced.
+        isExcluded: (name) => isExcluded(name) || isTemporaryName(name.slice(name.lastIndexOf('/') + 1)),
+      })
     : none();
   const removal = new Removal(mirroring, source, target);
+  // Files in the place of a folder, or the other way round: what is extraneous goes first.
+  const blocked: { readonly pair: Pair; readonly first: Entry }[] = [];
   const found = files(chosen, () => removal.sourceHasFiles());
   await forEachLimit(joinEntries(found, files(there)), transfer.workers, async (pair) => {
-    if (pair.first !== undefined) await copyPair(mirroring, source, pair, pair.first, destination);
+    const { first } = pair;
+    if (first !== undefined) {
+      if (options.remove === true && (await isBlocked(target, pair.name))) blocked.push({ pair, first });
+      else await copyPair(mirroring, source, pair, first, destination);
+    }
     // A folder of the source that cannot be read may hold what seems extraneous after it.
     else if (pair.second !== undefined && options.remove === true && unread.count === 0) {
       if (leftOut.some((name) => pair.name === name || pair.name.startsWith(`${name}/`))) return;
@@ -115,7 +126,21 @@ export async function mirrorFolder(
     }
   });
   if (unread.count === 0) await removal.end();
+  for (const { pair, first } of blocked) {
+    if (target.kind === 'local' && options.dryRun !== true) await removeEmptyFolders(pathUnder(target.path, pair.name));
+    await copyPair(mirroring, source, pair, first, destination);
+  }
   mirroring.unread += unread.count;
+}
+
+/** Reports whether a folder of the target has the name of a file, or a file that of a folder above it. */
+async function isBlocked(target: Target, name: string): Promise<boolean> {
+  if (target.kind === 'remote') return false;
+  try {
+    return (await stat(pathUnder(target.path, name))).isDirectory();
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOTDIR';
+  }
 }
 
 /** Removes what the source of one folder or bucket does not have. */
@@ -152,16 +177,15 @@ class Removal {
   /** Removes what waits, or reports why nothing is removed. */
   async end(): Promise<void> {
     const { maxDelete, removed, transfer } = this.#mirroring;
-    const text = (reason: string): ProgramError => new ProgramError('Unsafe', reason);
     if (this.#kept > 0) {
       const objects = counted(this.#kept, 'file or object', 'files or objects');
       const reason = `The source is empty, and --remove would remove all of the target (${objects}): --max-delete ${this.#kept} allows it`;
-      transfer.failures.report(text(reason), 'Unable to remove');
+      transfer.failures.report(new ProgramError('Unsafe', reason), 'Unable to remove');
     }
     if (maxDelete === undefined) return;
     if (removed + this.#held.length > maxDelete) {
       const reason = `More than ${counted(maxDelete, 'file or object', 'files or objects')} would be removed, which --max-delete forbids: nothing more is removed`;
-      transfer.failures.report(text(reason), 'Unable to remove');
+      transfer.failures.report(new ProgramError('Unsafe', reason), 'Unable to remove');
       return;
     }
     await forEachLimit(this.#held, transfer.workers, async (entry) => {
@@ -230,6 +254,10 @@ async function changeOf(
 ): Promise<Change | undefined> {
   if (source.size !== target.size) return 'has another size';
   if (await differsByDigest(context, source, target, transfer.encryption)) return 'has other bytes';
+  // The time of a file that is dated in the future tells nothing: its bytes do, where the ETag is their digest.
+  if (source.bucket === '' && source.modified.getTime() > Date.now()) {
+    if (await hasDigestOfFile(source.key, target.etag)) return undefined;
+  }
   // A copy begins a step of the clock after the last change of its file. Some servers tell whole seconds: what changed in the second of its copy
   // is copied once more.
   const step = source.bucket === '' ? clockStepMs : source.modified.getMilliseconds() === 0 ? 999 : 0;

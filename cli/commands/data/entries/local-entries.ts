@@ -24,7 +24,7 @@ export async function* localEntryPages(
   recursive: boolean,
 ): AsyncGenerator<readonly Walked[], void, undefined> {
   const found = await statOf(path);
-  if (found.isDirectory()) yield* walk(path, '', recursive);
+  if (found.isDirectory()) yield* walk(path, '', recursive, []);
   else yield [fileEntry(path, basename(path), found)];
 }
 
@@ -40,16 +40,19 @@ async function* walk(
   folder: string,
   prefix: string,
   recursive: boolean,
+  above: readonly string[],
 ): AsyncGenerator<readonly Walked[], void, undefined> {
   let names;
+  let own;
   try {
     names = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+    own = identityOf(folder);
+    if (above.includes(own)) throw new Error('it is one of the folders above it: a mount makes a loop');
   } catch (error) {
     yield [{ kind: 'unreadable', name: prefix, display: folder, error }];
     return;
   }
   const inOrder = names
-    .filter(({ name }) => !isTemporaryName(name.toString('latin1')))
     .map((entry) => [entry.isDirectory() ? Buffer.concat([entry.name, slash]) : entry.name, entry] as const)
     .sort(([one], [other]) => Buffer.compare(one, other));
   let isSlow = false;
@@ -65,11 +68,17 @@ async function* walk(
       else {
         if (page.length > 0) yield page;
         page = [];
-        yield* walk(join(folder, one), `${prefix}${one}/`, recursive);
+        yield* walk(join(folder, one), `${prefix}${one}/`, recursive, [...above, own]);
       }
     }
     if (page.length > 0) yield page;
   }
+}
+
+/** Tells a folder from all others of the machine. */
+function identityOf(folder: string): string {
+  const { dev, ino } = statSync(folder, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 type Look = (path: string) => Stats;
@@ -98,13 +107,20 @@ function entryOf(
   const path = join(folder, name);
   if (!isUtf8(entry.name)) {
     const hex = entry.name.toString('hex');
-    return unreadable(`${prefix}${name}`, path, `its name is not UTF-8 (${hex} in hexadecimal), as a key must be: rename it`);
+    return unreadable(
+      `${prefix}${name}`,
+      path,
+      `its name is not UTF-8 (${hex} in hexadecimal), as a key must be: rename it`,
+    );
   }
   if (entry.isDirectory() && recursive) return name;
+  if (isTemporaryName(name) && !entry.isDirectory())
+    return { kind: 'skipped', name: `${prefix}${name}`, display: path, reason: 'it is an incomplete download' };
   try {
     const found = look(path);
     if (found.isFile()) return fileEntry(path, `${prefix}${name}`, found);
-    if (!found.isDirectory()) return unreadable(`${prefix}${name}`, path, 'it is no regular file: copy it alone, by its own name');
+    if (!found.isDirectory())
+      return unreadable(`${prefix}${name}`, path, 'it is no regular file: copy it alone, by its own name');
     return entry.isDirectory()
       ? { ...fileEntry(`${path}${sep}`, `${prefix}${name}/`, found), kind: 'folder' }
       : { kind: 'skipped', name: `${prefix}${name}`, display: path, reason: 'links to folders are not followed' };

@@ -29,7 +29,11 @@ const date = /^(\d{4})[.-](\d{2})[.-](\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2}))?)?$/
  * @throws ProgramError BadArgument
  */
 export function parseRewind(text: string, now: Date): Date {
-  if (/^(\d{1,9}[ywdhms])+$/.test(text)) return new Date(now.getTime() - parseDuration('--rewind', text));
+  return parseMoment('--rewind', text, now);
+}
+
+function parseMoment(option: string, text: string, now: Date): Date {
+  if (/^(\d{1,9}[ywdhms])+$/.test(text)) return new Date(now.getTime() - parseDuration(option, text));
   const [year, month, day, hour = 0, minute = 0, second = 0] = (date.exec(text) ?? []).slice(1).map(numberOf);
   const given =
     year === undefined || month === undefined || day === undefined
@@ -42,7 +46,7 @@ export function parseRewind(text: string, now: Date): Date {
   }
   throw new ProgramError(
     'BadArgument',
-    `Invalid --rewind \`${text}\`: write a date such as 2020.01.01 or 2020.01.01T11:30, or a duration such as 7d10h`,
+    `Invalid ${option} \`${text}\`: write a date such as 2020.01.01, 2020.01.01T11:30 or 2020-01-01T11:30:00Z, or a duration such as 7d10h31s`,
   );
 }
 
@@ -60,9 +64,9 @@ export interface AgeOptions {
   readonly newerThan?: string;
 }
 
-/** Returns a test of the time of an entry by `--older-than` and `--newer-than`. */
+/** Returns a test of the time of an entry by `--older-than` and `--newer-than`, which are durations or times as for `--rewind`. */
 export function ageTest({ olderThan, newerThan }: AgeOptions, now: Date): (modified: Date) => boolean {
-  const before = olderThan === undefined ? Infinity : now.getTime() - parseDuration('--older-than', olderThan);
-  const after = newerThan === undefined ? -Infinity : now.getTime() - parseDuration('--newer-than', newerThan);
+  const before = olderThan === undefined ? Infinity : parseMoment('--older-than', olderThan, now).getTime();
+  const after = newerThan === undefined ? -Infinity : parseMoment('--newer-than', newerThan, now).getTime();
   return (modified) => modified.getTime() < before && modified.getTime() > after;
 }

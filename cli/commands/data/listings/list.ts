@@ -21,8 +21,11 @@ export async function list(context: Context, [argument = '']: readonly string[],
   const failures = new Failures(context);
   let totalObjects = 0;
   let totalSize = 0;
-  const pages = entryPages(context, target, { recursive, versions, incomplete, rewind });
-  for await (const page of numbered(readablePages(context, pages, failures))) {
+  // The number of a version counts those before it, which a listing of one moment leaves out.
+  const isMoment = rewind !== undefined && versions !== true;
+  const pages = entryPages(context, target, { recursive, versions: versions === true || isMoment, incomplete, rewind });
+  const all = numbered(readablePages(context, pages, failures));
+  for await (const page of isMoment ? latest(all) : all) {
     for (const { entry, ordinal } of page) {
       const isOther = entry.kind === 'file' && entry.storageClass !== options.storageClass;
       // As in other clients, an empty class is none.
@@ -79,6 +82,19 @@ async function* numbered(pages: AsyncIterable<readonly Entry[]>): AsyncGenerator
   found = [];
   flush();
   yield found;
+}
+
+/** Yields the newest version of each key, unless it is a delete marker. */
+async function* latest(pages: AsyncIterable<readonly Numbered[]>): AsyncGenerator<readonly Numbered[]> {
+  let last: string | undefined;
+  for await (const page of pages) {
+    yield page.filter(({ entry: { bucket, key, version } }) => {
+      if (version === undefined) return true;
+      const isFirst = `${bucket}/${key}` !== last;
+      last = `${bucket}/${key}`;
+      return isFirst && !version.deleteMarker;
+    });
+  }
 }
 
 function textOf(entry: Entry, ordinal: number | undefined, paint: Paint): string {

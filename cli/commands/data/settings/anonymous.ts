@@ -34,6 +34,19 @@ export async function setAnonymous(context: Context, args: readonly string[]): P
     bucket: argument,
     permission,
   });
+  await warnOfOthers(context, target);
+}
+
+/** Names the permissions of prefixes above and below, which stay and give more than the one that was set. */
+async function warnOfOthers(context: Context, target: RemoteTarget): Promise<void> {
+  const { access } = await readPolicy(context, target).catch(() => ({ access: readAnonymousAccess(undefined, '') }));
+  const others = [...access.permissions].flatMap(([prefix, given]) => {
+    const isNear = prefix.startsWith(target.key) || target.key.startsWith(prefix);
+    const name = nameOf(given);
+    if (prefix === target.key || !isNear || name === undefined) return [];
+    return [`\`${printable(`${target.bucket}/${prefix}*`)}\` (${name})`];
+  });
+  if (others.length > 0) context.output.warn('anonymous', `Permissions of other prefixes stay: ${others.join(', ')}`);
 }
 
 /** The policy comes from a file, or from standard input for `-`. */

@@ -14,13 +14,13 @@ interface SetOptions extends SelectOptions {
 }
 
 /**
- * Parses `KEY=VALUE&KEY=VALUE`, percent-encoded where the texts need it.
+ * Parses `KEY=VALUE&KEY=VALUE`, percent-encoded where the texts need it. A `+` stays one: a blank can be written as it is.
  *
  * @throws ProgramError BadArgument
  */
 export function parseTags(text: string): Tags {
   const tags = new Map<string, string>();
-  for (const [key, value] of new URLSearchParams(text)) {
+  for (const [key, value] of new URLSearchParams(text.replaceAll('+', '%2B'))) {
     if (key === '' || tags.has(key)) {
       throw new ProgramError(
         'BadArgument',

@@ -1,0 +1,133 @@
+import { chmod, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCoffer } from '../support/server/run-coffer.ts';
+import { startServer, untilReady } from '../support/server/start-server.ts';
+import { ClientDriver } from './client-driver.ts';
+
+const client = new ClientDriver();
+
+beforeAll(async () => {
+  await client.start(async () => {
+    const server = await startServer();
+    await untilReady(server);
+    return {
+      url: server.s3,
+      accessKey: server.accessKey,
+      secretKey: server.secretKey,
+      stop: async () => void (await server.stop()),
+    };
+  });
+  await client.run('mb', 's/box');
+}, 60_000);
+
+afterAll(() => client.stop());
+
+describe('a time', () => {
+  it('of find may be absolute, with its zone', async () => {
+    await client.run('cp', await client.file('new', 'x'), 's/box/times/new');
+    expect(await client.run('find', 's/box/times/', '--newer-than', '2020-01-01T00:00:00+02:00')).toBe(
+      's/box/times/new\n',
+    );
+    expect(await client.run('find', 's/box/times/', '--older-than', '2020-01-01T00:00:00Z')).toBe('');
+  });
+
+  it('before 1970 is kept with -a', async () => {
+    const path = await client.file('ancient', 'x');
+    await utimes(path, new Date(-1_500), new Date(-86_400_500));
+    await client.run('cp', '-a', path, 's/box/ancient');
+    await client.run('cp', '-a', 's/box/ancient', client.path('ancient-back'));
+    expect((await stat(client.path('ancient-back'))).mtimeMs).toBe((await stat(path)).mtimeMs);
+  });
+
+  it('in the future copies a file once only', async () => {
+    const path = await client.file('future/f', 'x');
+    await utimes(path, new Date(), new Date(Date.now() + 86_400_000));
+    await client.run('mirror', '--overwrite', client.path('future'), 's/box/future');
+    const copies = (await client.json('mirror', '--overwrite', client.path('future'), 's/box/future')).filter(
+      ({ source }) => source !== undefined,
+    );
+    expect(copies).toEqual([]);
+    await writeFile(path, 'y');
+    await utimes(path, new Date(), new Date(Date.now() + 86_400_000));
+    await client.run('mirror', '--overwrite', client.path('future'), 's/box/future');
+    expect(await client.run('cat', 's/box/future/f')).toBe('y');
+  });
+});
+
+describe('a download', () => {
+  it('keeps the mode of the file that it replaces', async () => {
+    const path = await client.file('secret', 'old');
+    await client.run('cp', await client.file('newer', 'new'), 's/box/secret');
+    await chmod(path, 0o600);
+    await client.run('cp', 's/box/secret', path);
+    await client.run('cp', client.path('newer'), await client.file('other', ''));
+    expect([await readFile(path, 'utf8'), (await stat(path)).mode & 0o777]).toEqual(['new', 0o600]);
+  });
+
+  it('takes the place of an empty folder, and of no other', async () => {
+    await client.run('cp', client.path('newer'), 's/box/places/d');
+    await mkdir(client.path('places/d'), { recursive: true });
+    await client.run('cp', '-r', 's/box/places/', client.path('places'));
+    expect(await readFile(client.path('places/d'), 'utf8')).toBe('new');
+    await client.file('full/d/x', '');
+    const { code } = await client.attempt('cp', '-r', 's/box/places/', client.path('full'));
+    expect([code, (await stat(client.path('full/d'))).isDirectory()]).toEqual([1, true]);
+  });
+
+  it('of mirror makes a file of a folder, and a folder of a file', async () => {
+    await client.run('cp', client.path('newer'), 's/box/swap/d');
+    await client.run('cp', client.path('newer'), 's/box/swap/e/x');
+    await client.file('swap/d/x', 'old');
+    await client.file('swap/e', 'old');
+    await client.run('mirror', '--overwrite', '--remove', 's/box/swap', client.path('swap'));
+    expect(await readFile(client.path('swap/d'), 'utf8')).toBe('new');
+    expect(await readFile(client.path('swap/e/x'), 'utf8')).toBe('new');
+  });
+});
+
+it('ls --rewind shows the number of each version, as with --versions', async () => {
+  await client.run('mb', '--with-versioning', 's/rewound');
+  for (const content of ['1', '2', '3']) await client.run('cp', await client.file('v', content), 's/rewound/v');
+  await sleep(20);
+  const now = new Date().toISOString();
+  await client.run('rm', 's/rewound/v');
+  expect((await client.json('ls', '--rewind', now, 's/rewound')).map(({ versionOrdinal }) => versionOrdinal)).toEqual([
+    3,
+  ]);
+  expect(await client.json('ls', '--rewind', '0s', 's/rewound')).toEqual([]);
+});
+
+it('a file that looks like an incomplete download is left out with a warning', async () => {
+  await client.file('mine/.f.0123456789abcdef.part.coffer', 'x');
+  await client.file('mine/notes.part.coffer', 'x');
+  const { stderr } = await client.attempt('cp', '-r', client.path('mine/'), 's/box/mine/');
+  expect(stderr).toContain('it is an incomplete download');
+  expect(await client.keys('s/box/mine/')).toEqual(['notes.part.coffer']);
+});
+
+it('a plus in tags stays a plus', async () => {
+  await client.run('cp', '--tags', 'team=a+b c', client.path('newer'), 's/box/tagged');
+  expect((await client.json('tag', 'list', 's/box/tagged'))[0]?.['tagset']).toEqual({ team: 'a+b c' });
+});
+
+it('a home that is no folder needs no config.json', async () => {
+  const { url, accessKey, secretKey } = client.server;
+  const host = url.replace('http://', `http://${accessKey}:${secretKey}@`);
+  const env = { COFFER_HOST_s: host, COFFER_CONFIG_DIR: '/dev/null/.coffer' };
+  const { code, stderr } = await runCoffer(['ls', 's/box/tagged'], { env });
+  expect([code, stderr]).toEqual([0, '']);
+});
+
+it('a redirection names where it leads to', async () => {
+  const server = createServer((_, answer) => answer.writeHead(301, { location: 'http://elsewhere.example/b' }).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { code, stderr } = await runCoffer(['ls', 'r/box'], {
+    env: { COFFER_CONFIG_DIR: client.path('config'), COFFER_HOST_r: `http://ak1:secret-key@127.0.0.1:${port}` },
+  });
+  server.close();
+  expect([code, stderr]).toEqual([1, expect.stringContaining('http://elsewhere.example/b')]);
+});
