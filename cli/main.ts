@@ -31,14 +31,21 @@ if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) 
   process.channel?.unref();
 }
 
+/** Milliseconds. A call of the file system that takes longer waits for another program. */
+const blockedMs = 200;
+const pollMs = 10;
+
 /** Ends the process without a wait for its output, whose reader may have stopped. */
-function endByInterruption(): never {
-  // A named pipe without a writer or a reader blocks a thread of the file system, and an exit would wait for that.
-  if (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
-    process.removeAllListeners(interruption);
-    process.kill(process.pid, interruption);
+function endByInterruption(since = performance.now()): void {
+  const isBlocked = process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+  if (!isBlocked) process.exit(codes[interruption]);
+  if (performance.now() - since < blockedMs) {
+    setTimeout(() => endByInterruption(since), pollMs);
+    return;
   }
-  process.exit(codes[interruption]);
+  // A named pipe without a writer or a reader blocks a thread of the file system, and an exit would wait for that.
+  process.removeAllListeners(interruption);
+  process.kill(process.pid, interruption);
 }
 
 failOnLostOutput('coffer');
@@ -54,7 +61,10 @@ async function main(): Promise<void> {
   }
   const { run } = await import('./program.ts');
   const exitCode = await run(words, { stdin, stdout, stderr, env, signal: interrupted.signal });
-  if (interrupted.signal.aborted) endByInterruption();
+  if (interrupted.signal.aborted) {
+    endByInterruption();
+    return;
+  }
   process.exitCode = exitCode;
   // Exits after the output is written. Open connections and standard input would keep the process running.
   stdout.write('', () => process.exit());

@@ -67,13 +67,13 @@ describe('a download', () => {
     expect([await readFile(path, 'utf8'), (await stat(path)).mode & 0o777]).toEqual(['new', 0o600]);
   });
 
-  it('takes the place of an empty folder, and of no other', async () => {
+  it('of mirror takes the place of an empty folder, and of no other', async () => {
     await client.run('cp', client.path('newer'), 's/box/places/d');
     await mkdir(client.path('places/d'), { recursive: true });
-    await client.run('cp', '-r', 's/box/places/', client.path('places'));
+    await client.run('mirror', 's/box/places', client.path('places'));
     expect(await readFile(client.path('places/d'), 'utf8')).toBe('new');
     await client.file('full/d/x', '');
-    const { code } = await client.attempt('cp', '-r', 's/box/places/', client.path('full'));
+    const { code } = await client.attempt('mirror', 's/box/places', client.path('full'));
     expect([code, (await stat(client.path('full/d'))).isDirectory()]).toEqual([1, true]);
   });
 

@@ -8,7 +8,6 @@ import {
   readdir,
   rename,
   rm,
-  rmdir,
   stat,
   utimes,
   writeFile,
@@ -56,8 +55,6 @@ export class Downloads {
       else await writeFrom(await open(path, 'a'), source, 0, count);
       return;
     }
-    // A file takes the place of an empty folder.
-    if (existing?.isDirectory() === true) await rmdir(path);
     const kept = { begun: new Date(), mode: modeOf(existing) };
     const { identity = randomUUID() } = source;
     const own = temporaryName(basename(path), `${identity} ${source.size}`);
@@ -76,8 +73,7 @@ export class Downloads {
   /** Copies a file of this machine. A copy that is killed leaves no half of it under the name. */
   async copyFile(from: string, path: string, identity: string, expectUnchanged: ExpectUnchanged): Promise<void> {
     const existing = await statsOf(path);
-    if (existing?.isDirectory() === true) await rmdir(path);
-    else if (existing !== undefined && (await this.#isStream(path, existing))) {
+    if (existing?.isDirectory() === true || (existing !== undefined && (await this.#isStream(path, existing)))) {
       await copyFile(from, path);
       await expectUnchanged();
       return;

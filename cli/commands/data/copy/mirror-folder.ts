@@ -116,7 +116,7 @@ export async function mirrorFolder(
   await forEachLimit(joinEntries(found, files(there)), transfer.workers, async (pair) => {
     const { first } = pair;
     if (first !== undefined) {
-      if (options.remove === true && (await isBlocked(target, pair.name))) blocked.push({ pair, first });
+      if (pair.second === undefined && (await isBlocked(target, pair.name))) blocked.push({ pair, first });
       else await copyPair(mirroring, source, pair, first, destination);
     }
     // A folder of the source that cannot be read may hold what seems extraneous after it.
