@@ -7,6 +7,7 @@ describe('the code of an answer', () => {
     [404, 'enclave does not exist', 'invalid-request'],
     [409, 'key does not support HMAC', 'invalid-request'],
     [413, 'http: request body too large', 'invalid-request'],
+    [400, "key name 'a.b' is empty, too long or contains invalid characters", 'invalid-request'],
     [400, 'key already exists', 'key-exists'],
     [400, 'key does already exist', 'key-exists'],
     [400, 'decryption failed: ciphertext is not authentic', 'not-authentic'],

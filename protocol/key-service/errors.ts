@@ -47,6 +47,7 @@ const decisions: readonly (readonly [status: number, words: RegExp, code: KeySer
   [400, /^insecure connection: /, 'not-permitted'],
   [400, /^tls: client certificate is required$/, 'not-permitted'],
   [400, /^invalid (?:argument: |key size$)/, 'invalid-request'],
+  [400, /^key name '.*' is empty, too long or contains invalid characters$/, 'invalid-request'],
   [400, /^too many ciphertexts$/, 'invalid-request'],
   [404, /^(?:policy|identity|enclave) does not exist$/, 'invalid-request'],
   [406, /^(?:algorithm '.*' is not supported|invalid key size for '.*')$/, 'invalid-request'],
