@@ -235,10 +235,17 @@ class Server implements TestPostgres {
 const isRoot = process.getuid?.() === 0;
 
 /** PostgreSQL refuses to run as root, and must not outlive a test that was ended by force. */
-function asServerUser(program: string, args: readonly string[]): [string, string[]] {
+export function asServerUser(program: string, args: readonly string[]): [string, string[]] {
   if (process.platform !== 'linux') return [program, [...args]];
   const asPostgres = isRoot ? ['--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
   return ['setpriv', [...asPostgres, '--pdeathsig', 'KILL', program, ...args]];
+}
+
+/** Gives files to the user of the server. */
+export async function giveToServerUser(...paths: readonly string[]): Promise<void> {
+  if (!isRoot) return;
+  const { uid, gid } = serverUser();
+  for (const path of paths) await chown(path, uid, gid);
 }
 
 function serverUser(): { uid: number; gid: number } {
