@@ -282,9 +282,11 @@ function readDomains(reader: SettingReader): readonly string[] {
 
 function readStores(reader: SettingReader): StoreSettings {
   const read = group(reader, 'SVC_STORE_');
+  const recordsPasswordFile = read.file('RECORDS_PASSWORD');
   return {
     ...read.optional('records', 'RECORDS'),
     ...read.optional('recordsPassword', 'RECORDS_PASSWORD'),
+    ...(recordsPasswordFile !== undefined && { recordsPasswordFile }),
     ...read.optional('recordsCaFile', 'RECORDS_CA_FILE'),
     ...read.optional('blobs', 'BLOBS'),
     s3: {

@@ -128,6 +128,8 @@ export interface StoreSettings {
   /** May hold a password. */
   readonly records?: string;
   readonly recordsPassword?: string;
+  /** The file that holds the password. It is read again when the database refuses the password. */
+  readonly recordsPasswordFile?: string;
   /** The path of a file with authorities. */
   readonly recordsCaFile?: string;
   readonly blobs?: string;

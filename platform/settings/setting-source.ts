@@ -117,6 +117,16 @@ export class SettingReader {
     return found && { variable: found.name, value: setting.secret ? undefined : found.text };
   }
 
+  /** Returns the path of the file that holds a secret, which may be renewed while the program runs; undefined where a variable holds it. */
+  fileOf(setting: Setting, suffix = ''): string | undefined {
+    for (const base of [setting.name, ...setting.aliases]) {
+      if (this.#variable(base + suffix) !== undefined) return undefined;
+      const file = this.#fileVariable(base, suffix);
+      if (file !== undefined) return file.path;
+    }
+    return undefined;
+  }
+
   /** A setting is read several times, and its problem is reported once. */
   #report(problem: string): void {
     if (!this.problems.includes(problem)) this.problems.push(problem);
@@ -179,6 +189,7 @@ export class SettingReader {
 /** Reads settings that share a prefix and, for a provider, a suffix, by type. */
 export function group(reader: SettingReader, prefix: string, suffix = '') {
   const read = (part: string) => reader.read(setting(prefix + part), suffix);
+  const file = (part: string) => reader.fileOf(setting(prefix + part), suffix);
   const text = (part: string): string | undefined => {
     const value = read(part);
     return typeof value === 'string' ? value : undefined;
@@ -186,6 +197,7 @@ export function group(reader: SettingReader, prefix: string, suffix = '') {
   return {
     read,
     text,
+    file,
     require: (part: string, problem: string) => reader.require(setting(prefix + part), suffix, problem),
     onOff: (part: string): boolean => read(part) === true,
     number: (part: string): number | undefined => {

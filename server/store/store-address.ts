@@ -6,7 +6,13 @@ import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 export type RecordsAddress =
   | { readonly kind: 'lmdb'; readonly folder: string }
   /** `url` is `postgres://USER@HOST:PORT/DATABASE?OPTIONS` without a password, so that it may be logged. */
-  | { readonly kind: 'postgres'; readonly url: string; readonly password?: string };
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      readonly password?: string;
+      /** The file that holds the password, if one does. */
+      readonly passwordFile?: string;
+    };
 
 /** The location of the bodies: `SVC_STORE_BLOBS` and its companions, parsed. */
 export type BlobsAddress =
@@ -96,7 +102,7 @@ function folderOf(address: string, scheme: 'lmdb:' | 'files:'): string | undefin
   return path === '' ? '' : resolve(path);
 }
 
-function databaseOf({ records, recordsPassword, recordsCaFile }: StoreSettings): RecordsAddress {
+function databaseOf({ records, recordsPassword, recordsPasswordFile, recordsCaFile }: StoreSettings): RecordsAddress {
   const url = URL.parse(records ?? '');
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
     throw new ProgramError(
@@ -120,6 +126,7 @@ function databaseOf({ records, recordsPassword, recordsCaFile }: StoreSettings):
     kind: 'postgres',
     url: url.href.replace(/^postgresql:/, 'postgres:'),
     ...(password === undefined ? {} : { password }),
+    ...(recordsPasswordFile !== undefined && { passwordFile: resolve(recordsPasswordFile) }),
   };
 }
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -83,5 +86,23 @@ it('refuses tables that a crash would empty', async () => {
     await expect(other.get(key('a'))).rejects.toThrow('coffer_records of PostgreSQL');
   } finally {
     await other.close();
+  }
+});
+
+it('reads the file of the password again when the password is refused', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'coffer-password-'));
+  try {
+    const passwordFile = join(folder, 'password');
+    await server.asSuperuser(`create role rotated login password 'first' in role coffer`);
+    const url = database.url.replace('coffer@', 'rotated@');
+    const other = await openPostgresRecordStore({ url, password: 'first', passwordFile, log, timeouts });
+    await writeFile(passwordFile, 'second\n');
+    await server.asSuperuser(`alter role rotated password 'second'`);
+    await other.get(key('a'));
+    await server.asSuperuser(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'rotated'`);
+    await expect.poll(() => other.get(key('a')).then(() => 'read', String)).toBe('read');
+    await other.close();
+  } finally {
+    await rm(folder, { recursive: true });
   }
 });

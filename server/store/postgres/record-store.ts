@@ -23,6 +23,7 @@ import type { PostgresConnection, Row, Statement, Timeouts } from './connection.
 import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
 import { type CountedRecords, countRecords, forgetCounts, readCounted, readCounts } from './read-counts.ts';
+import { RolePassword } from './password.ts';
 import { checkTables, prepareTables } from './schema.ts';
 import { openSession, type Session } from './session.ts';
 import { leaveConnections, refuseSharedBackend } from './shared-connections.ts';
@@ -32,6 +33,8 @@ export interface PostgresOptions {
   /** `postgres://USER@HOST:PORT/DATABASE?OPTIONS`, without a password. */
   readonly url: string;
   readonly password?: string;
+  /** The file that holds the password. It is read again when the database refuses the password. */
+  readonly passwordFile?: string;
   readonly log: Logger;
   /** The number of connections of this handle, 8 by default. A server has one handle per thread. */
   readonly connections?: number;
@@ -84,9 +87,11 @@ class PostgresRecordStore implements RecordStore {
   #counts = false;
 
   constructor(address: PostgresAddress, options: PostgresOptions, timeouts: Timeouts) {
-    const { log, password, connections = 8 } = options;
+    const { log, password, passwordFile, connections = 8 } = options;
     this.#where = describeAddress(address);
-    this.#open = (prepare, more) => openSession(address, password, { ...timeouts, ...more }, log, prepare);
+    const role = new RolePassword(password, passwordFile);
+    this.#open = (prepare, more) =>
+      role.with((current) => openSession(address, current, { ...timeouts, ...more }, log, prepare));
     this.#pool = new ConnectionPool({
       connections,
       where: this.#where,

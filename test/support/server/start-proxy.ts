@@ -100,12 +100,10 @@ async function untilListening(child: ChildProcess, port: number, log: () => stri
   for (let round = 0; round < 600; round += 1) {
     if (child.exitCode !== null) throw new Error(`the proxy ended:\n${log()}`);
     const socket = connect(port, '127.0.0.1');
-    const open = await Promise.race([
-      once(socket, 'connect').then(
-        () => true,
-        () => false,
-      ),
-    ]);
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
     socket.destroy();
     if (open) return;
     await sleep(50);
