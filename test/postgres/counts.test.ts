@@ -121,7 +121,7 @@ describe('the counts of records in a database', () => {
     await collect({ keepCommits: 0 });
     expect(await records.counts?.()).toEqual(counts);
     await records.close();
-  }, 300_000);
+  }, 1_200_000);
 
   it('tell a row that is gone, of yesterday, or back again', async () => {
     const records = await open();

@@ -5,6 +5,7 @@ import {
   CreateBucketCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutBucketLifecycleConfigurationCommand,
   PutBucketNotificationConfigurationCommand,
@@ -70,14 +71,38 @@ afterAll(async () => {
   await base?.remove();
 });
 
-const keysIn = async (Bucket: string) =>
-  ((await there.send(new ListObjectsV2Command({ Bucket }))).Contents ?? []).map(({ Key }) => Key);
+const keysIn = async (Bucket: string, Prefix = 'by-the-') =>
+  ((await there.send(new ListObjectsV2Command({ Bucket, Prefix }))).Contents ?? []).map(({ Key }) => Key);
 const toldOf = (key: string) =>
   receiver.events.filter(({ Records = [] }) => Records.some(({ s3 }) => s3.object.key === key)).length;
 
 async function read(from: S3Client, Key: string): Promise<Buffer> {
   const { Body } = await from.send(new GetObjectCommand({ Bucket: 'cool', Key }));
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
+}
+
+/** Makes a bucket with an object that is due to expire. */
+async function expire(one: S3Client, Bucket: string): Promise<void> {
+  await one.send(new CreateBucketCommand({ Bucket }));
+  await one.send(new PutObjectCommand({ Bucket, Key: 'old', Body: 'x' }));
+  const Rules = [{ ID: 'all', Status: 'Enabled' as const, Filter: {}, Expiration: { Date: new Date('2020-01-01') } }];
+  await one.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
+}
+
+/** Lets both stores serve for the time, and returns the count of rounds. Each writes, deletes and reads where tiers, events and replicas are. */
+async function bothServe(beside: S3Client): Promise<number> {
+  const until = Date.now() + together * 1_000;
+  let round = 0;
+  for (; Date.now() < until; round += 1) {
+    for (const [name, one] of Object.entries({ original: client, twin: beside })) {
+      const Key = `by-the-${name}-${round}`;
+      for (const Bucket of ['told', 'twins', 'cool']) await one.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+      await one.send(new DeleteObjectCommand({ Bucket: 'cool', Key: `by-the-${name}-${round - 5}` }));
+    }
+    expect((await read(client, 'two')).equals(body)).toBe(true);
+    await sleep(Math.max(0, Math.min(until - Date.now(), 1_000)));
+  }
+  return round;
 }
 
 const needsPromotion = expect.stringMatching(/restored from a snapshot.*coffer-store promote/) as unknown;
@@ -141,10 +166,21 @@ describe('an original and a restored store beside each other', () => {
         .toMatchObject({ waiting: { events: 1 }, state: 'offline', failure: { error: needsPromotion } });
       await expect.poll(() => toldOf('by-the-original'), wait).toBe(1);
       await expect.poll(() => keysIn('twins'), wait).toContain('by-the-original');
-      await sleep(together * 1_000);
-      expect(toldOf('by-the-twin')).toBe(0);
-      expect(await keysIn('twins')).not.toContain('by-the-twin');
+      for (const one of [client, beside]) await expire(one, 'brief');
+      const rounds = await bothServe(beside);
+      // Each of them deletes what it has in the tier, and the original loses nothing.
       for (const Key of ['one', 'two']) expect((await read(client, Key)).equals(body)).toBe(true);
+      for (let round = 0; round < rounds; round += 1) {
+        const key = `by-the-original-${round}`;
+        await expect.poll(() => toldOf(key), wait).toBeGreaterThan(0);
+        await expect.poll(() => keysIn('twins', key), wait).toContain(key);
+      }
+      expect(receiver.events.filter((event) => JSON.stringify(event).includes('by-the-twin'))).toEqual([]);
+      expect(await keysIn('twins', 'by-the-twin')).toEqual([]);
+      // A rule of the day of the restore would remove what was restored.
+      const old = () => client.send(new HeadObjectCommand({ Bucket: 'brief', Key: 'old' }));
+      await expect.poll(() => refusal(old()).catch(() => 'there'), wait).toMatchObject({ status: 404 });
+      await beside.send(new HeadObjectCommand({ Bucket: 'brief', Key: 'old' }));
       beside.destroy();
       // A restart changes nothing about it.
       await twin.stop();
@@ -156,7 +192,7 @@ describe('an original and a restored store beside each other', () => {
       const after = s3Client(twin);
       expect((await read(after, 'two')).equals(body)).toBe(true);
       await expect.poll(() => toldOf('by-the-twin'), wait).toBe(1);
-      await expect.poll(() => keysIn('twins'), wait).toContain('by-the-twin');
+      await expect.poll(() => keysIn('twins', 'by-the-twin'), wait).toContain('by-the-twin');
       after.destroy();
     } finally {
       await twin.stop();
