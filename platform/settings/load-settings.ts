@@ -96,6 +96,10 @@ export function loadSettings({
     ...(secretKey === undefined ? {} : { secretKey }),
     autoEncryption: server.onOff('KMS_AUTO_ENCRYPTION'),
     customerKeysWithoutTls: server.onOff('KMS_SSE_C_WITHOUT_TLS'),
+    queryBudget: {
+      processorMs: server.number('API_SELECT_PROCESSOR_TIME') ?? 300_000,
+      decompressedBytes: bytesOf(server.read('API_SELECT_DECOMPRESSED')),
+    },
     openid,
     userStatusCheck: {
       intervalMs: server.number('IDENTITY_OPENID_CHECK_INTERVAL') ?? 10 * 60_000,
@@ -209,10 +213,7 @@ function readUpkeep(
 > {
   const server = group(reader, 'SVC_');
   const reserve = server.read('STORAGE_RESERVE');
-  const rate = (name: string) => {
-    const size = server.read(name);
-    return isSize(size) && size.kind === 'bytes' ? size.bytes : 0;
-  };
+  const rate = (name: string) => bytesOf(server.read(name));
   return {
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
     maxGarbage: (server.number('STORAGE_GARBAGE') ?? 25) / 100,
@@ -368,6 +369,11 @@ function signatureV2(text: string | undefined): ServerSettings['signatureV2'] {
 
 function metricsAuthorization(text: string | undefined): ServerSettings['metricsAuthorization'] {
   return text === 'public' ? 'public' : 'jwt';
+}
+
+/** Returns the bytes of a size that is no percentage. */
+function bytesOf(size: unknown): number {
+  return isSize(size) && size.kind === 'bytes' ? size.bytes : 0;
 }
 
 function isSize(value: unknown): value is Size {

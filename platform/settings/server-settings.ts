@@ -111,6 +111,8 @@ export interface ServerSettings {
   readonly autoEncryption: boolean;
   /** Keys of clients are allowed over plain HTTP too. */
   readonly customerKeysWithoutTls: boolean;
+  /** What a query of S3 Select may use: milliseconds of processor time, and bytes to which its object may expand. */
+  readonly queryBudget: { readonly processorMs: number; readonly decompressedBytes: number };
   readonly openid: readonly OpenIdProviderSettings[];
   readonly userStatusCheck: UserStatusCheckSettings;
   /** Each field is absent if it is not configured. */

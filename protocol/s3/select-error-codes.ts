@@ -39,6 +39,9 @@ export const selectErrorCodes = {
     400,
     'The InputSerialization and the OutputSerialization specify exactly one format: CSV or JSON, or Parquet for the input.',
   ],
+  // The codes of AWS have none for the limits of a server: these two are Coffer's own.
+  OverMaxDecompressedSize: [400, 'The object expands to more bytes than a query may read.'],
+  OverMaxProcessorTime: [400, 'The query used more processor time than it may.'],
   OverMaxColumn: [400, 'The number of columns in the result is greater than the maximum allowable number of columns.'],
   OverMaxParquetBlockSize: [400, 'The Parquet file has a row group that is larger than the maximum.'],
   OverMaxRecordSize: [400, 'The length of a record in the input or result is greater than the limit of 1 MB.'],

@@ -91,6 +91,18 @@ export const settings = [
     'Origins whose pages may use the S3 API and STS (CORS), separated by commas. One asterisk in an origin stands for any text, "none" allows no page. The CORS configuration of a bucket decides instead where it has one.',
     { default: '*' },
   ),
+  server(
+    'SVC_API_SELECT_PROCESSOR_TIME',
+    { kind: 'duration', min: '1s', max: '24h' },
+    'Processor time that a query of S3 Select may use. One that needs more ends with OverMaxProcessorTime.',
+    { default: '5m', aliases: [] },
+  ),
+  server(
+    'SVC_API_SELECT_DECOMPRESSED',
+    { kind: 'size' },
+    'Bytes to which a compressed object may expand in a query of S3 Select. One that expands to more ends with OverMaxDecompressedSize.',
+    { default: '64GiB', aliases: [] },
+  ),
   server('SVC_BROWSER', onOff, 'Whether the console is served.', { default: 'on' }),
   server(
     'SVC_BROWSER_REDIRECT_URL',

@@ -22,7 +22,7 @@ import { sendAnswer } from './send-answer.ts';
 
 type Services = Pick<
   S3Services,
-  'objects' | 'region' | 'clock' | 'customerKeysWithoutTls' | 'notificationTargets' | 'replications'
+  'objects' | 'region' | 'clock' | 'customerKeysWithoutTls' | 'queryBudget' | 'notificationTargets' | 'replications'
 > & {
   readonly access: WatchableAccess;
   /** The shared count of the bodies in memory. */

@@ -342,6 +342,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       clock: () => new Date(),
       crossOrigin: known.crossOrigin,
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
+      queryBudget: settings.queryBudget,
       servedNames: [...settings.domains, ...ownNames(settings)],
       listenedEvents: hearEvents(options, services, {
         source: () => ({

@@ -74,6 +74,7 @@ export async function openConsole(
       region: settings.region,
       clock: () => new Date(),
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
+      queryBudget: settings.queryBudget,
       notificationTargets: administration.notificationTargets ?? [],
       replications: replications.s3,
       auditEvents: known.events,

@@ -21,6 +21,7 @@ import type {
   PutPart,
   ReadOptions,
 } from '../objects/object-layer.ts';
+import type { QueryBudget } from '../select/query-budget.ts';
 import type { Query } from './request.ts';
 
 /** Condition keys with their values. */
@@ -105,6 +106,8 @@ export interface S3Call extends ObjectWriter {
   readonly replications: Replications | undefined;
   /** Reports if this request may carry customer keys, which must not travel in clear text. */
   readonly allowsCustomerKeys: boolean;
+  /** What a query of S3 Select may use. */
+  readonly queryBudget: QueryBudget;
   /**
    * The id of the object whose ACL or tags allow the request, '' for an absent one: the request reads and changes no other one. Undefined
    * where neither was asked for.

@@ -38,6 +38,7 @@ import type { ObjectLayer, SettingCondition } from '../objects/object-layer.ts';
 import type { ControlOperation } from './control/control-operations.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';
+import { defaultQueryBudget, type QueryBudget } from '../select/query-budget.ts';
 import { requestContext } from './request-context.ts';
 import { handleSetting } from './setting-condition.ts';
 
@@ -134,6 +135,8 @@ export interface S3Services {
   readonly clock: () => Date;
   /** Accepts customer keys (SSE-C) also over plain HTTP; false by default. */
   readonly customerKeysWithoutTls?: boolean;
+  /** What a query of S3 Select may use; the default of the settings where it is absent. */
+  readonly queryBudget?: QueryBudget;
   /** Answers preflights. */
   readonly crossOrigin: CrossOrigin;
   /** The host names by which clients reach this server, if known. */
@@ -291,6 +294,10 @@ class Call implements S3Call, AuthorizationContext {
 
   get replications(): Replications | undefined {
     return this.#services.replications;
+  }
+
+  get queryBudget(): QueryBudget {
+    return this.#services.queryBudget ?? defaultQueryBudget;
   }
 
   eventOrigin(): EventOrigin {

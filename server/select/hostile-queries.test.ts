@@ -155,6 +155,59 @@ describe('a damaged compressed source', () => {
   });
 });
 
+describe('a source that expands', () => {
+  const small = { processorMs: 300_000, decompressedBytes: 64 * 1_024 };
+  const lines = Buffer.alloc(1_024 * 1_024, '\n');
+
+  it.each([
+    ['GZIP', gzipSync(lines)],
+    ['GZIP', Buffer.concat(Array.from({ length: 64 }, () => gzipSync(lines.subarray(0, 16 * 1_024))))],
+    ['ZSTD', zstdCompressSync(lines)],
+    ['BZIP2', Buffer.concat(Array.from({ length: 200 }, bzip2Streams))],
+  ] as const)('ends at the bytes that a query may read: %s', async (compression, bytes) => {
+    const input = { ...csvInput, compression };
+    const asked = { expression: 'SELECT COUNT(*) FROM S3Object', input };
+    expect(await codeOf(select(bytes, asked, undefined, small))).toBe('OverMaxDecompressedSize');
+    expect(await codeOf(select(bytes, asked))).toBe('none');
+  });
+
+  it('may have any size where it is not compressed', async () => {
+    const asked = { expression: 'SELECT COUNT(*) FROM S3Object', input: csvInput };
+    expect(await codeOf(select(lines, asked, undefined, small))).toBe('none');
+  });
+});
+
+describe('a query that computes', () => {
+  it('ends when it used its processor time, with records or without', async () => {
+    let used = 0;
+    const processorMs = () => (used += 1);
+    const budget = { processorMs: 20, decompressedBytes: 2 ** 30 };
+    const many = Buffer.from('a\n'.repeat(100_000));
+    for (const expression of ['SELECT COUNT(*) FROM S3Object', "SELECT * FROM S3Object s WHERE s.a = 'x'"]) {
+      used = 0;
+      expect(await codeOf(select(many, { expression }, undefined, budget, processorMs))).toBe('OverMaxProcessorTime');
+    }
+  });
+
+  it.each([
+    ['arrays', '['.repeat(200_000)],
+    ['objects', '{"a":'.repeat(200_000)],
+    ['arrays that end', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
+  ])('ends with an error of S3 for JSON that is nested deeply: %s', async (_, text) => {
+    for (const input of [jsonLines, jsonDocument]) {
+      const code = await codeOf(select(text, { expression: 'SELECT * FROM S3Object', input, output: jsonOutput }));
+      expect(['OverMaxRecordSize', 'JSONParsingError', 'InvalidJsonType', 'TruncatedInput']).toContain(code);
+    }
+  });
+
+  it('matches a pattern of LIKE without going back more than once for each character', async () => {
+    const pattern = '%a'.repeat(500);
+    const text = `b\n${'a'.repeat(20_000)}b\n`;
+    const expression = `SELECT COUNT(*) FROM S3Object s WHERE s.b LIKE '${pattern}c'`;
+    expect(await codeOf(select(text, { expression }))).toBe('none');
+  });
+});
+
 const allOfParquet = { expression: 'SELECT * FROM S3Object', input: { kind: 'parquet' } } as const;
 
 describe('a damaged Parquet file', () => {

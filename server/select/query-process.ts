@@ -39,10 +39,21 @@ function sourceOf(size: number): ByteSource {
   };
 }
 
-async function run({ request, size, now }: Extract<ToQuery, { kind: 'start' }>): Promise<void> {
+/** Of all threads of the process, those that decompress too. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+async function run({ request, size, now, budget }: Extract<ToQuery, { kind: 'start' }>): Promise<void> {
   const began = performance.now();
-  const clock = { now: new Date(now), elapsed: () => performance.now() - began };
-  for await (const bytes of runSelect(request, sourceOf(size), clock)) {
+  const before = processorMs();
+  const clock = {
+    now: new Date(now),
+    elapsed: () => performance.now() - began,
+    processorMs: () => processorMs() - before,
+  };
+  for await (const bytes of runSelect(request, sourceOf(size), clock, budget)) {
     await new Promise<void>((resolve) => {
       onTaken = resolve;
       send({ kind: 'message', bytes });

@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { getPriority } from 'node:os';
+import { gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +11,7 @@ import { expect, it } from 'vitest';
 import { keptChunks } from '../../platform/chunks.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 import { parseSelectRequest } from './select-request.ts';
+import { defaultQueryBudget } from './query-budget.ts';
 import { QueryProcesses } from './query-processes.ts';
 
 const xml = Buffer.from(
@@ -16,6 +20,7 @@ const xml = Buffer.from(
 );
 const request = parseSelectRequest(xml);
 const bytes = Buffer.from('a,b\n1,2\n');
+const asked = { now: new Date(), budget: defaultQueryBudget, account: 'a', gone: () => false };
 const object = {
   size: bytes.length,
   read: (start: number, end: number) => Promise.resolve(bytes.subarray(start, end)),
@@ -39,7 +44,7 @@ function children(): readonly number[] {
 it('runs a query after the process of the query before has ended on its own', async () => {
   const queries = new QueryProcesses();
   const answer = async () => {
-    const messages = await queries.run(request, object, new Date());
+    const messages = await queries.run(request, object, asked);
     const found = Buffer.concat(await Array.fromAsync(keptChunks(messages)));
     await messages.close();
     return found.toString('latin1');
@@ -55,6 +60,57 @@ it('runs a query after the process of the query before has ended on its own', as
   expect(await answer()).toContain('1,2');
 }, 20_000);
 
+it('runs a query with a lower priority, and with no right but to read its code', async () => {
+  const queries = new QueryProcesses();
+  const others = new Set(children());
+  const messages = await queries.run(request, object, asked);
+  const [pid = 0] = children().filter((one) => !others.has(one));
+  expect(getPriority(pid)).toBe(10);
+  const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  expect(args).toContain('--permission');
+  expect(args.filter((arg) => arg.startsWith('--allow') && !arg.startsWith('--allow-fs-read='))).toEqual([]);
+  expect(args).not.toContain('--allow-fs-read=*');
+  expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('SVC_');
+  await messages.close();
+}, 20_000);
+
+it('reads what its code needs, of Parquet too', async () => {
+  const queries = new QueryProcesses();
+  const columnData = [{ name: 'price', data: [1, 2], type: 'INT32' as const }];
+  const file = Buffer.from(parquetWriteBuffer({ columnData, codec: 'SNAPPY' }));
+  const parquet = {
+    size: file.length,
+    read: (start: number, end: number) => Promise.resolve(file.subarray(start, end)),
+  };
+  const messages = await queries.run({ ...request, input: { kind: 'parquet' } }, parquet, asked);
+  const found = Buffer.concat(await Array.fromAsync(keptChunks(messages))).toString('latin1');
+  await messages.close();
+  expect(found).toContain('1\n2\n');
+}, 20_000);
+
+it('ends a query that used its processor time, and runs the next one', async () => {
+  const queries = new QueryProcesses();
+  const bomb = gzipSync(Buffer.alloc(64 * 1_024 * 1_024, '\n'), { level: 1 });
+  const source = {
+    size: bomb.length,
+    read: (start: number, end: number) => Promise.resolve(bomb.subarray(start, end)),
+  };
+  const input = { ...(request.input as Extract<typeof request.input, { kind: 'csv' }>), compression: 'GZIP' as const };
+  const counting = { ...request, input, expression: 'SELECT COUNT(*) FROM S3Object' };
+  const answer = async (budget: typeof defaultQueryBudget) => {
+    const messages = await queries.run(counting, source, { ...asked, budget });
+    try {
+      return Buffer.concat(await Array.fromAsync(keptChunks(messages))).toString('latin1');
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      await messages.close();
+    }
+  };
+  expect(await answer({ ...defaultQueryBudget, processorMs: 100 })).toContain('SVC_API_SELECT_PROCESSOR_TIME');
+  expect(await answer({ ...defaultQueryBudget, decompressedBytes: 2 ** 20 })).toContain('SVC_API_SELECT_DECOMPRESSED');
+}, 60_000);
+
 it('refuses queries while no process can be started, and runs them afterwards', async () => {
   const script = `
     const { openSync, closeSync } = await import('node:fs');
@@ -65,7 +121,7 @@ it('refuses queries while no process can be started, and runs them afterwards', 
     const object = { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
     const queries = new QueryProcesses();
     const query = async () => {
-      const messages = await queries.run(request, object, new Date());
+      const messages = await queries.run(request, object, { now: new Date(), budget: { processorMs: 10000, decompressedBytes: 1e9 }, account: 'a', gone: () => false });
       try {
         return (await messages.next()) !== undefined;
       } finally {

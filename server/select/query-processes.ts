@@ -1,8 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism, setPriority, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Chunks } from '../../platform/chunks.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { codeFolders } from './code-folders.ts';
+import { type QueryCaller, QueryQueue } from './query-queue.ts';
+import type { QueryBudget } from './query-budget.ts';
 import type { FromQuery, ToQuery } from './select-messages.ts';
 import type { SelectRequest } from './select-request.ts';
 
@@ -14,9 +17,9 @@ export interface QueriedObject {
   read(start: number, end: number): Promise<Buffer | Chunks>;
 }
 
-/** Queries that a thread runs at a time, and those that wait for them. */
+/** Queries that a thread runs at a time. Two accounts at least run one, however many one of them sends. */
 const maxRunning = 2;
-const maxWaiting = 32;
+const queueLimits = { running: maxRunning, runningOfAccount: 1, waiting: 32, waitingOfAccount: 8 };
 /** MiB of memory that this server may use: of its container, if that has a limit. */
 const memoryMiB = Math.min(process.constrainedMemory() || Infinity, totalmem()) / 2 ** 20;
 /** MiB of the heap of a process: those of a thread for each core take half of the memory at most. A row group of Parquet needs most. */
@@ -30,7 +33,11 @@ const idleMs = 30_000;
  */
 const watchdogMs = 30_000;
 
+/** As `nice` counts it: a query takes the processor time that requests leave. */
+const priority = 10;
+
 const entry = fileURLToPath(new URL('./query-process.ts', import.meta.url));
+const codePaths = codeFolders(entry);
 
 /**
  * Runs queries in processes of their own, for a thread of the server. A hostile file can make V8 abort its process (an array that grows
@@ -38,36 +45,32 @@ const entry = fileURLToPath(new URL('./query-process.ts', import.meta.url));
  */
 export class QueryProcesses {
   readonly #idle: ChildProcess[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #queue = new QueryQueue(queueLimits);
 
   /**
    * Starts a query, and returns the messages of its answer. The caller closes them, which ends the query.
    *
-   * @throws S3Error of the query before its first message, Busy if too many queries wait
+   * @throws S3Error of the query before its first message, Busy if too many queries wait, RequestTimeout if the client left before
    */
-  async run(request: SelectRequest, object: QueriedObject, now: Date): Promise<Chunks<'own'>> {
-    await this.#enter();
+  async run(
+    request: SelectRequest,
+    object: QueriedObject,
+    { now, budget, ...caller }: QueryCaller & { readonly now: Date; readonly budget: QueryBudget },
+  ): Promise<Chunks<'own'>> {
+    const leave = await this.#queue.enter(caller);
     let child: ChildProcess;
     try {
       child = this.#take();
     } catch (error) {
-      this.#leave(undefined);
+      leave();
       throw error;
     }
-    const query = new RunningQuery(child, object, (left) => this.#leave(left));
-    query.start({ kind: 'start', request, size: object.size, now: now.getTime() });
+    const query = new RunningQuery(child, object, (left) => {
+      if (left !== undefined) this.#keep(left);
+      leave();
+    });
+    query.start({ kind: 'start', request, size: object.size, now: now.getTime(), budget });
     return query;
-  }
-
-  async #enter(): Promise<void> {
-    if (this.#running < maxRunning) {
-      this.#running += 1;
-      return;
-    }
-    if (this.#waiting.length >= maxWaiting) throw new S3Error('Busy');
-    // The query that ends leaves its place to the one that waits.
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   #take(): ChildProcess {
@@ -77,32 +80,31 @@ export class QueryProcesses {
       idle.ref();
       return idle;
     }
-    // It gets no settings of the server: they have secrets.
     const child = fork(entry, [], {
       serialization: 'advanced',
-      execArgv: [...process.execArgv.filter((one) => !one.startsWith('--inspect')), `--max-old-space-size=${heapMiB}`],
-      env:
-        process.env['NODE_COMPILE_CACHE'] === undefined
-          ? {}
-          : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      execArgv: [
+        ...process.execArgv.filter((one) => !one.startsWith('--inspect')),
+        `--max-old-space-size=${heapMiB}`,
+        // It reads no file but its code, writes none, and has no network, no programs, no threads and no addons.
+        '--permission',
+        ...codePaths.map((path) => `--allow-fs-read=${path}`),
+      ],
+      // It gets no settings of the server, which have secrets, and no compile cache: who can write there runs code in the server.
+      env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
+    lowerPriority(child);
     // An error without a listener would end the server, and a query listens only while it runs.
     child.on('error', () => undefined);
     return child;
   }
 
-  /** @param child the process, if it can run another query */
-  #leave(child: ChildProcess | undefined): void {
-    if (child !== undefined) {
-      this.#idle.push(child);
-      child.unref();
-      child.channel?.unref();
-      setTimeout(() => this.#end(child), idleMs).unref();
-    }
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#running -= 1;
-    else next();
+  /** Keeps a process for another query. */
+  #keep(child: ChildProcess): void {
+    this.#idle.push(child);
+    child.unref();
+    child.channel?.unref();
+    setTimeout(() => this.#end(child), idleMs).unref();
   }
 
   #end(child: ChildProcess): void {
@@ -110,6 +112,15 @@ export class QueryProcesses {
     if (at < 0) return;
     this.#idle.splice(at, 1);
     child.kill('SIGKILL');
+  }
+}
+
+function lowerPriority({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, priority);
+  } catch {
+    // It has ended, which its exit reports.
   }
 }
 
@@ -210,7 +221,10 @@ class RunningQuery implements Chunks<'own'> {
     clearTimeout(this.#watchdog);
     if (this.#ended) return;
     this.#fail(
-      new S3Error('OverMaxRecordSize', 'The query needs more memory or time than it may have, or its file is damaged.'),
+      new S3Error(
+        'OverMaxRecordSize',
+        `The query needs more than ${heapMiB} MiB of memory, or ${watchdogMs / 1_000} s for a part of its records, or its file is damaged.`,
+      ),
     );
   };
 

@@ -11,6 +11,7 @@ import {
 import { ResultWriter } from './answer/result-writer.ts';
 import { columnsRead, QueryEvaluator } from './evaluate/query-evaluator.ts';
 import type { ByteSource } from './read/byte-source.ts';
+import type { QueryBudget } from './query-budget.ts';
 import { readRecords } from './read/records.ts';
 import type { SelectRequest } from './select-request.ts';
 import { parseQuery } from './sql/parse-query.ts';
@@ -19,6 +20,13 @@ import { parseQuery } from './sql/parse-query.ts';
 const keepAliveMs = 1_000;
 /** Records between two looks at the clock. */
 const recordsPerLook = 256;
+
+/** The times of a query: at its start, and milliseconds since then. */
+interface QueryClock {
+  readonly now: Date;
+  readonly elapsed: () => number;
+  readonly processorMs: () => number;
+}
 
 /**
  * Runs a query, and yields the messages of its answer at the pace of the consumer. Memory does not depend on the size of the source.
@@ -29,12 +37,13 @@ const recordsPerLook = 256;
 export async function* runSelect(
   request: SelectRequest,
   source: ByteSource,
-  clock: { readonly now: Date; readonly elapsed: () => number },
+  clock: QueryClock,
+  budget: QueryBudget,
 ): AsyncGenerator<Buffer> {
   const counts: SelectCounts = { scanned: 0, processed: 0, returned: 0 };
   let began = false;
   try {
-    for await (const message of resultMessages(request, source, counts, clock)) {
+    for await (const message of resultMessages(request, source, counts, clock, budget)) {
       began = true;
       yield message;
     }
@@ -57,7 +66,8 @@ async function* resultMessages(
   request: SelectRequest,
   source: ByteSource,
   counts: SelectCounts,
-  clock: { readonly now: Date; readonly elapsed: () => number },
+  clock: QueryClock,
+  budget: QueryBudget,
 ): AsyncGenerator<Buffer> {
   const query = parseQuery(request.expression);
   const evaluator = new QueryEvaluator(query, { untyped: request.input.kind === 'csv', now: clock.now });
@@ -67,11 +77,13 @@ async function* resultMessages(
     { path: query.from.path, columns: columnsRead(query) },
     counted(source, counts),
     counts,
+    budget.decompressedBytes,
   );
   let last = clock.elapsed();
   let seen = 0;
   try {
     while (!evaluator.isDone) {
+      requireWithin(budget, clock);
       const batch = await reading.next();
       if (batch.done === true) break;
       for (const record of batch.value) {
@@ -82,7 +94,9 @@ async function* resultMessages(
         }
         seen += 1;
         if (evaluator.isDone) break;
-        if (seen % recordsPerLook !== 0 || clock.elapsed() - last < keepAliveMs) continue;
+        if (seen % recordsPerLook !== 0) continue;
+        requireWithin(budget, clock);
+        if (clock.elapsed() - last < keepAliveMs) continue;
         yield request.progress ? progressMessage(counts) : continuationMessage();
         last = clock.elapsed();
       }
@@ -97,6 +111,14 @@ async function* resultMessages(
   evaluator.end(writer);
   if (!writer.isEmpty) yield taken(writer, counts);
   if (request.progress) yield progressMessage(counts);
+}
+
+function requireWithin({ processorMs }: QueryBudget, clock: QueryClock): void {
+  if (clock.processorMs() <= processorMs) return;
+  throw new S3Error(
+    'OverMaxProcessorTime',
+    `The query used ${processorMs / 1_000} s of processor time, which is as much as it may (SVC_API_SELECT_PROCESSOR_TIME). Select fewer columns, a ScanRange or a smaller object.`,
+  );
 }
 
 function taken(writer: ResultWriter, counts: SelectCounts): Buffer {

@@ -1,9 +1,16 @@
 import type { S3ErrorCode } from '../../protocol/s3/s3-error.ts';
+import type { QueryBudget } from './query-budget.ts';
 import type { SelectRequest } from './select-request.ts';
 
 /** A message of the server to the process of a query. */
 export type ToQuery =
-  | { readonly kind: 'start'; readonly request: SelectRequest; readonly size: number; readonly now: number }
+  | {
+      readonly kind: 'start';
+      readonly request: SelectRequest;
+      readonly size: number;
+      readonly now: number;
+      readonly budget: QueryBudget;
+    }
   /** The next chunk of what was opened; undefined at its end. */
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array | undefined }
   /** The client took the last message of the answer. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { defaultQueryBudget } from '../../server/select/query-budget.ts';
 import { QueryProcesses } from '../../server/select/query-processes.ts';
 import { runCommand, tool } from '../support/process/run-command.ts';
 import { report } from '../support/report.ts';
@@ -46,7 +47,12 @@ async function codeOf(queries: QueryProcesses, bytes: Buffer): Promise<string> {
     read: (start: number, end: number) => Promise.resolve(bytes.subarray(start, end)),
   };
   try {
-    const messages = await queries.run(request, object, new Date());
+    const messages = await queries.run(request, object, {
+      now: new Date(),
+      budget: defaultQueryBudget,
+      account: 'a',
+      gone: () => false,
+    });
     try {
       while ((await messages.next()) !== undefined);
     } finally {

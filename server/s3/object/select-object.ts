@@ -50,7 +50,12 @@ export async function selectObject(call: S3Call): Promise<Answer> {
         return opened.read({ start, end });
       },
     };
-    const messages = await queries.run(request, object, call.now);
+    const messages = await queries.run(request, object, {
+      now: call.now,
+      budget: call.queryBudget,
+      account: call.canonicalId() ?? '',
+      gone: () => call.request.body.senderGone?.() === true,
+    });
     const headers: Record<string, string> = { 'content-type': 'application/octet-stream' };
     for (const [name, value] of Object.entries(describingHeaders(info, { checksum: undefined, customerKey }))) {
       if (kept.test(name)) headers[name] = value;

@@ -6,7 +6,7 @@ import type { SelectRequest } from '../select-request.ts';
 import type { Query } from '../sql/query.ts';
 import type { ByteSource } from './byte-source.ts';
 import { type CsvInput, CsvReader } from './csv-reader.ts';
-import { decompress } from './decompress.ts';
+import { type Compression, decompress } from './decompress.ts';
 import { JsonDocumentReader, JsonLinesReader, type JsonValue } from './json-reader.ts';
 import { scanBounds, scanRecords } from './scan-range.ts';
 
@@ -30,6 +30,7 @@ export async function* readRecords(
   { path, columns }: Wanted,
   source: ByteSource,
   counts: SelectCounts,
+  maxDecompressed: number,
 ): AsyncGenerator<Iterable<SourceRecord>> {
   if (path.length > 0 && input.kind !== 'json') {
     throw new S3Error('InvalidKeyPath', 'Only JSON has a path in FROM.');
@@ -39,7 +40,7 @@ export async function* readRecords(
     case 'csv': {
       const bytes =
         range === undefined
-          ? decompress(source.open(0, source.size), input.compression)
+          ? within(maxDecompressed, decompress(source.open(0, source.size), input.compression), input.compression)
           : scanRecords(source, bounds, Buffer.from(input.csv.recordDelimiter));
       const names = input.csv.header === 'USE' && bounds.start > 0 ? await readNames(source, input.csv) : undefined;
       return yield* readCsv(texts(bytes, counts), input.csv, bounds.start > 0, names);
@@ -47,7 +48,7 @@ export async function* readRecords(
     case 'json': {
       const bytes =
         range === undefined
-          ? decompress(source.open(0, source.size), input.compression)
+          ? within(maxDecompressed, decompress(source.open(0, source.size), input.compression), input.compression)
           : scanRecords(source, bounds, Buffer.from('\n'));
       const isDocument = input.type === 'DOCUMENT';
       const unwraps = isDocument && path[0] === '*';
@@ -65,6 +66,21 @@ export async function* readRecords(
     }
     default:
       return input satisfies never;
+  }
+}
+
+/** Ends a source that expands to more than it may. */
+async function* within(max: number, bytes: AsyncIterable<Buffer>, compression: Compression): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (compression !== 'NONE' && size > max) {
+      throw new S3Error(
+        'OverMaxDecompressedSize',
+        `The object expands to more than ${max} bytes, which is as much as a query may read of one (SVC_API_SELECT_DECOMPRESSED). Store it in parts, or without compression.`,
+      );
+    }
+    yield chunk;
   }
 }
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { ByteSource } from '../../../server/select/read/byte-source.ts';
+import { defaultQueryBudget } from '../../../server/select/query-budget.ts';
 import { runSelect } from '../../../server/select/run-select.ts';
 import type { SelectInput, SelectOutput, SelectRequest } from '../../../server/select/select-request.ts';
 
@@ -70,11 +71,13 @@ export async function messagesOf(
   bytes: Buffer,
   request: Partial<SelectRequest> & { expression: string },
   chunk?: number,
+  budget = defaultQueryBudget,
+  processorMs = () => 0,
 ) {
   const parts: Buffer[] = [];
   const whole = { input: csvInput, output: csvOutput, progress: false, range: undefined, ...request };
-  const clock = { now: new Date('2026-01-02T03:04:05.006Z'), elapsed: () => 0 };
-  for await (const message of runSelect(whole, sourceOf(bytes, chunk), clock)) parts.push(message);
+  const clock = { now: new Date('2026-01-02T03:04:05.006Z'), elapsed: () => 0, processorMs };
+  for await (const message of runSelect(whole, sourceOf(bytes, chunk), clock, budget)) parts.push(message);
   return decodeMessages(Buffer.concat(parts));
 }
 
@@ -87,8 +90,10 @@ export async function select(
   bytes: Buffer | string,
   request: Partial<SelectRequest> & { expression: string },
   chunk?: number,
+  budget = defaultQueryBudget,
+  processorMs = () => 0,
 ): Promise<string> {
-  const messages = await messagesOf(Buffer.from(bytes), request, chunk);
+  const messages = await messagesOf(Buffer.from(bytes), request, chunk, budget, processorMs);
   const last = messages.at(-1)?.headers;
   if (last?.[':message-type'] === 'error') throw new Error(last[':error-code']);
   if (last?.[':event-type'] !== 'End') throw new Error('the stream has no end');
