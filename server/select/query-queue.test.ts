@@ -3,29 +3,36 @@ import { describe, expect, it } from 'vitest';
 import { QueryQueue } from './query-queue.ts';
 
 const limits = { running: 2, runningOfAccount: 1, waiting: 6, waitingOfAccount: 3 };
-const here = () => false;
 
-/** Enters, and reports what became of it. */
-function entering(queue: QueryQueue, account: string, gone: () => boolean = here) {
-  const query = { account, state: 'waits', leave: () => undefined as void };
-  const entered = queue.enter({ account, gone }).then(
-    (leave) => {
-      query.state = 'runs';
-      query.leave = leave;
-    },
-    (error: unknown) => {
-      query.state = (error as { code: string }).code;
-    },
-  );
-  return { query, entered };
+interface TestQuery {
+  readonly account: string;
+  /** `waits`, `runs`, or the code of its error. */
+  state: string;
+  leave: () => void;
+  gone: boolean;
 }
+
+/** Enters a queue. The state of the query follows. */
+function entering(queue: QueryQueue, account: string): TestQuery {
+  const query: TestQuery = { account, state: 'waits', leave: () => undefined, gone: false };
+  void (async () => {
+    try {
+      query.leave = await queue.enter({ account, gone: () => query.gone });
+      query.state = 'runs';
+    } catch (error) {
+      query.state = (error as { code: string }).code;
+    }
+  })();
+  return query;
+}
+
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the queue of queries', () => {
   it('runs a query of a second account while the first one waits for itself', async () => {
     const queue = new QueryQueue(limits);
-    const many = Array.from({ length: 3 }, () => entering(queue, 'a').query);
-    const other = entering(queue, 'b').query;
+    const many = Array.from({ length: 3 }, () => entering(queue, 'a'));
+    const other = entering(queue, 'b');
     await settled();
     expect(many.map(({ state }) => state)).toEqual(['runs', 'waits', 'waits']);
     expect(other.state).toBe('runs');
@@ -33,22 +40,21 @@ describe('the queue of queries', () => {
 
   it('refuses the queries of an account that has too many, and takes those of others', async () => {
     const queue = new QueryQueue(limits);
-    const many = Array.from({ length: 5 }, () => entering(queue, 'a').query);
+    const many = Array.from({ length: 5 }, () => entering(queue, 'a'));
     await settled();
     expect(many.at(-1)?.state).toBe('Busy');
-    const other = entering(queue, 'b').query;
+    const other = entering(queue, 'b');
     await settled();
     expect(other.state).toBe('runs');
   });
 
   it('does not start a query whose client has left', async () => {
     const queue = new QueryQueue(limits);
-    let gone = false;
-    const first = entering(queue, 'a').query;
-    const second = entering(queue, 'a', () => gone).query;
-    const third = entering(queue, 'a').query;
+    const first = entering(queue, 'a');
+    const second = entering(queue, 'a');
+    const third = entering(queue, 'a');
     await settled();
-    gone = true;
+    second.gone = true;
     first.leave();
     await settled();
     expect([second.state, third.state]).toEqual(['RequestTimeout', 'runs']);
@@ -56,12 +62,11 @@ describe('the queue of queries', () => {
 
   it('forgets those who left where it would be full', async () => {
     const queue = new QueryQueue(limits);
-    let gone = false;
     entering(queue, 'a');
-    const left = Array.from({ length: 3 }, () => entering(queue, 'a', () => gone).query);
+    const left = Array.from({ length: 3 }, () => entering(queue, 'a'));
     await settled();
-    gone = true;
-    const next = entering(queue, 'a').query;
+    for (const one of left) one.gone = true;
+    const next = entering(queue, 'a');
     await settled();
     expect(left.map(({ state }) => state)).toEqual(Array.from({ length: 3 }, () => 'RequestTimeout'));
     expect(next.state).toBe('waits');
@@ -69,11 +74,11 @@ describe('the queue of queries', () => {
 
   it('frees the slot of a query once', async () => {
     const queue = new QueryQueue(limits);
-    const { query } = entering(queue, 'a');
+    const query = entering(queue, 'a');
     await settled();
     query.leave();
     query.leave();
-    const more = ['a', 'b', 'c'].map((account) => entering(queue, account).query);
+    const more = ['a', 'b', 'c'].map((account) => entering(queue, account));
     await settled();
     expect(more.map(({ state }) => state)).toEqual(['runs', 'runs', 'waits']);
   });
@@ -83,7 +88,7 @@ describe('the queue of queries', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const queue = new QueryQueue(limits);
-        const queries: { account: string; state: string; leave: () => void; gone: boolean }[] = [];
+        const queries: TestQuery[] = [];
         for (const { account, leaves, goes } of steps) {
           const of = (state: string) => queries.filter((one) => one.state === state);
           if (leaves && of('runs').length > 0) {
@@ -91,12 +96,7 @@ describe('the queue of queries', () => {
             running?.leave();
             if (running) running.state = 'ended';
           } else {
-            const query = { account, state: 'waits', leave: () => undefined as void, gone: false };
-            queries.push(query);
-            queue.enter({ account, gone: () => query.gone }).then(
-              (leave) => Object.assign(query, { state: 'runs', leave }),
-              () => Object.assign(query, { state: 'refused' }),
-            );
+            queries.push(entering(queue, account));
           }
           await settled();
           const runs = of('runs');
