@@ -4,6 +4,7 @@ import { displayNameOf } from '../auth/principal.ts';
 import type { TemporaryCredentials } from '../auth/temporary-credentials-record.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import { isTooManyGuesses } from '../auth/guess-limits.ts';
+import { withoutAddresses } from './without-addresses.ts';
 
 /**
  * Codes of the STS API with their status.
@@ -89,7 +90,7 @@ export function stsErrorAnswer(error: RequestError, requestId: string): Answer {
   const details = element('Error', [
     element('Type', error.status < 500 ? 'Sender' : 'Receiver'),
     element('Code', error.code),
-    element('Message', error.message),
+    element('Message', withoutAddresses(error.message)),
   ]);
   const document = element('ErrorResponse', [details, element('RequestId', requestId)], namespace);
   const { cause } = error;

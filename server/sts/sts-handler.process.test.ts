@@ -219,12 +219,12 @@ describe('AssumeRoleWithWebIdentity', () => {
       expect(rejected).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
     });
 
-    it('a token of an issuer that is not configured, naming it and those that are', async () => {
+    it('a token of an issuer that is not configured, naming the providers without their addresses', async () => {
       const list = [settings(staff), settings(staff, { id: 'SECOND', clientId: 'robots' })];
       const rejected = await call({ WebIdentityToken: await partners.accessToken('pat') }, list);
       expect(rejected).toMatchObject({ status: 400, code: 'InvalidIdentityToken' });
-      expect(rejected.message).toContain(partners.issuer);
-      expect(rejected.message).toContain(staff.issuer);
+      expect(rejected.message).toContain('SECOND: issuer "[address]"');
+      expect(rejected.message).not.toMatch(/127\.0\.0\.1|localhost/);
     });
 
     it('a token that another provider signed in the name of this one', async () => {
