@@ -22,7 +22,26 @@ export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly passphrase?: string;
   readonly minVersion: 'TLSv1.2';
+  readonly ciphers: string;
 }
+
+/**
+ * The cipher suites: those of TLS 1.3, and of TLS 1.2 those with forward secrecy that authenticate what they encrypt (AEAD). Suites with CBC
+ * have had one padding oracle after the other, and clients of TLS 1.2 know GCM since 2008.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9325#section-4.2
+ */
+const cipherSuites = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':');
 
 /** Reads certificate, key and authorities, and checks that they match. Rejects with a `ProgramError` that names the file. */
 export async function readTlsFiles(files: TlsFiles): Promise<TlsMaterial> {
@@ -35,6 +54,7 @@ export async function readTlsFiles(files: TlsFiles): Promise<TlsMaterial> {
     ...(ca === undefined ? {} : { ca }),
     ...(files.password === undefined ? {} : { passphrase: files.password }),
     minVersion: 'TLSv1.2',
+    ciphers: cipherSuites,
   };
   checkPair(files, material);
   return material;
