@@ -52,6 +52,11 @@ export function redactText(text: string): string {
     .replace(/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(-----END \1-----|$)/g, `-----BEGIN $1----- ${hidden}`);
 }
 
+/** Removes secrets from the value of a setting. The query of an address may be a key, whatever its parameter is called. */
+export function redactSetting(value: string): string {
+  return redactText(value).replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#]*\?)[^\s#]+/gi, `$1${hidden}`);
+}
+
 /** Most lines contain none of these, and this test saves the replacements. */
 const mayHoldSecret = /=|:\/\/|@(?:tcp|unix)\(|bearer|basic|kes:v1:|PRIVATE KEY/i;
 

@@ -1,6 +1,6 @@
 import { fileErrorReason } from '../system-error.ts';
 import { ProgramError } from '../program-error.ts';
-import { redactText } from '../redact-secrets.ts';
+import { redactSetting, redactText } from '../redact-secrets.ts';
 import { parseValue, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting } from '../../protocol/settings/table.ts';
@@ -89,7 +89,7 @@ export class SettingReader {
     } catch (error) {
       if (!(error instanceof ProgramError)) throw error;
       // An address may have a password.
-      const given = setting.secret ? '' : ` is "${redactText(text)}"`;
+      const given = setting.secret ? '' : ` is "${redactSetting(text)}"`;
       this.#report(`${found?.name ?? setting.name}${given}: ${redactText(error.message)}`);
       return undefined;
     }

@@ -1,5 +1,5 @@
 import { formatKeyValues, parseConfigLines } from '../../protocol/settings/key-values.ts';
-import { redactText } from '../../platform/redact-secrets.ts';
+import { redactSetting } from '../../platform/redact-secrets.ts';
 import { configSubsystems, targetSubsystems, type ConfigSubsystem } from '../../platform/settings/config-subsystems.ts';
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import {
@@ -25,7 +25,7 @@ export function targetText(
   const comments = subsystem.keys.flatMap(({ row }) => {
     const set = given.get(settingOf(row, target));
     // A URL may contain a password or a token.
-    return set === undefined ? [] : [`# ${set.variable}=${redactText(set.value ?? redacted)}`];
+    return set === undefined ? [] : [`# ${set.variable}=${redactSetting(set.value ?? redacted)}`];
   });
   const values = subsystem.keys.map(({ key, row }) => [key, row.secret ? '' : (row.default ?? '')] as const);
   const name = target === nameless ? subsystem.name : `${subsystem.name}:${target}`;

@@ -122,7 +122,7 @@ describe('audit_webhook', () => {
   const siem =
     '# MINIO_AUDIT_WEBHOOK_ENDPOINT_SIEM=https://siem.test/\n' +
     `# MINIO_AUDIT_WEBHOOK_AUTH_TOKEN_SIEM=*REDACTED*\naudit_webhook:SIEM ${defaults}\n`;
-  const nameless = `# SVC_AUDIT_WEBHOOK_ENDPOINT=https://me:[redacted]@siem.test/?token=[redacted]\naudit_webhook ${defaults}\n`;
+  const nameless = `# SVC_AUDIT_WEBHOOK_ENDPOINT=https://me:[redacted]@siem.test/?[redacted]\naudit_webhook ${defaults}\n`;
 
   it('shows each target, and by comments what the environment gives, without secrets', async () => {
     expect((await call('GET', 'get-config-kv?key=audit_webhook')).text).toBe(`${nameless}${siem}`);

@@ -1,5 +1,5 @@
 import { cpus, machine, release, type, uptime } from 'node:os';
-import { redactText } from '../../../platform/redact-secrets.ts';
+import { redactSetting, redactText } from '../../../platform/redact-secrets.ts';
 import { supportOf } from '../../administration/support.ts';
 import type { AdminServices } from '../../administration/services.ts';
 import { type AdminAnswer, type AdminCall, adminPath, nowOf, type Route } from '../call.ts';
@@ -143,7 +143,7 @@ function settings({ given }: AdminServices, anonymity: Anonymity): Record<string
   const rows = [...(given ?? new Map())].map(([name, { value }]): [string, string] => {
     if (value === undefined) return [name, '*redacted*'];
     const isPlain = /^(?:on|off|true|false|\d[\w.]*)$/i.test(value);
-    return [name, anonymity === 'strict' && !isPlain ? '*left out*' : redactText(value)];
+    return [name, anonymity === 'strict' && !isPlain ? '*left out*' : redactSetting(value)];
   });
   return Object.fromEntries(rows);
 }

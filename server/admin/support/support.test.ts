@@ -62,6 +62,10 @@ async function supportAdmin(more: Partial<Support> = {}) {
     ['SVC_REGION', { variable: 'SVC_REGION', value: 'home' }],
     ['SVC_ROOT_PASSWORD', { variable: 'SVC_ROOT_PASSWORD', value: undefined }],
     ['SVC_API_X', { variable: 'SVC_API_X', value: 'http://user:hush-hush@host' }],
+    [
+      'SVC_IDENTITY_PLUGIN_URL',
+      { variable: 'SVC_IDENTITY_PLUGIN_URL', value: 'https://plugin/check?k=hush-hush&v=hush-hush' },
+    ],
   ]);
   const failure = { since, attempts: 1, error: 'connect ECONNREFUSED 192.0.2.7:5432', retryAt: since };
   const backgroundTasks = () => Promise.resolve([{ task: 'scrub', failure }]);
