@@ -4,6 +4,7 @@ import type { AdminServices, OtherServer } from '../administration/services.ts';
 import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import { type KeyServiceState, keyServerStates, keyServiceState } from '../administration/keys.ts';
+import { warningOfPoliciesByAddress } from '../administration/policies-by-address.ts';
 import { notificationInfo } from './notifications.ts';
 import { adminPath, cofferPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 
@@ -50,6 +51,7 @@ interface InfoSources {
   readonly directory: DirectoryState;
   readonly backgroundTasks: readonly BackgroundTask[];
   readonly notifications: Awaited<ReturnType<typeof notificationInfo>>;
+  readonly warnings: readonly string[];
   readonly now: Date;
 }
 
@@ -79,6 +81,8 @@ function infoMessage(sources: InfoSources) {
       notifications,
     },
     backgroundTasks: backgroundTasks.map(taskInfo),
+    // Only Coffer has them.
+    warnings: sources.warnings,
     backend: {
       backendType: 'Erasure',
       onlineDisks: 1,
@@ -193,6 +197,11 @@ export async function currentInfo(services: AdminServices): Promise<ReturnType<t
   const now = nowOf(services);
   const others = services.others?.() ?? [];
   const { server } = services;
-  const found = { usage, space, keyService, keyServers, directory, backgroundTasks, notifications };
+  const warning = await warningOfPoliciesByAddress(
+    buckets.map(({ name }) => name),
+    services,
+  );
+  const warnings = warning === undefined ? [] : [warning];
+  const found = { warnings, usage, space, keyService, keyServers, directory, backgroundTasks, notifications };
   return infoMessage({ server, others, buckets: buckets.length, ...found, now });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failingTasks, keyServers } from './server-info.ts';
+import { failingTasks, keyServers, warnings } from './server-info.ts';
 
 it('shows the background tasks that fail, and no other', () => {
   const since = '2026-01-02T03:04:05.000Z';
@@ -20,4 +20,9 @@ it('shows a row for each key server while one of them does not answer', () => {
   ]);
   expect(keyServers({ services: { kms: { endpoints: { 'https://a:7373': 'online' } } } })).toEqual([]);
   expect(keyServers({})).toEqual([]);
+});
+
+it('shows the warnings of a server', () => {
+  expect(warnings({ warnings: ['the policies of "open" …'] })).toEqual(['Warning: the policies of "open" …']);
+  expect(warnings({})).toEqual([]);
 });

@@ -13,6 +13,8 @@ interface InfoMessage {
   readonly backend?: { readonly onlineDisks?: number; readonly offlineDisks?: number };
   readonly servers?: readonly ServerInfo[];
   readonly backgroundTasks?: readonly TaskInfo[];
+  /** Only Coffer has them. */
+  readonly warnings?: readonly string[];
   readonly services?: { readonly kms?: { readonly endpoints?: Readonly<Record<string, string>> } };
 }
 
@@ -52,9 +54,12 @@ export async function adminInfo(
       : `${buckets}; ${printable(error)}`;
   const { onlineDisks = 0, offlineDisks = 0 } = info.backend ?? {};
   const drives = `${counted(onlineDisks, 'drive')} online, ${counted(offlineDisks, 'drive')} offline`;
-  context.output.message([...servers, usage, drives, ...keyServers(info), ...failingTasks(info)].join('\n\n'), {
-    info,
-  });
+  context.output.message(
+    [...servers, usage, drives, ...keyServers(info), ...failingTasks(info), ...warnings(info)].join('\n\n'),
+    {
+      info,
+    },
+  );
 }
 
 /** Returns a row for each key server, where one of them does not answer. */
@@ -68,6 +73,11 @@ export function keyServers({ services }: Pick<InfoMessage, 'services'>): string[
       ...endpoints.map(([endpoint, state]) => `   ${printable(endpoint)}: ${printable(state)}`),
     ].join('\n'),
   ];
+}
+
+/** Returns a line for each combination of settings that opens more than it says. */
+export function warnings({ warnings: texts = [] }: Pick<InfoMessage, 'warnings'>): string[] {
+  return texts.map((text) => printable(`Warning: ${text}`));
 }
 
 /** Returns a line for each background task whose last attempts failed. */
