@@ -3,8 +3,6 @@ import { knownClaims } from '../../protocol/policy/known-names.ts';
 
 export interface RequestOrigin {
   readonly remoteAddress: string;
-  /** An untrusted proxy passed the request on: several clients may share the address. */
-  readonly sharedAddress?: boolean;
   readonly secure: boolean;
   /** Returns the version of TLS, e.g. `1.3`; absent for a connection without TLS. */
   readonly tlsVersion?: (() => string | undefined) | undefined;

@@ -58,8 +58,6 @@ export class Attempts {
 const guessLimit = { max: 10, windowMs: 60_000 };
 /** Wrong secrets for all accounts from one address. */
 const addressLimit = { max: 100, windowMs: 60_000 };
-/** The same from an address that clients share. Each client can claim that by a header, so that there is a limit too. */
-const sharedAddressLimit = { ...addressLimit, max: 10 * addressLimit.max };
 /** Wrong secrets for one account from all addresses. The window is short, so that the owner waits only seconds while others guess. */
 const accountLimit = { max: 20, windowMs: 5_000 };
 /** Milliseconds for which an address is known after the account signed in from there. */
@@ -70,15 +68,14 @@ const concurrency = { max: 4, withWaiting: 100 };
 const longestWaitMs = 5_000;
 
 interface SecretAttempt {
-  readonly from: Pick<RequestOrigin, 'remoteAddress' | 'sharedAddress'>;
+  readonly from: Pick<RequestOrigin, 'remoteAddress'>;
   /** Absent if the secret identifies its owner, as a token does. Then only the address is limited. */
   readonly account?: string;
 }
 
 /**
  * Limits wrong secrets by account and address, by address, and by account. An address from which the account signed in before is exempt
- * from the last limit, so that attackers cannot keep the owner out. An address that an unknown proxy sends for many clients has ten times the
- * second limit, and the accounts that signed in from it are exempt, so that one client cannot keep the others out.
+ * from the last two limits, so that attackers cannot keep the owner out, not even from behind the same proxy. No header of a request raises a limit.
  *
  * Every call that takes a password or a token asks here. Each thread counts for itself.
  */
@@ -86,7 +83,6 @@ export class GuessLimits {
   readonly #clock: () => Date;
   readonly #pairs = new Attempts(guessLimit);
   readonly #addresses = new Attempts(addressLimit);
-  readonly #sharedAddresses = new Attempts(sharedAddressLimit);
   readonly #accounts = new Attempts(accountLimit);
   readonly #familiar = new Attempts({ max: 1, windowMs: familiarForMs });
   readonly #queues = new Map<string, { readonly run: ReturnType<typeof semaphore>; users: number }>();
@@ -120,11 +116,9 @@ export class GuessLimits {
     const pair = pairOf(from, account);
     const isFamiliar = account !== undefined && this.#familiar.waitSeconds(pair, now) > 0;
     const ofAccount = isFamiliar ? undefined : account;
-    const isShared = from.sharedAddress === true;
-    const addresses = isShared ? this.#sharedAddresses : this.#addresses;
     const wait = Math.max(
       account === undefined ? 0 : this.#pairs.waitSeconds(pair, now),
-      isShared && isFamiliar ? 0 : addresses.waitSeconds(networkOf(from.remoteAddress), now),
+      isFamiliar ? 0 : this.#addresses.waitSeconds(networkOf(from.remoteAddress), now),
       ofAccount === undefined ? 0 : this.#accounts.waitSeconds(ofAccount, now),
     );
     if (wait > 0) throw tooManyGuesses(wait);
@@ -134,7 +128,6 @@ export class GuessLimits {
     const now = this.#clock().getTime();
     const network = networkOf(from.remoteAddress);
     this.#addresses.count(network, now);
-    this.#sharedAddresses.count(network, now);
     if (account === undefined) return;
     this.#pairs.count(pairOf(from, account), now);
     this.#accounts.count(account, now);

@@ -64,7 +64,7 @@ function toIncomingRequest(
   const absolute = url.startsWith('/') ? undefined : splitAbsolute(message);
   const target = absolute?.target ?? url;
   const headers = absolute?.headers ?? joinedHeaders(message);
-  const { address, shared } = options.findSource(message.socket.remoteAddress, message.headers);
+  const { address } = options.findSource(message.socket.remoteAddress, message.headers);
   const question = target.indexOf('?');
   return {
     requestId: options.requestId,
@@ -77,7 +77,6 @@ function toIncomingRequest(
     secure: options.secure,
     tlsVersion: options.secure ? () => tlsVersionOf(message.socket) : undefined,
     remoteAddress: address,
-    sharedAddress: shared,
     measure: options.measure,
     audit: options.audit,
     clientCertificate: options.clientCertificates ? () => clientCertificateOf(message.socket) : undefined,

@@ -53,7 +53,6 @@ function requestOf(message: IncomingMessage, body: MessageBody, call: SessionAdm
     body,
     secure: call.origin.secure,
     remoteAddress: call.origin.remoteAddress,
-    ...(call.origin.sharedAddress === undefined ? {} : { sharedAddress: call.origin.sharedAddress }),
     audit: call.audit,
   };
 }

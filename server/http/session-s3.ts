@@ -187,7 +187,6 @@ function requestOf(message: IncomingMessage, body: MessageBody, call: SessionS3C
     body,
     secure: call.origin.secure,
     remoteAddress: call.origin.remoteAddress,
-    ...(call.origin.sharedAddress === undefined ? {} : { sharedAddress: call.origin.sharedAddress }),
     audit: call.audit,
   };
 }

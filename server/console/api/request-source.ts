@@ -22,9 +22,9 @@ export function sourceOf(request: Request): Source {
 
 /** The origin of the request for conditions of policies. */
 export function originOf(request: Request): RequestOrigin {
-  const { address, shared } = sourceOf(request);
+  const { address } = sourceOf(request);
   const tlsVersion = () => tlsVersionOf(request.socket);
-  return { remoteAddress: address, sharedAddress: shared, secure: isEncrypted(request), tlsVersion };
+  return { remoteAddress: address, secure: isEncrypted(request), tlsVersion };
 }
 
 /** Reports whether this server terminates TLS for the connection. */

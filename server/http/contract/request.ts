@@ -28,8 +28,6 @@ export interface IncomingRequest {
   /** Returns the version of TLS, e.g. `1.3`; absent for a connection without TLS. */
   readonly tlsVersion?: (() => string | undefined) | undefined;
   readonly remoteAddress: string;
-  /** An untrusted proxy passed the request on: several clients may share the address. */
-  readonly sharedAddress?: boolean;
   /** The client's certificate; present if the server requests certificates. */
   readonly clientCertificate?: (() => ClientCertificate | undefined) | undefined;
   /** Gets the operation for metrics, when it is known. */

@@ -54,14 +54,13 @@ describe('the source of a request', () => {
     );
   });
 
-  it('is the peer where no proxy is trusted, and may be shared where one passed it on', () => {
+  it('is the peer where no proxy is trusted, whatever it sends', () => {
     const nobody = createSourceFinder();
     expect(nobody('10.1.2.3', { 'x-forwarded-for': '1.1.1.1' })).toEqual({
       address: '10.1.2.3',
-      shared: true,
       encrypted: false,
     });
-    expect(nobody('203.0.113.9', {})).toMatchObject({ shared: false });
+    expect(nobody('10.1.2.3', { 'x-forwarded-for': '1.1.1.1' })).toEqual(nobody('10.1.2.3', {}));
   });
 
   it('is encrypted where a trusted proxy says so', () => {

@@ -12,8 +12,6 @@ export interface ProxySettings {
 export interface Source {
   /** The client's address for policies, limits, the log and the audit. */
   readonly address: string;
-  /** An untrusted proxy passed the request on: several clients may share the address. */
-  readonly shared: boolean;
   /** A trusted proxy reports that the client used TLS. */
   readonly encrypted: boolean;
 }
@@ -25,7 +23,8 @@ const maxHops = 32;
 
 /**
  * Finds the source of requests. The header counts if the peer is a trusted proxy. It is read from its end, because each proxy appends the
- * address that it saw: the first address that is no trusted proxy is the client. The client can forge what precedes it.
+ * address that it saw: the first address that is no trusted proxy is the client. The client can forge what precedes it. What any other peer
+ * sends in the header changes nothing, neither the address nor a limit.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7239#section-5.2
  */
@@ -34,8 +33,8 @@ export function createSourceFinder(settings?: ProxySettings): FindSource {
   const read = settings?.header === 'forwarded' ? forwardedHops : forwardedForHops;
   return (peer, headers) => {
     const direct = plainAddress(peer ?? '');
-    if (!isTrusted(ranges, direct)) return { address: direct, shared: isPassedOn(headers), encrypted: false };
-    return { address: clientBehind(direct, read(headers), ranges), shared: false, encrypted: cameEncrypted(headers) };
+    if (!isTrusted(ranges, direct)) return { address: direct, encrypted: false };
+    return { address: clientBehind(direct, read(headers), ranges), encrypted: cameEncrypted(headers) };
   };
 }
 
@@ -43,10 +42,6 @@ function isTrusted(ranges: readonly IpRange[], text: string): boolean {
   if (ranges.length === 0) return false;
   const address = parseAddress(text);
   return address !== undefined && ranges.some((range) => contains(range, address));
-}
-
-function isPassedOn(headers: IncomingHttpHeaders): boolean {
-  return ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
 }
 
 /** Returns the last readable hop. A hop without an address ends the walk. */

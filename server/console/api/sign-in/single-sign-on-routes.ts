@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import { isSignedInAt, type OpenIdProvider } from '../../../federation/openid-providers.ts';
 import type { AuditContext } from '../../../http/contract/request.ts';
 import type { ConsoleServices } from '../../services.ts';
-import { Attempts, networkOf } from '../../../auth/guess-limits.ts';
+import { StartLimits } from './start-limits.ts';
 import { secondsUntil } from './session-routes.ts';
 import { issueCredentials } from './session-credentials.ts';
 import { errorAnswerOf, consoleError } from '../console-error.ts';
@@ -19,15 +19,14 @@ import { auditOf } from '../request-audit.ts';
 
 const browserCookie = 'coffer_sign_in';
 
-/** Each start leaves a record for ten minutes. The number of starts from an address is limited. */
-const startLimit = { max: 60, windowMs: 60_000 };
+/** Of all networks together for ten minutes: their records have less than 50 MB. */
+const startLimits = { ofNetwork: 60, all: 50_000 };
 
 /** Redirects to an identity provider and handles the return. Both are navigations of the browser: errors redirect to the sign-in page. */
 export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSessions, sweep: () => void): Router {
   const router = Router();
   const pending = new PendingSignIns(services.records, services.clock);
-  const startsByClient = new Attempts(startLimit);
-  const startsByProxy = new Attempts({ ...startLimit, max: 10 * startLimit.max });
+  const starts = new StartLimits(startLimits);
 
   async function begin(request: Request, response: Response): Promise<void> {
     const provider = providerOf(services, request.params['provider']);
@@ -37,15 +36,16 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
       response.redirect(elsewhere);
       return;
     }
-    const now = services.clock().getTime();
-    const { address, shared } = sourceOf(request);
-    const from = networkOf(address);
-    // Many users share the address of an unknown proxy.
-    const attempts = shared ? startsByProxy : startsByClient;
-    if (attempts.waitSeconds(from, now) > 0) {
+    const begun = starts.begin(sourceOf(request).address, services.clock().getTime());
+    if (begun === 'too-many-here') {
       throw consoleError('TooManyAttempts', 'Too many sign-ins were started from your address. Try again in a minute.');
     }
-    attempts.count(from, now);
+    if (begun === 'too-many') {
+      throw consoleError(
+        'TooManyAttempts',
+        'Too many sign-ins are under way at this server. Try again in ten minutes.',
+      );
+    }
     sweep();
     const flow = newCodeFlow();
     // This fails before a record is stored if the provider is unavailable.
