@@ -9,6 +9,10 @@ interface Asker {
   readonly conditions: Readonly<Record<string, readonly string[]>>;
 }
 
+/** `objectId`: the object whose tags or ACL allow it. The work is about that one, or about none. */
+type AskerDecision =
+  { readonly kind: 'allowed'; readonly objectId: string | undefined } | { readonly kind: 'denied' | 'gone' };
+
 /** The condition keys that are others at each time. */
 const ofTime = Object.keys(timeContext(new Date(0)));
 
@@ -28,15 +32,16 @@ export function askerOf(
 export function decideForAsker(
   access: Pick<Access, 'credentials' | 'authorize'>,
   clock: () => Date,
-): (asker: Asker, right: Right) => Promise<'allowed' | 'denied' | 'gone'> {
+): (asker: Asker, right: Right) => Promise<AskerDecision> {
   return async ({ kind, accessKey, conditions }, right) => {
     // Root has other credentials after a rotation, and stays root.
     const principal: Principal | undefined =
       kind === 'root' ? { kind, accessKey } : (await access.credentials(accessKey))?.principal;
     // A user of the name of a removed access key is another caller.
-    if (principal?.kind !== kind) return 'gone';
+    if (principal?.kind !== kind) return { kind: 'gone' };
     const context = { principal, conditions: { ...conditions, ...timeContext(clock()) } };
     const decided = await authorizeRequest(access, context, right);
-    return decided?.decision.kind === 'allow' ? 'allowed' : 'denied';
+    if (decided?.decision.kind !== 'allow') return { kind: 'denied' };
+    return { kind: 'allowed', objectId: decided.decision.objectId };
   };
 }

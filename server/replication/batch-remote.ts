@@ -110,7 +110,7 @@ class S3BatchRemote implements BatchRemote {
     return { headers, tags: parseTagging(answer.text, 'object') };
   }
 
-  async send(version: BatchVersion, targetKey: string): Promise<Transfer> {
+  async send(version: BatchVersion, targetKey: string, onlyId: string | undefined): Promise<Transfer> {
     const { key, versionId, deleteMarker } = version;
     const { bucket, remote } = this.#definition;
     const keepsId = remote.type === 'minio' && versionId !== 'null';
@@ -131,7 +131,7 @@ class S3BatchRemote implements BatchRemote {
       };
       await sendCopy(
         { ...sender, targetId: '' },
-        { bucket, key, versionId },
+        { bucket, key, versionId, onlyId },
         { targetKey, kind: keepsId ? 'replica' : 'copy' },
       );
     } catch (error) {

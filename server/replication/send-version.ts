@@ -142,10 +142,15 @@ async function sendAttributes(sender: Sender, info: ObjectInfo, versionId: strin
  */
 export async function sendCopy(
   sender: Sender,
-  { bucket, key, versionId }: Pick<QueuedReplication, 'bucket' | 'key' | 'versionId'>,
+  {
+    bucket,
+    key,
+    versionId,
+    onlyId,
+  }: Pick<QueuedReplication, 'bucket' | 'key' | 'versionId'> & { readonly onlyId: string | undefined },
   form: SentForm,
 ): Promise<void> {
-  await sendBody(sender, await sender.objects.getObject(bucket, key, { versionId }), versionId, form);
+  await sendBody(sender, await sender.objects.getObject(bucket, key, { versionId, onlyId }), versionId, form);
 }
 
 async function sendWhole(sender: Sender, { bucket, key, versionId }: QueuedReplication): Promise<Sent> {

@@ -18,7 +18,7 @@ const asker: JobAsker = { kind: 'user', accessKey: 'ann', conditions: {} };
 async function batchTest({
   versioned = false,
   objectLock = false,
-  decide = () => Promise.resolve('allowed'),
+  decide = () => Promise.resolve({ kind: 'allowed' }),
 }: { versioned?: boolean; objectLock?: boolean; decide?: DecideForAsker } = {}) {
   const time = { now: Date.parse('2026-01-01T00:00:00Z') };
   const clock = () => time.now;
@@ -311,7 +311,7 @@ describe('the rights of a job at each version', () => {
     const asked: [string, JobRight][] = [];
     const decide: DecideForAsker = ({ accessKey }, right) => {
       asked.push([accessKey, right]);
-      return Promise.resolve(right.resource === 'bucket/kept' ? 'denied' : 'allowed');
+      return Promise.resolve({ kind: right.resource === 'bucket/kept' ? 'denied' : 'allowed' } as const);
     };
     const test = await batchTest({ decide });
     for (const key of ['gone', 'kept']) await test.layer.putObject(put('bucket', key, '1'));
@@ -332,7 +332,7 @@ describe('the rights of a job at each version', () => {
     const asked: JobRight[] = [];
     const decide: DecideForAsker = (_asker, right) => {
       asked.push(right);
-      return Promise.resolve('allowed');
+      return Promise.resolve({ kind: 'allowed' });
     };
     const test = await batchTest({ decide, versioned: true });
     await test.layer.putObject(put('bucket', 'a', '1'));
@@ -351,7 +351,7 @@ describe('the rights of a job at each version', () => {
     const asked: JobRight[] = [];
     const decide: DecideForAsker = (_asker, right) => {
       asked.push(right);
-      return Promise.resolve('denied');
+      return Promise.resolve({ kind: 'denied' });
     };
     const test = await batchTest({ decide });
     await test.layer.putObject({ ...put('bucket', 'a', '1'), encryption: { scheme: 'SSE-S3' } });
@@ -362,7 +362,7 @@ describe('the rights of a job at each version', () => {
   });
 
   it('end the job where its credentials count no more', async () => {
-    const test = await batchTest({ decide: () => Promise.resolve('gone') });
+    const test = await batchTest({ decide: () => Promise.resolve({ kind: 'gone' }) });
     await test.layer.putObject(put('bucket', 'a', '1'));
     test.time.now += 1;
     await test.start('[{type: object}]');

@@ -27,7 +27,8 @@ export interface BatchRemote {
   ): Promise<
     { readonly tags: Readonly<Record<string, string>>; readonly headers: Readonly<Record<string, string>> } | undefined
   >;
-  send(version: BatchVersion, targetKey: string): Promise<Transfer>;
+  /** `onlyId`: the object for which the rights were decided. Another one of that name is not sent. */
+  send(version: BatchVersion, targetKey: string, onlyId: string | undefined): Promise<Transfer>;
   fetch(version: BatchVersion, targetKey: string): Promise<Transfer>;
   /** Sends the report of the job to the address of its definition. */
   notify(report: object): Promise<void>;

@@ -105,10 +105,18 @@ function requireOf({ asker, user }: BatchJob, decide: DecideForAsker): RequireOf
   return async (rights) => {
     if (asker === undefined)
       throw new MaintenanceError('asker-gone', 'an older server started the job, without its rights: start it again');
+    let onlyId: string | undefined;
     for (const right of rights) {
       const decision = await decide(asker, right);
-      if (decision === 'allowed') continue;
-      if (decision === 'gone')
+      if (decision.kind === 'allowed') {
+        const { objectId = onlyId } = decision;
+        if (onlyId !== undefined && objectId !== onlyId) {
+          throw new S3Error('SlowDown', `${right.resource} was replaced while the rights to it were decided.`);
+        }
+        onlyId = objectId;
+        continue;
+      }
+      if (decision.kind === 'gone')
         throw new MaintenanceError(
           'asker-gone',
           `the credentials of ${user} with which the job was started are removed, disabled or expired: start it again with others`,
@@ -116,6 +124,7 @@ function requireOf({ asker, user }: BatchJob, decide: DecideForAsker): RequireOf
       const action = typeof right.action === 'string' ? right.action : right.action.join(' or ');
       throw new S3Error('AccessDenied', `${user} may not ${action} on ${right.resource}.`);
     }
+    return onlyId;
   };
 }
 

@@ -20,11 +20,19 @@ export interface JobRight {
   readonly unknown?: { readonly below: boolean; readonly every?: true; readonly keys: readonly string[] };
 }
 
-/** Decides a right of the asker as it is now. `gone`: the credentials with which the job was started count no more. */
-export type DecideForAsker = (asker: JobAsker, right: JobRight) => Promise<'allowed' | 'denied' | 'gone'>;
+/**
+ * Decides a right of the asker as it is now. `gone`: the credentials with which the job was started count no more. `objectId`: the object
+ * whose tags or ACL allow it.
+ */
+export type DecideForAsker = (
+  asker: JobAsker,
+  right: JobRight,
+) => Promise<
+  { readonly kind: 'allowed'; readonly objectId?: string | undefined } | { readonly kind: 'denied' | 'gone' }
+>;
 
-/** Rejects unless the asker has the rights now. */
-export type RequireOfAsker = (rights: readonly JobRight[]) => Promise<void>;
+/** Rejects unless the asker has the rights now. Resolves with the id of the object to which the rights are bound, if they are. */
+export type RequireOfAsker = (rights: readonly JobRight[]) => Promise<string | undefined>;
 
 /** The condition keys of what an object brings along from the other server. */
 const ofFetched = [

@@ -21,7 +21,9 @@ const definition = (more = '', flags = '') =>
 
 const asker: JobAsker = { kind: 'user', accessKey: 'ann', conditions: {} };
 
-async function replicationTest({ decide = () => Promise.resolve('allowed') }: { decide?: DecideForAsker } = {}) {
+async function replicationTest({
+  decide = () => Promise.resolve({ kind: 'allowed' }),
+}: { decide?: DecideForAsker } = {}) {
   const time = { now: Date.parse('2026-01-01T00:00:00Z') };
   const clock = () => time.now;
   const { layer, records } = testLayer({ clock });
@@ -214,7 +216,7 @@ describe('a batch job that replicates', () => {
 const reading = (asked: JobRight[], denied: (right: JobRight) => boolean): DecideForAsker => {
   return (_asker, right) => {
     asked.push(right);
-    return Promise.resolve(denied(right) ? 'denied' : 'allowed');
+    return Promise.resolve({ kind: denied(right) ? 'denied' : 'allowed' } as const);
   };
 };
 
@@ -240,6 +242,33 @@ describe('the rights of a job that replicates, at each version', () => {
     ]);
     expect(named('bucket')).toEqual(['s3:ListBucketVersions']);
     expect(named('bucket/secret')).toEqual(['s3:GetObject']);
+  });
+
+  it('are bound to the object whose tags allow them', async () => {
+    const decide: DecideForAsker = (_asker, { action }) =>
+      Promise.resolve({ kind: 'allowed', objectId: action === 's3:GetObject' ? 'the-object' : undefined });
+    const { write, jobs, run, remote } = await replicationTest({ decide });
+    const bound: (string | undefined)[] = [];
+    Object.assign(remote, {
+      send: (_version: BatchVersion, _key: string, onlyId: string | undefined) => {
+        bound.push(onlyId);
+        return Promise.resolve('changed');
+      },
+    });
+    await write('a', '1');
+    await jobs.start(definition(), 'ann', asker);
+    await run();
+    expect(bound).toEqual(['the-object']);
+  });
+
+  it('send nothing where the object was replaced between two decisions', async () => {
+    let objectId = 0;
+    const decide: DecideForAsker = () => Promise.resolve({ kind: 'allowed', objectId: String((objectId += 1)) });
+    const { write, jobs, run, sent } = await replicationTest({ decide });
+    await write('a', '1');
+    await jobs.start(definition(), 'ann', asker);
+    await run().catch(() => undefined);
+    expect(sent).toEqual([]);
   });
 
   it('fetch what the asker may write alone, under its name here', async () => {
@@ -271,7 +300,7 @@ describe('the rights of a job that replicates, at each version', () => {
   });
 
   it('end the job where the credentials end', async () => {
-    const { write, jobs, run, sent, last } = await replicationTest({ decide: () => Promise.resolve('gone') });
+    const { write, jobs, run, sent, last } = await replicationTest({ decide: () => Promise.resolve({ kind: 'gone' }) });
     await write('a', '1');
     await jobs.start(definition(), 'ann', asker);
     await run();

@@ -119,8 +119,10 @@ class ReplicationWalk {
     if (!matchesFacts(definition.filter, version, job.started)) return;
     await passed(0, 1);
     try {
-      await require((definition.direction === 'send' ? rightsToSend : rightsToFetch)(definition, version));
-      this.#count(version, await this.#attempts(() => this.#transferred(version)));
+      const onlyId = await require(
+        (definition.direction === 'send' ? rightsToSend : rightsToFetch)(definition, version),
+      );
+      this.#count(version, await this.#attempts(() => this.#transferred(version, onlyId)));
     } catch (error) {
       if (error instanceof MaintenanceError || (!isOfRemote(error) && isOfTheStores(error))) throw error;
       signal.throwIfAborted();
@@ -148,11 +150,11 @@ class ReplicationWalk {
     }
   }
 
-  async #transferred(version: BatchVersion): Promise<Transfer | 'unwanted'> {
+  async #transferred(version: BatchVersion, onlyId: string | undefined): Promise<Transfer | 'unwanted'> {
     const { definition, remote } = this.#options;
     if (!version.deleteMarker && !(await this.#matchesInfo(version))) return 'unwanted';
     const key = keyBelow(definition.targetPrefix, version.key);
-    return definition.direction === 'send' ? remote.send(version, key) : remote.fetch(version, key);
+    return definition.direction === 'send' ? remote.send(version, key, onlyId) : remote.fetch(version, key);
   }
 
   async #matchesInfo(version: BatchVersion): Promise<boolean> {
