@@ -31,7 +31,7 @@ export interface TlsMaterial {
  *
  * @see https://www.rfc-editor.org/rfc/rfc9325#section-4.2
  */
-const cipherSuites = [
+export const cipherSuites = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
   'TLS_AES_128_GCM_SHA256',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseCors } from '../../protocol/s3/bucket-cors.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { warningOfPoliciesByAddress } from './policies-by-address.ts';
 
@@ -10,8 +11,9 @@ const policyOf = (bucket: string, more: object) =>
     ],
   });
 const byAddress = { Condition: { IpAddress: { 'aws:sourceip': '10.0.0.0/8' } } };
-const cors =
-  '<CORSConfiguration><CORSRule><AllowedOrigin>https://a</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>';
+const cors = parseCors(
+  '<CORSConfiguration><CORSRule><AllowedOrigin>https://a</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>',
+);
 
 async function stage() {
   const { layer } = testLayer();

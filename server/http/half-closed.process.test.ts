@@ -6,6 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
 import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
+import { cipherSuites } from '../../platform/tls/tls-files.ts';
 import { type RequestHandler, readWholeBody } from './contract/request.ts';
 import { createRequestListener, createS3Server } from './s3-server.ts';
 
@@ -46,7 +47,14 @@ beforeAll(async () => {
     const secure = kind === 'HTTPS';
     const listener = createRequestListener({ handle, secure, nextRequestId, log });
     const tls = secure
-      ? { tls: { cert: Buffer.from(certPem), key: Buffer.from(keyPem), minVersion: 'TLSv1.2' as const } }
+      ? {
+          tls: {
+            cert: Buffer.from(certPem),
+            key: Buffer.from(keyPem),
+            minVersion: 'TLSv1.2' as const,
+            ciphers: cipherSuites,
+          },
+        }
       : {};
     const made = createS3Server({ listener, nextRequestId, ...tls });
     servers.push(made);
