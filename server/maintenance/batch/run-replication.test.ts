@@ -220,6 +220,9 @@ const reading = (asked: JobRight[], denied: (right: JobRight) => boolean): Decid
   };
 };
 
+const byTagsOfTheObject: DecideForAsker = (_asker, { action }) =>
+  Promise.resolve({ kind: 'allowed', objectId: action === 's3:GetObject' ? 'the-object' : undefined });
+
 describe('the rights of a job that replicates, at each version', () => {
   it('send what the asker may read alone', async () => {
     const asked: JobRight[] = [];
@@ -245,9 +248,7 @@ describe('the rights of a job that replicates, at each version', () => {
   });
 
   it('are bound to the object whose tags allow them', async () => {
-    const decide: DecideForAsker = (_asker, { action }) =>
-      Promise.resolve({ kind: 'allowed', objectId: action === 's3:GetObject' ? 'the-object' : undefined });
-    const { write, jobs, run, remote } = await replicationTest({ decide });
+    const { write, jobs, run, remote } = await replicationTest({ decide: byTagsOfTheObject });
     const bound: (string | undefined)[] = [];
     Object.assign(remote, {
       send: (_version: BatchVersion, _key: string, onlyId: string | undefined) => {
