@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { addCheck } from './check-command.ts';
 import { addIdentity } from './identity-commands.ts';
 import { addInit } from './init-command.ts';
 import { addKey } from './key-commands.ts';
@@ -34,6 +35,7 @@ export function makeProgram(terminal: Terminal): Command {
     .addHelpText('after', environmentHelp)
     .exitOverride();
   addServer(program);
+  addCheck(program, terminal);
   addInit(program, terminal);
   addIdentity(program, terminal);
   addKey(program, terminal);

@@ -36,6 +36,12 @@ describe('the keys of the configuration', () => {
     expect(await store.get('a')).toEqual(before);
   });
 
+  it('are not made where data may have been sealed under them', async () => {
+    const store = new MemoryKeyStore();
+    await expect(ensureKeys(ringOf(store), ['k'], [{ key: 'k', canaries: [] }], log)).rejects.toThrow(/not made anew/);
+    expect(await Array.fromAsync(ringOf(store).list())).toEqual([]);
+  });
+
   it('stop the start by name where one is damaged', async () => {
     const store = new MemoryKeyStore();
     await store.create('bad', Buffer.from('{nonsense'));

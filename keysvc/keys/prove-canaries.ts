@@ -5,17 +5,17 @@ import type { Keyring } from './keyring.ts';
 import { unsealWithVersions } from './seal.ts';
 
 /**
- * Opens the canaries of a key, which servers made before they sealed data under it.
+ * Opens the canaries of a key, which servers made before they sealed data under it. A key without canaries may have sealed data that no server
+ * has told of yet: it has to be there.
  *
  * @throws KeyError `not-found` for a key that is lost, `not-authentic` for another key of this name
  */
 export async function proveCanaries(keyring: Keyring, { key, canaries }: KeyCanaries): Promise<void> {
-  if (canaries.length === 0) return;
   const versions = await keyring.reread(key).catch((error: unknown) => {
     if (!(error instanceof KeyError && error.code === 'not-found')) throw error;
     throw new KeyError(
       'not-found',
-      `data was sealed under the key "${key}", which the key store does not have: it is not made anew, since a new key opens none of that ` +
+      `data ${canaries.length === 0 ? 'may have been' : 'was'} sealed under the key "${key}", which the key store does not have: it is not made anew, since a new key opens none of that ` +
         'data; give the key service the key store that it had',
       { cause: error },
     );

@@ -65,13 +65,13 @@ const program = {
 };
 
 const basic = 'Ready, Reconciling, Stalled';
-const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeResizing, UpgradeHeld`;
+const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeResizing, MonitoringReady, UpgradeHeld`;
 
 /** The fingerprint shows that the value of a Secret changed, and nothing of the value. */
 const credentials = z.string().max(128).describe('Fingerprint of the credentials that were set last.');
 
 export const tenantStatus = z.strictObject({
-  ...common(`${withWorkload}, IdentityReady, KMSReady, TiersReady, StorePromoted`),
+  ...common(`${withWorkload}, IdentityReady, KMSReady, TiersReady, StorePromoted, VolumeFull`),
   ...program,
   keyService: z
     .strictObject({

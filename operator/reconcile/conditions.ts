@@ -20,6 +20,8 @@ export type ConditionType =
   | 'TiersReady'
   | 'RolloutBlocked'
   | 'VolumeResizing'
+  | 'VolumeFull'
+  | 'MonitoringReady'
   | 'UpgradeHeld'
   | 'SwapPossible'
   | 'KeyStoreUnavailable'

@@ -102,6 +102,7 @@ export class Reconciler {
   /** Ignores the results of checks that are under way. */
   close(): void {
     this.#shared.providers.close();
+    this.#shared.rollouts.close();
   }
 
   #changed(workload: string): void {

@@ -87,6 +87,7 @@ export const blockerReasons = [
   'StoreNotHealthy',
   'RolloutInProgress',
   'KeyServiceUnavailable',
+  'KeystoreNotProven',
   'ProviderInvalid',
   'VolumeBeingDeleted',
 ] as const;
@@ -106,10 +107,19 @@ export interface RolloutContext {
   readonly paused: boolean;
   /** The reason why a workload that this one depends on is not settled; undefined when it is ready and has no rollout. */
   readonly unsettled: string | undefined;
+  /** What the check of the workload has not proven; undefined when nothing is to be proven. */
+  readonly unproven?: Unproven | undefined;
   /** Undefined when the store was not asked. */
   readonly store: StoreHealth | undefined;
   /** True when the rollout limit has a place for this workload. */
   readonly mayRoll: boolean;
+}
+
+/** Keys that a key service is to have, and is not proven to have. */
+export interface Unproven {
+  /** True while the check has no answer yet. */
+  readonly isPending: boolean;
+  readonly message: string;
 }
 
 /** One step to take now. A later reconcile takes the next one, when the reason to wait has changed. */
@@ -138,6 +148,11 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
   if (context.paused) return { kind: 'leave' };
   const running = seen === undefined || wasRejected(seen) ? undefined : seen;
   const restarts = running === undefined ? [] : restartReasons(running.inputs, desired.inputs, desired.owner);
+  const { unproven } = context;
+  if (unproven !== undefined) {
+    const blocker = { reason: 'KeystoreNotProven', message: unproven.message } as const;
+    return { kind: 'wait', blocker, restarts, progressing: unproven.isPending };
+  }
   if (running === undefined || restarts.length > 0) {
     const blocker = desired.kubernetes.hibernated ? undefined : keyServiceUnavailable(context);
     if (blocker !== undefined) return { kind: 'wait', blocker, restarts, progressing: false };

@@ -11,6 +11,7 @@ import {
   type RolloutStep,
   type RolloutContext,
 } from './rollout.ts';
+import { KeystoreChecks } from './keystore-checks.ts';
 import { workloadOwner } from '../render/render-context.ts';
 
 /** The state of a workload after its next step. */
@@ -25,9 +26,11 @@ const recheckMs = { store: 5_000, other: 30_000 } as const;
 /** Takes the steps that `nextStep` decides, one instance in each reconcile, within the limit of the fleet. */
 export class Rollouts {
   readonly #options: ReconcilerOptions;
+  readonly #checks: KeystoreChecks;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#checks = new KeystoreChecks(options);
   }
 
   /** Lets workloads that are found in mid-rollout take their places before any other begins. */
@@ -46,18 +49,22 @@ export class Rollouts {
     input: Pick<RolloutContext, 'paused' | 'unsettled'>,
   ): Promise<RolloutProgress> {
     const { runtime, rolloutLimit } = this.#options;
-    const context: RolloutContext = { ...input, store: undefined, mayRoll: true };
     let running = await runtime.observeOne(desired.name);
+    const found = input.paused ? [] : await runtime.foundVolumes(desired);
+    const unproven = input.paused ? undefined : this.#checks.whyUnproven(desired, running, secrets, found);
+    const context: RolloutContext = { ...input, unproven, store: undefined, mayRoll: true };
     let step = nextStep(desired, running, context);
     if (step.kind === 'start' || step.kind === 'update') {
-      await runtime.apply(desired, secrets);
+      await runtime.apply(desired, secrets, found);
       const taken = step;
       running = await runtime.observeOne(desired.name);
       // An update that the API server refused starts nothing, and is no restart.
       if (isRecorded(desired, running)) this.#report(desired, taken);
       step = nextStep(desired, running, context);
     } else if (running !== undefined) {
-      await (step.kind === 'leave' ? runtime.renew(desired, secrets) : runtime.refresh(desired, secrets));
+      // The configuration reloads, and an instance that ends by itself would come back with what is not proven.
+      const isKept = step.kind === 'leave' || (step.kind === 'wait' && step.blocker.reason === 'KeystoreNotProven');
+      await (isKept ? runtime.renew(desired, secrets) : runtime.refresh(desired, secrets, found));
     }
     if (step.kind === 'replace' && running !== undefined) {
       step = await this.#replace(desired, running, step, context);
@@ -66,6 +73,11 @@ export class Rollouts {
     if (isSettled(desired, running)) rolloutLimit.release(this.#key(desired.name));
     this.#enqueueBlocked(desired, step);
     return { step, running };
+  }
+
+  /** Ignores the results of checks that are under way. */
+  close(): void {
+    this.#checks.close();
   }
 
   /** Frees the place of a workload that is gone. */

@@ -1,4 +1,4 @@
-import type { Missing } from '../../protocol/waits-for.ts';
+import { isOtherStore, type MissingService } from '../../protocol/waits-for.ts';
 import type { RunningWorkload, Instance } from '../runtime/contract/runtime.ts';
 import {
   notReady,
@@ -78,11 +78,23 @@ function waitConditions(
   if (progressing) return rollingConditions(readiness, restarts);
   const what = restarts.length === 0 ? '' : ` (${describeRestarts(restarts)})`;
   const message = `${blocker.message}${what}`;
+  if (blocker.reason === 'KeystoreNotProven') return notProvenConditions(readiness, running, message);
   if (running === undefined) return [readiness, reconciling(blocker.reason, message)];
   const blocked = rolloutBlocked(blocker.reason, message);
   if (broken.has(readiness.reason)) return [readiness, stalled(readiness.reason, readiness.message), blocked];
   const first = readiness.status === 'False' ? readiness : notYet(blocker.reason, message);
   return [first, reconciling(blocker.reason, message), blocked];
+}
+
+/** Time alone proves nothing: the user has to act. */
+function notProvenConditions(
+  readiness: ConditionUpdate,
+  running: RunningWorkload | undefined,
+  message: string,
+): readonly ConditionUpdate[] {
+  const reason = 'KeystoreNotProven';
+  const first = readiness.status === 'False' && running !== undefined ? readiness : notYet(reason, message);
+  return [first, stalled(reason, message), ...(running === undefined ? [] : [rolloutBlocked(reason, message)])];
 }
 
 /** All instances serve, but not all match the spec: a wait for Ready must go on. */
@@ -94,7 +106,7 @@ function notYet(reason: string, message: string): ConditionUpdate {
 const broken = new Set(['CrashLoop', 'CannotStart', 'FailedCreate']);
 
 /** The dependency that a running server waits for; it becomes ready by itself. */
-const missing: Readonly<Record<Missing, Issue>> = {
+const missing: Readonly<Record<MissingService, Issue>> = {
   database: {
     reason: 'DatabaseUnreachable',
     message: 'waits for its database, which cannot be reached or refuses it: start it, or correct storage.records',
@@ -116,6 +128,12 @@ const missing: Readonly<Record<Missing, Issue>> = {
     reason: 'DefaultKeyMissing',
     message: 'waits for its default key, which its key service does not have: make the key, or correct kmsConfigRef',
   },
+};
+
+/** A Tenant says more: which store it is, and how to accept it. */
+const otherStore: Issue = {
+  reason: 'StoreReplaced',
+  message: 'waits for the store of its deployment, since the one that it has is empty or of another deployment',
 };
 
 function readinessOf(running: RunningWorkload | undefined, hibernated: boolean): ConditionUpdate {
@@ -158,11 +176,21 @@ function waitingCondition(
 ): ConditionUpdate | undefined {
   for (const { name: instance, state } of instances) {
     if ((state.kind !== 'not-ready' && state.kind !== 'starting') || state.waitsFor === undefined) continue;
-    const { reason, message } = missing[state.waitsFor];
+    const { reason, message } = isOtherStore(state.waitsFor) ? otherStore : missing[state.waitsFor];
     const serves = state.kind === 'starting' && instances.some((other) => other.state.kind === 'ready');
     return (serves ? notYet : notReady)(reason, `${name(instance)} ${message}; its log has the reason`);
   }
   return undefined;
+}
+
+/** Answers what of a workload the cluster has no kinds for; it runs without that. */
+export function monitoringConditions(running: RunningWorkload | undefined): readonly ConditionUpdate[] {
+  const kinds = running?.absentKinds ?? [];
+  if (kinds.length === 0) return [];
+  const message =
+    `the cluster has no ${kinds.join(', ')}: install the Prometheus operator, or remove spec.monitoring; it runs without ` +
+    'being monitored';
+  return [{ type: 'MonitoringReady', status: 'False', reason: 'KindUnknown', message }];
 }
 
 export function providerConditions(state: ProviderState, invalid: string | undefined): readonly ConditionUpdate[] {

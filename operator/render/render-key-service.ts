@@ -19,7 +19,7 @@ import { monitoringOptions, podOptions, shutdownDelay } from './kubernetes-optio
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
 import { filesMount, volumeMount } from './rendered-part.ts';
-import { fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
+import { canonical, fieldInput, imageInput, restartRequest, specInputs, withoutDefaults } from './restart-inputs.ts';
 
 /**
  * Renders the key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator when tenants move to it.
@@ -91,12 +91,21 @@ export function renderKeyService(
     readiness: { kind: 'http', port: 'api', path: '/v1/ready?store=ignore', tls: true },
     liveness: { kind: 'connect', port: 'api' },
     dependsOn: [],
+    check: {
+      arguments: checkArguments,
+      argumentsOfFound: [...checkArguments, text`--complete`],
+      needsContent: canaries.length > 0,
+      inputs: keystoreInputs(kms, keystore, context),
+      expects: canaries.length === 0 ? 'nothing' : context.fingerprint(canonical(canaries)),
+    },
     ...(movers.length === 0 ? {} : { clientCertificates: [keyProofCertificate(name)] }),
     replicas: kms.spec.replicas,
     kubernetes: kubernetes(kms, users, keystore),
     inputs: inputs(kms, keystore, context),
   };
 }
+
+const checkArguments = [text`check`, text`--config`, text`${mounted('config', 'keysvc.yaml')}`];
 
 /**
  * Answers the tenants that get a policy, sorted by name, so that their order changes nothing. Of two tenants with overlapping prefixes only
@@ -181,19 +190,24 @@ function reasonOf(field: string): RestartReason | undefined {
 
 function inputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderContext): readonly RestartInput[] {
   const of = { kind: 'KMSConfig', name: kms.metadata.name } as const;
-  const { files, ...others } = kms.spec.keystore;
-  // A volume grows without a restart.
-  const { size: _, ...volume } = files ?? {};
-  const keystoreSpec = withoutDefaults(keystoreSchema, { ...others, ...(files && { files: volume }) });
   return [
     ...imageInput(of, kms.spec.image ?? context.operandImage, context, kms.spec.image !== undefined),
     ...specInputs(kmsConfigSpec, kms.spec, of, reasonOf, context),
-    fieldInput('KMSConfigChanged', 'spec.keystore', of, keystoreSpec, context),
     // With metrics the path is open to every client that the network policy admits.
     ...(kms.spec.monitoring === undefined
       ? []
       : [fieldInput('KMSConfigChanged', 'spec.monitoring', of, true, context)]),
-    ...keystore.inputs,
+    ...keystoreInputs(kms, keystore, context),
     ...restartRequest(kms, context),
   ];
+}
+
+/** Answers what decides which keys the key service has: the keystore, and the credentials for it. */
+function keystoreInputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderContext): readonly RestartInput[] {
+  const of = { kind: 'KMSConfig', name: kms.metadata.name } as const;
+  const { files, ...others } = kms.spec.keystore;
+  // A volume grows without a restart.
+  const { size: _, ...volume } = files ?? {};
+  const keystoreSpec = withoutDefaults(keystoreSchema, { ...others, ...(files && { files: volume }) });
+  return [fieldInput('KMSConfigChanged', 'spec.keystore', of, keystoreSpec, context), ...keystore.inputs];
 }

@@ -1,3 +1,4 @@
+import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { tenantSpec } from '../api/tenant.ts';
 import { podFieldNames } from '../api/kubernetes-fields.ts';
@@ -6,6 +7,7 @@ import {
   mounted,
   text,
   type EnvironmentVariable,
+  type Mount,
   type MountedFile,
   type RestartReason,
   type Workload,
@@ -29,6 +31,8 @@ export interface TenantParts {
   readonly rootSecret: string;
   /** The Secret with the credentials that every server accepts (rootUser, rootPassword), and the former ones (`former`). */
   readonly acceptedRootSecret?: string;
+  /** Which stores the server may have; any by default. */
+  readonly deployment?: ExpectedDeployment;
 }
 
 /** Names that `spec.settings` must not have: the operator renders them. */
@@ -39,6 +43,7 @@ const rendered = [
   'SVC_TLS_CERT_FILE',
   'SVC_TLS_KEY_FILE',
   'SVC_ROOT_FORMER_FILE',
+  'SVC_DEPLOYMENT_FILE',
 ] as const;
 const renderedWithKms = [
   'SVC_KMS_KEYSVC_ENDPOINT',
@@ -76,6 +81,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     ...keyService.environment,
     ...tls.environment,
     ...serviceAccounts.environment,
+    variable('SVC_DEPLOYMENT_FILE', text`${mounted('deployment', 'expected.json')}`),
     ...stopSettings(tenant),
     ...settings.environment,
     ...targets.environment,
@@ -103,6 +109,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     mounts: [
       ...storage.mounts,
       ...filesMount('root', root.files),
+      deploymentMount(parts.deployment ?? {}),
       ...filesMount('key-service', keyService.files),
       ...filesMount('tls', tls.files),
       ...filesMount('settings', settings.files),
@@ -131,6 +138,12 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
       ...providers.flatMap((provider) => provider.inputs),
     ],
   };
+}
+
+/** The server reads the file when it looks at its stores, so that a store may be accepted without a restart. */
+function deploymentMount(deployment: ExpectedDeployment): Mount {
+  const content = { kind: 'text', text: `${JSON.stringify(deployment)}\n` } as const;
+  return { kind: 'files', name: 'deployment', files: [{ path: 'expected.json', content, reloads: true }] };
 }
 
 /**

@@ -61,6 +61,7 @@ export function loadSettings({
   const loaded: ServerSettings = {
     root,
     ...server.optional('formerRootFile', 'ROOT_FORMER_FILE'),
+    ...server.optional('deploymentFile', 'DEPLOYMENT_FILE'),
     region: server.text('REGION') ?? 'us-east-1',
     regionEnforced: settings.some((row) => row.name === 'SVC_REGION' && reader.has(row)),
     address: server.text('ADDRESS') ?? '',

@@ -54,6 +54,8 @@ export interface ServerSettings {
   readonly root: { readonly user: string; readonly password: string };
   /** A file with the root credentials before a rotation. The server reads it again when it changes. */
   readonly formerRootFile?: string;
+  /** The file that names the deployment whose stores the server may have. */
+  readonly deploymentFile?: string;
   readonly region: string;
   /** SVC_REGION is set: the server refuses signatures for another region. */
   readonly regionEnforced: boolean;

@@ -51,6 +51,11 @@ export const settings = [
     'File with the user and the password of the root user before a rotation, a line each: good beside those of now until the file is emptied. Re-read, at most once a second.',
   ),
   server(
+    'SVC_DEPLOYMENT_FILE',
+    { kind: 'path' },
+    'File of the operator, in JSON: the ID of the deployment whose stores the server may have (`expected`), and of another one that was accepted (`accepted`). With another or an empty store the server waits. Without the setting it takes any.',
+  ),
+  server(
     'SVC_REGION',
     text,
     'Region that the server answers for and expects in signatures; without it any region is accepted in signatures.',

@@ -171,9 +171,10 @@ export const infoRoutes: readonly Route[] = [
     method: 'GET',
     path: cofferPath('deployment'),
     action: 'admin:ServerInfo',
+    // What the operator asks each minute: the whole state would ask the key service and the directory too.
     serve: async ({ services }) => {
-      const unpromoted = await services.maintenance?.unpromoted();
-      return json({ deploymentID: services.server.deploymentId, ...(unpromoted && { unpromoted }) });
+      const [unpromoted, space] = await Promise.all([services.maintenance?.unpromoted(), services.space()]);
+      return json({ deploymentID: services.server.deploymentId, space, ...(unpromoted && { unpromoted }) });
     },
   },
 ];

@@ -8,7 +8,7 @@ import { listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
-import type { WaitsFor } from '../../protocol/waits-for.ts';
+import { isOtherStore, type MissingService } from '../../protocol/waits-for.ts';
 import type { OtherServer, ServerProcess } from '../administration/services.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -38,7 +38,7 @@ import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 const headersTimeout = 60_000;
 
 /** A client without credentials sees these words. The reason contains addresses, so it is only in the log. */
-const consoleReasons: Readonly<Record<WaitsFor, string>> = {
+const consoleReasons: Readonly<Record<MissingService | 'start', string>> = {
   start: 'it is starting',
   database: 'it waits for its database',
   records: 'it waits for the folder of its records',
@@ -76,7 +76,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
     connections.began(request.socket, response);
     if (console !== undefined) return void passToConsole(console, request, response, log);
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
-    return response.end(`Coffer is not ready: ${consoleReasons[waitsFor]}\n`);
+    return response.end(
+      `Coffer is not ready: ${isOtherStore(waitsFor) ? 'it waits for the store of its deployment' : consoleReasons[waitsFor]}\n`,
+    );
   };
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () =>
     address.replace(/^https?:\/\//, ''),

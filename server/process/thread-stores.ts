@@ -8,6 +8,7 @@ import { heedReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type BlobsAddress, type RecordsAddress, describeAddress } from '../store/store-address.ts';
 import { joinDeployment } from '../store/deployment.ts';
+import { readExpectedDeployment } from '../store/other-store.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { markMisfit } from '../store/checkpoint.ts';
 import type { Unpromoted } from '../store/promotion.ts';
@@ -98,7 +99,7 @@ interface JoinedDeployment {
 
 /** Compares the stores with each other. It throws the errors of `joinDeployment`. */
 export async function deploymentOf(
-  { stores }: ThreadOptions,
+  { stores, settings }: ThreadOptions,
   { records, stores: { blobs } }: { readonly records: RecordStore; readonly stores: Pick<ThreadStores, 'blobs'> },
 ): Promise<JoinedDeployment> {
   const { folder } = stores;
@@ -106,6 +107,8 @@ export async function deploymentOf(
   const id = await joinDeployment({
     records,
     marker,
+    // Read again with each attempt: an administrator may accept the store meanwhile.
+    expected: await readExpectedDeployment(settings.deploymentFile),
     hasBodies: async () => !(await isEmptyStore(blobs)),
     places: { records: describeAddress(stores.records), blobs: describeAddress(stores.blobs) },
     sameFolder: folder?.holdsBlobs === true,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
-import type { Missing, WaitsFor } from '../../protocol/waits-for.ts';
+import { isOtherStore, type Missing, type MissingService, type WaitsFor } from '../../protocol/waits-for.ts';
+import { OtherStoreError } from '../store/other-store.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
@@ -26,7 +27,7 @@ export const starting: Waiting = { waitsFor: 'start', reason: 'the server is sta
 
 /**
  * Repeats the attempt until the stores and the key service are available. An operator may cure their failures while this server waits. Any
- * other failure rejects (a wrong key, a newer format, stores of two deployments), and so does the end of the signal.
+ * other failure rejects (a wrong key, a newer format, records and bodies of two deployments), and so does the end of the signal.
  */
 export async function waitForDependencies<T>(attempt: () => Promise<T>, options: WaitOptions): Promise<T> {
   for (let failed = 0; ; failed++) {
@@ -37,7 +38,7 @@ export async function waitForDependencies<T>(attempt: () => Promise<T>, options:
       const waitsFor = missingDependency(error);
       if (waitsFor === undefined || !(error instanceof Error)) throw error;
       const delay = delaysMs[failed] ?? maxDelayMs;
-      const what = components[waitsFor];
+      const what = isOtherStore(waitsFor) ? 'store of its deployment' : components[waitsFor];
       options.onWaiting?.({ waitsFor, reason: `it waits for the ${what}: ${error.message}` });
       options.log.warn(
         { waitsFor, retryInMs: delay },
@@ -49,7 +50,7 @@ export async function waitForDependencies<T>(attempt: () => Promise<T>, options:
 }
 
 /** The component that the operator has to check. */
-const components: Readonly<Record<Missing, string>> = {
+const components: Readonly<Record<MissingService, string>> = {
   database: 'stores',
   records: 'stores',
   bodies: 'stores',
@@ -59,6 +60,7 @@ const components: Readonly<Record<Missing, string>> = {
 
 function missingDependency(error: unknown): Missing | undefined {
   if (error instanceof KeyServiceError) return error.code === 'key-not-found' ? 'default-key' : 'key-service';
+  if (error instanceof OtherStoreError) return `store:${error.store}`;
   if (!isStoreUnavailable(error)) return undefined;
   return error.store === 'blobs' ? 'bodies' : 'database';
 }

@@ -6,6 +6,8 @@ import { commitOnce } from './commits.ts';
 import { blamesBlobs, blobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
+import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
+import { idOfNewStore, refuseOtherStore } from './other-store.ts';
 import { type StoreError } from './store-error.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
@@ -50,6 +52,8 @@ interface JoinOptions {
   readonly places: { readonly records: string; readonly blobs: string };
   /** The ID for new records. Random by default. */
   readonly newId?: string;
+  /** Which stores the server may have; any by default. */
+  readonly expected?: ExpectedDeployment;
   /** True for a data folder: its records may come from a version that did not name the deployment yet. */
   readonly sameFolder: boolean;
   /** Reports if there are bodies. They belong to records that are not those of `records` where these are new. */
@@ -60,11 +64,11 @@ interface JoinOptions {
  * Returns the ID of the deployment that both stores belong to. New stores get one: first the record, then the marker. If several servers
  * start at once, the first commit wins.
  *
- * Throws `ProgramError` if the stores belong to different deployments, `StoreError` if the records cannot be reached, and
+ * Throws `OtherStoreError` if they are not the expected ones, `ProgramError` if they belong to different deployments, `StoreError` if the records cannot be reached, and
  * `StoreError` of the blobs if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
  */
 export async function joinDeployment(options: JoinOptions): Promise<string> {
-  const { records, marker, places } = options;
+  const { records, marker, places, expected = {} } = options;
   if ((await records.get(copyKey)) !== undefined) {
     throw new ProgramError(
       'deployment',
@@ -81,11 +85,13 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
         if ((await records.get(deploymentKey)) === undefined) throw refusal;
         continue;
       }
-      const record = { deploymentId: options.newId ?? randomUUID(), marked: false };
+      const accepted = idOfNewStore(expected, places.records);
+      const record = { deploymentId: accepted ?? options.newId ?? randomUUID(), marked: false };
       await change(records, { kind: 'absent', key: deploymentKey }, record);
       continue;
     }
     const { deploymentId, marked } = decodeDeployment(entry.value, places.records);
+    refuseOtherStore(expected, deploymentId, places.records);
     if (found !== undefined && found !== deploymentId) throw different(places, deploymentId, found);
     if (found !== undefined) {
       const { revision } = entry;

@@ -111,6 +111,8 @@ describe('a cluster without Prometheus and cert-manager', () => {
       'it settles',
     );
     expect(podsOf(bare.double, 'demo-server')).toHaveLength(1);
+    expect(condition(bare.double, demo, 'Ready')).toMatchObject({ status: 'True' });
+    expect(condition(bare.double, demo, 'MonitoringReady')).toMatchObject({ status: 'False', reason: 'KindUnknown' });
     expect(await bare.strike()).toEqual([]);
   });
 });

@@ -47,9 +47,19 @@ export function usersOfKeyService(kms: string, { tenants }: Resources, { status 
   return users;
 }
 
-/** Answers the canaries of the keys that sealed the data of these tenants, by the name of the key. */
-export function canariesOf(tenants: readonly Tenant[], { status }: Statuses): readonly KeyCanaries[] {
-  const found = new Map<string, KeyCanary[]>();
+/**
+ * Answers the canaries of the keys that sealed the data of these tenants, by the name of the key. `untold` are tenants with data whose
+ * servers have not told their keys, as after a restore without statuses: their default keys have none, and must not be made either.
+ */
+export function canariesOf(
+  kms: KMSConfig,
+  tenants: readonly Tenant[],
+  untold: readonly Tenant[],
+  { status }: Statuses,
+): readonly KeyCanaries[] {
+  const found = new Map<string, KeyCanary[]>(
+    untold.map(({ spec }) => [spec.kmsConfigRef?.defaultKey ?? kms.spec.defaultKey, []]),
+  );
   for (const tenant of tenants) {
     for (const { key, canaries } of status.get(referenceTo(tenant))?.keys ?? []) {
       found.set(key, [...(found.get(key) ?? []), ...canaries]);

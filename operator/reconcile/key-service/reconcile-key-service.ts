@@ -8,7 +8,7 @@ import type { CertificateNeed, IssuedCertificate, ResourceRef } from '../../runt
 import { attempt, refuseUnallowed } from '../attempt-render.ts';
 import { certificatesOf, certificateStatus, recheckMs, tlsCondition } from '../certificate-conditions.ts';
 import { keyStoreUnavailable, stalled, swapPossible, type ConditionUpdate } from '../conditions.ts';
-import { workloadConditions, workloadStatus } from '../workload-conditions.ts';
+import { monitoringConditions, workloadConditions, workloadStatus } from '../workload-conditions.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
 import { canariesOf, holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
 import { objectKey, type Resources } from '../resources.ts';
@@ -43,6 +43,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
   ]);
   const { secrets, configMaps } = resources;
   const { image: operandImage, held } = defaultImage(kms, await runtime.observeOne(workloadName(ref)), shared.options);
+  const untold = await untoldTenants(users, shared);
   const rendered = attempt(() => {
     refuseUnallowed(kms, shared.options);
     const context = {
@@ -52,7 +53,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
       fingerprint,
       operandImage,
     };
-    return renderKeyService(kms, users, context, movers, canariesOf(users, shared.options));
+    return renderKeyService(kms, users, context, movers, canariesOf(kms, users, untold, shared.options));
   });
   const paused = isPaused(kms);
   const progress: Partial<RolloutProgress> =
@@ -71,6 +72,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
   const further = [
     ...(tls === undefined ? [] : [tls]),
     ...keyStoreConditions(ref, shared),
+    ...monitoringConditions(running),
     ...(await swapConditions(ref, shared)),
   ];
   const remembered = shared.options.status.get(ref);
@@ -143,6 +145,21 @@ async function currentHolders(
   if (isDeleted) options.enqueue(ref, deletionRetryMs);
   else if (holders.length === 0) await options.finalizer?.release(ref);
   return holders;
+}
+
+/**
+ * Answers the tenants that have data, and whose status does not know their key service, as after a restore without statuses. A status that
+ * knows it and no keys is that of a server of an earlier release, which tells none.
+ */
+async function untoldTenants(users: readonly Tenant[], { options }: SharedState): Promise<readonly Tenant[]> {
+  const found: Tenant[] = [];
+  for (const tenant of users) {
+    const ref = { kind: 'Tenant', name: tenant.metadata.name } as const;
+    const status = options.status.get(ref);
+    if (status?.keys !== undefined || status?.keyService !== undefined) continue;
+    if (await options.runtime.hasData(workloadName(ref))) found.push(tenant);
+  }
+  return found;
 }
 
 /** Ends a key service that no tenant uses. Its keys may still be needed for volumes and backups that stay. */

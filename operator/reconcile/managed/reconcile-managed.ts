@@ -58,7 +58,7 @@ export async function reconcileManaged(
   if (isDeleted && !exists(tenant, resources)) return removeResource(resource, false, undefined, resources, shared);
   const reached = tenant === undefined ? undefined : await tenantAccess(tenant, resources, shared);
   // Nothing is made in, or removed from, a store that is not that of the tenant.
-  const access = reached !== undefined && (await hasExpectedStore(reached, shared)) ? reached : undefined;
+  const access = reached !== undefined && (await hasExpectedStore(reached, resources, shared)) ? reached : undefined;
   const context = access && contextOf(resource, access, resources, shared);
   if (isDeleted) return removeResource(resource, true, context, resources, shared);
   const invalid = resources.invalid.get(objectKey(ref));

@@ -7,6 +7,7 @@ import type { CofferObject } from '../../api/object.ts';
 const bucket = made('Bucket', 'photos', { tenantRef: { name: 'demo' } });
 
 interface State {
+  space: { free: number; total: number };
   store: string;
   applied: number;
   /** The time of the restore. */
@@ -17,7 +18,7 @@ interface State {
 /** A tenant with a bucket, whose server tells what `store` holds. */
 async function observed() {
   const space = new Namespace();
-  const state: State = { store: 'first', applied: 0, promoted: 0 };
+  const state: State = { store: 'first', applied: 0, promoted: 0, space: { free: 5, total: 10 } };
   const controller = {
     reconcile: () => {
       state.applied += 1;
@@ -29,6 +30,7 @@ async function observed() {
   const reconciler = space.open({
     deploymentOf: async () => ({
       deploymentID: state.store,
+      space: state.space,
       ...(state.restored !== undefined && {
         unpromoted: { since: state.restored, reason: 'the store was restored from a snapshot' },
       }),
@@ -49,7 +51,7 @@ async function observed() {
   await space.settle(reconciler);
   for (let turn = 0; turn < 3; turn++) await space.allReady(reconciler);
   await pass(tenant(), bucket);
-  return { space, state, pass };
+  return { space, state, pass, reconciler };
 }
 
 const annotated = (annotations: Readonly<Record<string, string>>) => {
@@ -59,12 +61,81 @@ const annotated = (annotations: Readonly<Record<string, string>>) => {
 const accepting = (id: string) => annotated({ 'coffer.dev/accept-store': id });
 const promoting = (time: string) => annotated({ 'coffer.dev/promotedAt': time });
 
+const file = ({ space }: { readonly space: Namespace }) => {
+  const mount = space.runtime.desired.get('demo-server')?.mounts.find(({ name }) => name === 'deployment');
+  const content = mount?.kind === 'files' ? mount.files[0]?.content : undefined;
+  return content?.kind === 'text' ? (JSON.parse(content.text) as unknown) : undefined;
+};
+
+describe('the server of a Tenant', () => {
+  const first = '11111111-1111-4111-8111-111111111111';
+  const second = '22222222-2222-4222-8222-222222222222';
+  const known = async () => {
+    const found = await observed();
+    found.state.store = first;
+    found.space.statuses.set('Tenant/demo', { conditions: [], deployment: first } as never);
+    return found;
+  };
+  it('gets the ID of the store that it may have, and that of an accepted one', async () => {
+    const found = await known();
+    await found.pass(tenant());
+    expect(file(found)).toEqual({ expected: first });
+    await found.pass(accepting(second));
+    expect(file(found)).toEqual({ expected: first, accepted: second });
+    await found.pass(accepting('anything'));
+    expect(file(found)).toEqual({ expected: first });
+  });
+
+  it('gets no accepted ID that is in use already, so that it counts once though it stays in Git', async () => {
+    const found = await known();
+    await found.pass(accepting(first));
+    expect(file(found)).toEqual({ expected: first });
+  });
+
+  it('learns which stores are those of other Tenants, and says whose it has', async () => {
+    const found = await known();
+    await found.pass(tenant(), tenant({}, 'other'));
+    await found.space.allReady(found.reconciler);
+    found.space.statuses.set('Tenant/other', { conditions: [], deployment: second } as never);
+    found.space.statuses.set('Tenant/demo', { conditions: [] } as never);
+    found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}` });
+    await found.pass(tenant(), tenant({}, 'other'));
+    expect(file(found)).toEqual({ others: [second] });
+    expect(found.space.conditions('Tenant/demo')).toContain('Stalled=True StoreOfAnother');
+    const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
+    expect(message).toMatch(/another deployment.*Tenant other/);
+    expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
+  });
+
+  it('that refuses its store makes the Tenant Stalled with the line that accepts it', async () => {
+    const found = await known();
+    found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}` });
+    await found.pass(tenant());
+    expect(found.space.conditions('Tenant/demo')).toEqual(['Ready=False StoreReplaced', 'Stalled=True StoreReplaced']);
+    const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
+    expect(message).toContain(`kubectl annotate tenant demo --overwrite coffer.dev/accept-store=${second}`);
+    expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(first);
+    await found.pass(accepting(second));
+    expect(found.space.conditions('Tenant/demo')).not.toContain('Stalled=True StoreReplaced');
+  });
+});
+
 describe('the store of a Tenant', () => {
   it('is the one whose deployment its status names', async () => {
     const { space, state } = await observed();
     expect(space.statuses.get('Tenant/demo')?.deployment).toBe('first');
     expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready']);
     expect(state.applied).toBeGreaterThan(0);
+  });
+
+  it('with little room has a condition beside Ready, until it has more', async () => {
+    const { space, state, pass } = await observed();
+    state.space = { free: 5, total: 100 };
+    await pass(tenant());
+    expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready', 'VolumeFull=True NearlyFull']);
+    state.space = { free: 50, total: 100 };
+    await pass(tenant());
+    expect(space.conditions('Tenant/demo')).toEqual(['Ready=True Ready']);
   });
 
   it('that is another one is not ready, keeps the ID of its data, and gets no resource', async () => {

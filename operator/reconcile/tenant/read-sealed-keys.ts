@@ -21,6 +21,8 @@ export type ReadSealedKeys = (access: TenantAccess) => Promise<SealedKeys>;
 
 const deployment = z.object({
   deploymentID: z.string(),
+  /** Bytes of the volume; absent where the store does not tell, and for a server of an earlier release. */
+  space: z.object({ free: z.number(), total: z.number() }).optional(),
   /** Set where the store was restored and acts for nobody yet. Times are in ISO 8601. */
   unpromoted: z.object({ since: z.string(), reason: z.string() }).optional(),
 });

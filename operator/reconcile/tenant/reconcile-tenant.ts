@@ -14,7 +14,7 @@ import {
   type KnownCertificate,
 } from '../certificate-conditions.ts';
 import type { ConditionUpdate } from '../conditions.ts';
-import { type Issue, workloadStatus } from '../workload-conditions.ts';
+import { type Issue, monitoringConditions, workloadStatus } from '../workload-conditions.ts';
 import { decideKeyService, keyServiceStatus } from '../key-service/key-service-in-use.ts';
 import { admission, keyServiceVersion, unsettledReason } from '../key-service/key-service-views.ts';
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
@@ -23,7 +23,7 @@ import { isSettled } from '../rollout.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { RolloutProgress } from '../rollouts.ts';
 import { observeKeys, type KeyObservation } from './observe-keys.ts';
-import { observeStore, type StoreObservation } from './observe-store.ts';
+import { expectedStore, observeStore, type StoreObservation } from './observe-store.ts';
 import { keptTiers, reconcileTiers, type TierStatus } from './reconcile-tiers.ts';
 import { tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
@@ -59,7 +59,7 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
       : await advance(rendered.desired, tenant, resources, gathered, secrets, shared);
   await shared.providers.forgetUnused(resources);
   await settleRoot(tenant, secrets, rendered?.desired, progress.running, shared);
-  const store = await observeStore(tenant, resources, shared);
+  const store = await observeStore(tenant, progress.running, resources, shared);
   // Another store knows nothing of this tenant: neither is it changed, nor does it tell which keys sealed the tenant's data.
   const isForeign = store.condition !== undefined;
   const tiers = isForeign ? keptTiers(tenant, shared) : await reconcileTiers(tenant, resources, shared);
@@ -174,8 +174,9 @@ function render(
   { issued, image: { image: operandImage } }: Gathered,
   secrets: TenantSecrets,
   isNew: boolean,
-  { options, keyServices }: SharedState,
+  shared: SharedState,
 ): Rendered {
+  const { options, keyServices } = shared;
   const { accepted, fingerprint } = options;
   const kmsRef = tenant.spec.kmsConfigRef;
   const kms = kmsRef && resources.kmsConfigs.get(kmsRef.name);
@@ -193,6 +194,7 @@ function render(
       providers: (tenant.spec.identityProviders ?? []).flatMap(({ name }) => accepted.rendered(name) ?? []),
       rootSecret: secrets.root.name,
       acceptedRootSecret: secrets.accepted?.name,
+      deployment: expectedStore(tenant, resources, shared),
       kms,
     };
     const { configMaps } = resources;
@@ -274,19 +276,20 @@ async function publish(
   const { conditions, againMs } = withVolumes(found, running, before, options.now());
   if (againMs !== undefined) options.enqueue(ref, againMs);
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
-  await status.put(
-    ref,
-    [...conditions, ...image.held, ...(outcome.store.unpromoted ? [outcome.store.unpromoted] : [])],
-    {
-      ...workloadStatus(running, wanted, step, ref),
-      // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
-      ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
-      ...outcome.keys?.status,
-      ...outcome.store.status,
-      ...certificateStatus(certificates),
-      ...(outcome.tiers.added.length > 0 || before?.tiers !== undefined ? { tiers: outcome.tiers.added } : {}),
-    },
-  );
+  const further = [
+    ...monitoringConditions(running),
+    ...(outcome.store.space === undefined ? [] : [outcome.store.space]),
+    ...(outcome.store.unpromoted === undefined ? [] : [outcome.store.unpromoted]),
+  ];
+  await status.put(ref, [...conditions, ...further, ...image.held], {
+    ...workloadStatus(running, wanted, step, ref),
+    // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
+    ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
+    ...outcome.keys?.status,
+    ...outcome.store.status,
+    ...certificateStatus(certificates),
+    ...(outcome.tiers.added.length > 0 || before?.tiers !== undefined ? { tiers: outcome.tiers.added } : {}),
+  });
 }
 
 /** A paused tenant keeps the state that it had before. */

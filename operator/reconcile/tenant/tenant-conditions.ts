@@ -36,6 +36,9 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
     (condition) => condition !== undefined,
   );
   const problem = [around.store, identity, around.tls].find((condition) => condition?.status === 'False');
+  // A server that refuses its store is not ready, and only the user can change that.
+  const isRefused = around.store !== undefined && first.status !== 'True';
+  if (isRefused) return [around.store, stalled(around.store.reason, around.store.message), ...extra];
   if (first.status === 'True' && problem !== undefined) {
     // The server serves, but not as the spec says. GitOps tools read that from Ready.
     return [notReady(problem.reason, problem.message), stalled(problem.reason, problem.message), ...extra];

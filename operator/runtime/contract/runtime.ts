@@ -18,16 +18,28 @@ export interface Runtime {
   /**
    * Makes the volumes, addresses, number of instances and reloading files match the workload. A change that needs a restart (`inputs`) is
    * recorded for instances that start from now on; running ones stay until `replace`. The first `apply` starts all instances. `secrets` has
-   * every Secret that the files name. Resolves once the work is under way, not when it is ready.
+   * every Secret that the files name. `proven` are found volumes that the check has proven: they are taken, and belong to nothing, so that
+   * no deletion of a resource removes them. Resolves once the work is under way, not when it is ready.
    */
-  apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
+  apply(workload: Workload, secrets: ReadonlyMap<string, Secret>, proven?: readonly string[]): Promise<void>;
   /** Applies everything that needs no restart. The recorded inputs stay. */
-  refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
+  refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>, proven?: readonly string[]): Promise<void>;
   /**
    * Renews what would expire in a paused workload: it rewrites certificates and values of Secrets that the program re-reads (`isRenewed`),
    * and changes nothing else. It does nothing when nothing runs.
    */
   renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
+  /** Answers the volumes with the names of the workload's own that the operator did not make for it: restored ones, or foreign ones. */
+  foundVolumes(workload: Workload): Promise<readonly string[]>;
+  /**
+   * Runs the check of a workload once, beside its instances. Answers why it failed, or undefined when it has passed. `found` are volumes
+   * that it has to prove. Errors only with `ResourceError`.
+   */
+  check(
+    workload: Workload,
+    secrets: ReadonlyMap<string, Secret>,
+    found: readonly string[],
+  ): Promise<string | undefined>;
   /** Ends one instance. It comes back as the workload was last applied. */
   replace(name: string, instance: string): Promise<void>;
   /** Reports whether the store can spare an instance. The reconciler asks before it replaces a ready one of several. */
@@ -36,6 +48,8 @@ export interface Runtime {
   isKeyStoreAway(name: string): boolean;
   /** Stops the workload, removes its certificates, and keeps its data. It does nothing when there is no such workload. */
   remove(name: string): Promise<void>;
+  /** Reports whether a workload has volumes, also after it was removed, or runs: then it may have data. */
+  hasData(name: string): Promise<boolean>;
   /** Calls the listener with the name of a workload whose instances changed. */
   onChange(listener: (name: string) => void): void;
 }
@@ -58,6 +72,8 @@ export interface RunningWorkload {
   readonly selector?: string;
   /** The part of the workload that the runtime cannot provide. An earlier version may still run. */
   readonly rejected?: { readonly reason: RefusalReason; readonly message: string };
+  /** Kinds of objects that the workload asks for, and that the cluster does not know. */
+  readonly absentKinds?: readonly string[];
   /** Volumes by the name of the claim. */
   readonly resizing?: readonly ResizingVolume[];
   /** Claims that were deleted while an instance uses them. The cluster removes them, with the data, when the instance ends. */

@@ -22,6 +22,8 @@ export interface Workload {
   readonly liveness: Probe;
   /** Workloads that must be ready before this one is started or restarted. */
   readonly dependsOn: readonly string[];
+  /** Proves what the program depends on, before an instance is replaced. */
+  readonly check?: WorkloadCheck;
   /** Certificates with which the operator itself calls the workload. */
   readonly clientCertificates?: readonly string[];
   readonly replicas: number;
@@ -32,6 +34,22 @@ export interface Workload {
    * operator that renders differently leaves running programs alone.
    */
   readonly inputs: readonly RestartInput[];
+}
+
+/**
+ * A run of the program that proves what it depends on, with the files and the environment of the workload. It changes nothing and ends:
+ * with 0, or with an error as its last words.
+ */
+export interface WorkloadCheck {
+  readonly arguments: readonly Text[];
+  /** Arguments for a volume that the operator finds: it must hold all that the program needs, since nothing tells whose it is. */
+  readonly argumentsOfFound: readonly Text[];
+  /** True when a new volume, which is empty, cannot pass. */
+  readonly needsContent: boolean;
+  /** The inputs of the workload whose change it proves. */
+  readonly inputs: readonly RestartInput[];
+  /** Changes what the check may find without a change of an input. */
+  readonly expects: string;
 }
 
 /** A resource of the current namespace. */

@@ -54,7 +54,7 @@ export const watchedPermissions: readonly Permission[] = [
   {
     type: 'pod',
     verbs: own,
-    why: 'one pod at a time is deleted to restart it, and annotated when its files changed; checks of providers run as pods',
+    why: 'one pod at a time is deleted to restart it, and annotated when its files changed; checks of providers and keystores run as pods',
   },
   {
     type: 'secret',

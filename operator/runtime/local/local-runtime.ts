@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import type { Secret } from '../../api/object.ts';
 import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
 import type { RunningWorkload, Runtime, StoreHealth } from '../contract/runtime.ts';
 import type { CertificateNeed, CertificatePart, IssuedCertificate, Program, Workload } from '../contract/workload.ts';
 import { CertificateStore } from './certificate-store.ts';
+import { runCheck } from './local-check.ts';
 import { LocalWorkload, type LocalWorkloadOptions } from './local-workload.ts';
 import type { Symbols } from './addresses.ts';
 import type { StateFolder } from './state-folder.ts';
@@ -78,6 +80,22 @@ export class LocalRuntime implements Runtime {
     await known.renew(workload);
   }
 
+  /** A folder belongs to the path that the resource names, and nothing else claims it. */
+  foundVolumes(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
+  hasData(name: string): Promise<boolean> {
+    return Promise.resolve(this.#workloads.has(name) || existsSync(this.#options.state.at('data', name)));
+  }
+
+  async check(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<string | undefined> {
+    if (workload.check === undefined) return undefined;
+    const { state, programs } = this.#options;
+    const symbols = { ...this.#symbols(workload.name), secret: secretOf(secrets) };
+    return runCheck(workload, workload.check, { state, programs, symbols });
+  }
+
   replace(name: string): Promise<void> {
     this.#workloads.get(name)?.replace();
     return Promise.resolve();
@@ -150,11 +168,7 @@ export class LocalRuntime implements Runtime {
     return {
       workloads: (name) => this.#workloads.get(name)?.workload,
       mountPath: (of, mount) => this.#mountPath(of, mount),
-      secret: (name, key) => {
-        const value = this.#secrets.get(workload)?.get(name)?.data[key];
-        if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
-        return value;
-      },
+      secret: (name, key) => secretOf(this.#secrets.get(workload) ?? new Map())(name, key),
       certificate: (name, part) => {
         const need = this.#needs.get(name);
         if (need === undefined) return Promise.reject(new Error(`nobody asked for the certificate ${name}`));
@@ -178,4 +192,12 @@ export class LocalRuntime implements Runtime {
     const message = `the certificate ${name} names the issuer ${issuer?.name ?? ''}: cert-manager needs Kubernetes`;
     this.#options.event({ ref: owner, type: 'Warning', reason: 'IssuerUnsupported', message });
   }
+}
+
+function secretOf(secrets: ReadonlyMap<string, Secret>): Symbols['secret'] {
+  return (name, key) => {
+    const value = secrets.get(name)?.data[key];
+    if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
+    return value;
+  };
 }

@@ -221,7 +221,7 @@ export class LocalWorkload {
     }
     this.#rejected = undefined;
     this.#supervisor = new Supervisor({
-      command: this.#command(workload),
+      command: commandOf(workload, this.#options),
       log: this.#log,
       pidFile,
       ready: () => probe(workload, workload.readiness),
@@ -244,47 +244,9 @@ export class LocalWorkload {
     if (changed) this.#options.changed();
   }
 
-  #command(workload: Workload): Command {
-    const { symbols, programs } = this.#options;
-    const environment: Record<string, string> = {};
-    for (const name of inherited) {
-      const value = process.env[name];
-      if (value !== undefined) environment[name] = value;
-    }
-    // Settings of this machine's own server are not those of a tenant.
-    environment['SVC_CONFIG_ENV_FILE'] = devNull;
-    environment['NODE_COMPILE_CACHE'] = compileCache;
-    for (const { name, value } of workload.environment) environment[name] = resolveText(value, workload, symbols);
-    return {
-      script: programs[workload.program],
-      arguments: workload.arguments.map((argument) => resolveText(argument, workload, symbols)),
-      environment,
-    };
-  }
-
   /** While an instance runs, only the files that it re-reads are written. The others belong to the version that it was started with. */
   async #writeFiles(workload: Workload, which: WrittenFiles): Promise<void> {
-    for (const mount of workload.mounts) await this.#writeMount(workload, mount, which);
-  }
-
-  async #writeMount(workload: Workload, mount: Mount, which: WrittenFiles): Promise<void> {
-    const { symbols, name } = this.#options;
-    const folder = symbols.mountPath(name, mount.name);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (mount.kind === 'volume') return;
-    const wanted = new Set(mount.files.map(({ path }) => path));
-    const stale = which !== 'all' ? [] : readdirSync(folder).filter((name) => !wanted.has(name));
-    for (const gone of stale) rmSync(join(folder, gone), { recursive: true });
-    for (const file of mount.files) {
-      if (!isWritten[which](file)) continue;
-      const path = join(folder, file.path);
-      const before = await readFile(path, 'utf8').catch(() => undefined);
-      if (which === 'renewed' && before === undefined) continue;
-      const content = await resolveContent(file.content, workload, symbols);
-      if (before === content) continue;
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      await writeFileAtomically(path, content);
-    }
+    for (const mount of workload.mounts) await writeMount(workload, mount, which, this.#options.symbols);
   }
 }
 
@@ -295,6 +257,52 @@ const isWritten: Readonly<Record<WrittenFiles, (file: MountedFile) => boolean>> 
   reloading: ({ reloads }) => reloads,
   renewed: isRenewed,
 };
+
+/** Writes the files of a mount into its folder, and makes the folder of a volume. */
+export async function writeMount(
+  workload: Workload,
+  mount: Mount,
+  which: WrittenFiles,
+  symbols: Symbols,
+): Promise<void> {
+  const folder = symbols.mountPath(workload.name, mount.name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (mount.kind === 'volume') return;
+  const wanted = new Set(mount.files.map(({ path }) => path));
+  const stale = which !== 'all' ? [] : readdirSync(folder).filter((name) => !wanted.has(name));
+  for (const gone of stale) rmSync(join(folder, gone), { recursive: true });
+  for (const file of mount.files) {
+    if (!isWritten[which](file)) continue;
+    const path = join(folder, file.path);
+    const before = await readFile(path, 'utf8').catch(() => undefined);
+    if (which === 'renewed' && before === undefined) continue;
+    const content = await resolveContent(file.content, workload, symbols);
+    if (before === content) continue;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFileAtomically(path, content);
+  }
+}
+
+/** Answers how the program of a workload is started. */
+export function commandOf(
+  workload: Workload,
+  { symbols, programs }: Pick<LocalWorkloadOptions, 'symbols' | 'programs'>,
+): Command {
+  const environment: Record<string, string> = {};
+  for (const name of inherited) {
+    const value = process.env[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  // Settings of this machine's own server are not those of a tenant.
+  environment['SVC_CONFIG_ENV_FILE'] = devNull;
+  environment['NODE_COMPILE_CACHE'] = compileCache;
+  for (const { name, value } of workload.environment) environment[name] = resolveText(value, workload, symbols);
+  return {
+    script: programs[workload.program],
+    arguments: workload.arguments.map((argument) => resolveText(argument, workload, symbols)),
+    environment,
+  };
+}
 
 function isChanged(before: Workload, after: Workload): boolean {
   return restartReasons(before.inputs, after.inputs, after.owner).length > 0;

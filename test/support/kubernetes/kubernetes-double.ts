@@ -84,6 +84,8 @@ export class KubernetesDouble {
   readonly requests = new RequestCounts();
   readonly token: string;
   providerCheck: ProviderCheck;
+  /** End of pods of component `keystore-check`, which pass unless a test says otherwise. */
+  keystoreCheck: ProviderCheck = () => ({ exitCode: 0, message: '' });
   readonly #store: ObjectStore;
   readonly #operations: Operations;
   readonly #api: HttpApi;
@@ -174,12 +176,14 @@ export class KubernetesDouble {
     this.#operations.evict({ resource: 'pods', namespace, name: pod }, {});
   }
 
-  /** What pods do from now on, those that run too. Pods of component `provider-check` end as `providerCheck` says. */
+  /** What pods do from now on, those that run too. Pods of checks end as `providerCheck` and `keystoreCheck` say. */
   behave(behave: Behave): void {
     if (this.#kubelet === undefined) return;
     this.#kubelet.behave = (pod) => {
-      if (pod.metadata.labels?.['app.kubernetes.io/component'] !== 'provider-check') return behave(pod);
-      return { kind: 'completed', ...this.providerCheck(pod) };
+      const component = pod.metadata.labels?.['app.kubernetes.io/component'];
+      if (component === 'provider-check') return { kind: 'completed', ...this.providerCheck(pod) };
+      if (component === 'keystore-check') return { kind: 'completed', ...this.keystoreCheck(pod) };
+      return behave(pod);
     };
     this.#kubelet.lookAtAll();
   }

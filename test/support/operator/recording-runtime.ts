@@ -48,8 +48,10 @@ export class RecordingRuntime implements Runtime {
     return Promise.resolve(running && resizing ? { ...running, resizing } : running);
   }
 
-  apply(workload: Workload): Promise<void> {
+  apply(workload: Workload, _secrets?: unknown, proven: readonly string[] = []): Promise<void> {
     this.#failWhereTold(workload.name);
+    for (const volume of proven) this.told.push(`take ${volume}`);
+    this.found.delete(workload.name);
     const { name, inputs } = workload;
     const before = this.running.get(name);
     if (this.refusing.has(name)) {
@@ -73,6 +75,28 @@ export class RecordingRuntime implements Runtime {
   renew({ name }: Workload): Promise<void> {
     this.told.push(`renew ${name}`);
     return Promise.resolve();
+  }
+
+  /** Answers a check as the program would. */
+  verdict: (workload: Workload) => Promise<string | undefined> = () => Promise.resolve(undefined);
+
+  check(workload: Workload): Promise<string | undefined> {
+    this.told.push(`check ${workload.name}`);
+    return this.verdict(workload);
+  }
+
+  /** Volumes that nobody of this operator made, by workload. */
+  readonly found = new Map<string, readonly string[]>();
+
+  /** Names of workloads whose volumes stayed. */
+  readonly volumes = new Set<string>();
+
+  hasData(name: string): Promise<boolean> {
+    return Promise.resolve(this.volumes.has(name) || this.running.has(name));
+  }
+
+  foundVolumes({ name }: Workload): Promise<readonly string[]> {
+    return Promise.resolve(this.found.get(name) ?? []);
   }
 
   replace(name: string, instance: string): Promise<void> {

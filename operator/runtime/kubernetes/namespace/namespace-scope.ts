@@ -156,7 +156,6 @@ export class NamespaceScope {
     if (name === 'secrets' || name === 'configMaps') this.#contentChanged(name, before, after);
     for (const owner of ownersToNotify(before, after)) this.#enqueue(owner);
     this.#parts?.runtime.onEvent(before, after);
-    if (name === 'pods') this.#parts?.check.onEvent(before, after);
   }
 
   /** Ends timers and checks. Call it when no reconcile is under way. Nothing is written once it has resolved. Workloads run on. */
@@ -319,14 +318,12 @@ export class NamespaceScope {
       log,
     });
     const check = new PodProviderCheck({
-      api,
-      pods: caches.get('pods'),
+      pods: runtime.checkPods,
       namespace,
       owner,
       image,
       pod: ({ metadata }) =>
         checkPodOptions(metadata.name, this.#resources.resources(), (tenant) => rejected(tenant) === undefined),
-      random,
     });
     const reconciler = new Reconciler({
       namespace,
@@ -362,9 +359,9 @@ export class NamespaceScope {
       now,
       random,
     });
-    const parts = { runtime, check, reconciler };
+    const parts = { runtime, reconciler };
     try {
-      await check.cleanUp();
+      await runtime.checkPods.cleanUp();
       await reconciler.start();
     } catch (error) {
       // The next reconcile starts new parts.
@@ -377,13 +374,11 @@ export class NamespaceScope {
 
 interface Parts {
   readonly runtime: KubernetesRuntime;
-  readonly check: PodProviderCheck;
   readonly reconciler: Reconciler;
 }
 
-function closeParts({ reconciler, check, runtime }: Parts): void {
+function closeParts({ reconciler, runtime }: Parts): void {
   reconciler.close();
-  check.close();
   runtime.close();
 }
 

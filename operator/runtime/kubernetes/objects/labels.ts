@@ -37,7 +37,11 @@ export const filesAnnotation = 'coffer.dev/files';
  */
 export const sealedForAnnotation = 'coffer.dev/sealed-for';
 
-type Component = 'server' | 'key-service' | 'provider-check';
+export const componentLabel = 'app.kubernetes.io/component';
+/** Components of pods that check something and end. */
+export const checkComponents = ['provider-check', 'keystore-check'] as const;
+
+type Component = 'server' | 'key-service' | (typeof checkComponents)[number];
 
 export function componentOf(program: Program): Component {
   return program === 'keysvc' ? 'key-service' : 'server';
@@ -50,7 +54,7 @@ export function ownedLabels(owner: ResourceRef, component?: Component): Readonly
   return {
     'app.kubernetes.io/managed-by': managedBy,
     'app.kubernetes.io/name': 'coffer',
-    ...(component === undefined ? {} : { 'app.kubernetes.io/component': component }),
+    ...(component === undefined ? {} : { [componentLabel]: component }),
     [ownerKindLabel]: owner.kind,
     [ownerLabel]: owner.name,
   };

@@ -85,28 +85,49 @@ export function podTemplate(workload: Workload, context: ObjectContext): Readonl
       labels: { ...pod.labels, ...workloadLabels(workload), [networkLabel]: component },
       annotations: { ...pod.annotations, [inputsAnnotation]: writeInputs(workload.inputs) },
     },
-    spec: {
-      // The programs call the Kubernetes API only to read the keys of service accounts; for that the pod mounts a token of its own.
-      // Workload identities of clouds bring their own tokens.
-      automountServiceAccountToken: false,
-      // Environment variables with the addresses of every Service would slow the start, and may look like settings.
-      enableServiceLinks: false,
-      securityContext: podSecurityContext(pod.podSecurityContext),
-      terminationGracePeriodSeconds: pod.terminationGracePeriodSeconds,
-      ...(pod.serviceAccountName === undefined ? {} : { serviceAccountName: pod.serviceAccountName }),
-      ...pullSecrets(pod.imagePullSecrets),
-      ...defined({
-        nodeSelector: pod.nodeSelector,
-        tolerations: pod.tolerations,
-        affinity: pod.affinity,
-        topologySpreadConstraints: pod.topologySpreadConstraints,
-        priorityClassName: pod.priorityClassName,
-        runtimeClassName: pod.runtimeClassName,
-      }),
-      containers: [container(workload, context)],
-      volumes: volumesOf(workload, context.files),
-    },
+    spec: podSpec(workload, context, container(workload, context)),
   };
+}
+
+function podSpec(
+  workload: Workload,
+  context: ObjectContext,
+  only: Readonly<Record<string, Json>>,
+): Readonly<Record<string, Json>> {
+  const { pod } = workload.kubernetes;
+  return {
+    // The programs call the Kubernetes API only to read the keys of service accounts; for that the pod mounts a token of its own.
+    // Workload identities of clouds bring their own tokens.
+    automountServiceAccountToken: false,
+    // Environment variables with the addresses of every Service would slow the start, and may look like settings.
+    enableServiceLinks: false,
+    securityContext: podSecurityContext(pod.podSecurityContext),
+    terminationGracePeriodSeconds: pod.terminationGracePeriodSeconds,
+    ...(pod.serviceAccountName === undefined ? {} : { serviceAccountName: pod.serviceAccountName }),
+    ...pullSecrets(pod.imagePullSecrets),
+    ...defined({
+      nodeSelector: pod.nodeSelector,
+      tolerations: pod.tolerations,
+      affinity: pod.affinity,
+      topologySpreadConstraints: pod.topologySpreadConstraints,
+      priorityClassName: pod.priorityClassName,
+      runtimeClassName: pod.runtimeClassName,
+    }),
+    containers: [only],
+    volumes: volumesOf(workload, context.files),
+  };
+}
+
+/** Makes the pod of a check: that of an instance, but it ends, and no Service or probe reaches it. */
+export function checkPodSpec(workload: Workload, context: ObjectContext): Readonly<Record<string, Json>> {
+  const only = {
+    ...runningContainer(workload, context),
+    // The check belongs to this release: a pinned image of an earlier one may not have it.
+    image: context.defaultImage,
+    // Small requests, so that a quota with room for instances has room for the check.
+    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+  };
+  return { ...podSpec(workload, context, only), restartPolicy: 'Never', terminationGracePeriodSeconds: 0 };
 }
 
 /** Default requests, so that a quota that counts requests admits the pod. There is no limit: only the user knows the need. */
@@ -116,7 +137,16 @@ export function pullSecrets(names: readonly string[]): Readonly<Record<string, J
   return names.length === 0 ? {} : { imagePullSecrets: names.map((name) => ({ name })) };
 }
 
-function container(workload: Workload, context: ObjectContext): Json {
+function container(workload: Workload, context: ObjectContext): Readonly<Record<string, Json>> {
+  return {
+    ...runningContainer(workload, context),
+    ports: workload.ports.map(({ name, port }) => ({ name, containerPort: port, protocol: 'TCP' })),
+    ...probes(workload.readiness, workload.liveness),
+  };
+}
+
+/** A container that nothing calls. */
+function runningContainer(workload: Workload, context: ObjectContext): Readonly<Record<string, Json>> {
   const { pod } = workload.kubernetes;
   return {
     name: componentOf(workload.program),
@@ -125,10 +155,8 @@ function container(workload: Workload, context: ObjectContext): Json {
     command: [...imageCommand(workload.program)],
     args: workload.arguments.map((argument) => literal(context.resolve(argument))),
     env: workload.environment.map(({ name, value }) => ({ name, value: literal(context.resolve(value)) })),
-    ports: workload.ports.map(({ name, port }) => ({ name, containerPort: port, protocol: 'TCP' })),
     resources: pod.resources ?? standardResources,
     securityContext: containerSecurityContext(pod.containerSecurityContext),
-    ...probes(workload.readiness, workload.liveness),
     // The end of the log says why a program ended. The log holds no secrets.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: volumeMountsOf(workload),

@@ -20,13 +20,17 @@ export function workloadObjects(
   { files, keptFiles, kept }: WorkloadParts,
   context: ObjectContext,
 ): readonly KubeObject[] {
+  const claims = sharedClaims(workload, context);
+  const isNew = kept === undefined;
   return [
     // Before the policies that admit a tenant: the claim records whose data its keys encrypt.
-    ...sharedClaims(workload, context),
+    ...(isNew ? [] : claims),
     ...fileSecrets(workload, files, keptFiles, context),
     ...networkPolicy(workload, context),
     ...services(workload, context),
     statefulSet(workload, context, kept),
+    // A claim that is there before its StatefulSet was not made for it.
+    ...(isNew ? claims : []),
     ...disruptionBudget(workload, context),
     ...ingresses(workload, context),
     ...metricsToken(workload, context),

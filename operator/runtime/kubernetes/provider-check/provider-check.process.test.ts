@@ -15,6 +15,7 @@ import type { PodOptions } from '../../contract/workload.ts';
 import { checkProviderProgram } from './check-provider-program.ts';
 import { fullServer, plainOptions } from '../../../../test/support/operator/example-workload.ts';
 import { podSelector } from '../objects/labels.ts';
+import { CheckPods } from '../workload/check-pods.ts';
 import { PodProviderCheck } from './provider-check.ts';
 import { readAnswer, writeAnswer, writeRequest } from './provider-check-message.ts';
 
@@ -32,6 +33,7 @@ const good: ProviderCheck = { kind: 'good', issuer: 'https://id.example.com', wa
 describe('a check by a pod', () => {
   let double: KubernetesDouble;
   let check: PodProviderCheck;
+  let checkPods: CheckPods;
   let seen: { readonly pod: KubeObject; readonly secrets: readonly KubeObject[] } | undefined;
   let cache: ResourceCache;
 
@@ -60,17 +62,16 @@ describe('a check by a pod', () => {
     });
     cache = new ResourceCache(resourceTypes.pod, { failed: () => undefined });
     const uid = owner.metadata.uid ?? '';
+    checkPods = new CheckPods({ api, pods: cache, namespace: 'default', random: () => 0.5 });
     check = new PodProviderCheck({
-      api,
-      pods: cache,
+      pods: checkPods,
       namespace: 'default',
       owner: () => ({ apiVersion: 'v1', kind: 'ConfigMap', name: 'staff', uid, controller: true }),
       image: 'coffer:1',
       pod: () => pod,
       timeoutMs,
-      random: () => 0.5,
     });
-    double.onChange((before, after) => check.onEvent(before, after));
+    double.onChange((before, after) => checkPods.onEvent(before, after));
   };
   /** The only pod gets this status, as a kubelet would give it. */
   const pods = () => double.list('pods', 'default');
@@ -166,7 +167,7 @@ describe('a check by a pod', () => {
     await open(undefined);
     const result = check.check(provider, 'x');
     await double.until(() => pods().length === 1, 'a pod');
-    check.close();
+    checkPods.close();
     expect(await result).toMatchObject({ kind: 'broken', reason: 'CheckFailed' });
   });
 
@@ -182,7 +183,7 @@ describe('a check by a pod', () => {
     );
     double.put({ apiVersion: 'v1', kind: 'Secret', metadata });
     double.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'other', namespace: 'default' } });
-    await check.cleanUp();
+    await checkPods.cleanUp();
     await double.until(() => double.list('pods', 'default').length === 0, 'no pod');
     expect(double.list('secrets', 'default').map(({ metadata: { name } }) => name)).toEqual(['other']);
   });

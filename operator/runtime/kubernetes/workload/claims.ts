@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
 import type { ResizingVolume } from '../../contract/runtime.ts';
 import type { Json, Workload } from '../../contract/workload.ts';
-import { sealedForAnnotation } from '../objects/labels.ts';
+import { sealedForAnnotation, workloadLabels } from '../objects/labels.ts';
 import { claimTemplates, sharedClaimName, sizeOf } from '../objects/volumes.ts';
 import { largerQuantity } from '../../../api/volume-fields.ts';
 
@@ -159,6 +159,42 @@ function keptMetadata({ metadata }: KubeObject, live: KubeObject): KubeObject['m
   const { ownerReferences, ...rest } = metadata;
   const annotations = { ...metadata.annotations, [sealedForAnnotation]: all.join('\n') };
   return { ...rest, annotations, ...(all.length === 0 && ownerReferences !== undefined ? { ownerReferences } : {}) };
+}
+
+/** Names the claims that the operator makes for all instances of a workload. */
+export function sharedClaimNames({ name, mounts }: Workload): readonly string[] {
+  return mounts.flatMap((mount) =>
+    mount.kind === 'volume' && mount.claim.kind === 'shared' ? [sharedClaimName(name, mount.name)] : [],
+  );
+}
+
+/** Names the claims that a user made for a workload. */
+export function existingClaimNames({ mounts }: Workload): readonly string[] {
+  return mounts.flatMap((mount) =>
+    mount.kind === 'volume' && mount.claim.kind === 'existing' ? [mount.claim.claimName] : [],
+  );
+}
+
+/**
+ * Reports whether a claim was there before the workload, so that nothing tells what it holds: a restored one, one that stayed after its
+ * resource, or one of somebody else.
+ *
+ * @param isStart true while the workload has no StatefulSet, which is made before the claim
+ */
+export function isFound({ metadata }: KubeObject, workload: Workload, isStart: boolean): boolean {
+  // A claim with an owner is in use, or goes with it.
+  if (metadata.deletionTimestamp !== undefined || metadata.ownerReferences?.some(({ controller }) => controller)) {
+    return false;
+  }
+  const labels = metadata.labels ?? {};
+  const isOurs = Object.entries(workloadLabels(workload)).every(([label, value]) => labels[label] === value);
+  if (!isOurs) return true;
+  return isStart && metadata.annotations?.[sealedForAnnotation] !== '';
+}
+
+/** Answers the patch by which a proven claim is taken. It gets no owner: it is not deleted with a resource that did not make it. */
+export function takenClaim(workload: Workload): Json {
+  return { metadata: { labels: workloadLabels(workload) } };
 }
 
 /** Reports whether the instances need claims that the templates of the live StatefulSet do not make. */

@@ -7,7 +7,8 @@ import { resourceTypes } from '../../../kube-client/resource-types.ts';
 import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
 import { restartReasons } from '../../../reconcile/rollout.ts';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { RestartInput, Workload } from '../../contract/workload.ts';
+import { text, type RestartInput, type Workload } from '../../contract/workload.ts';
+import { podSelector } from '../objects/labels.ts';
 import { standardCertificateTimes } from '../certificates/certificate-times.ts';
 import { ClusterCaches } from '../cluster-caches.ts';
 import { KubernetesRuntime } from './kubernetes-runtime.ts';
@@ -164,6 +165,120 @@ describe('a first apply', () => {
     expect(seen?.rejected).toMatchObject({ reason: 'Conflict' });
     expect(seen?.rejected?.message).toContain('Service demo was not made by the operator');
     expect(double.get('services', 'default', 'demo')?.['spec']).toMatchObject({ ports: [{ port: 1 }] });
+  });
+});
+
+const keyService = (sealedFor: readonly string[] = ['Tenant demo']) =>
+  exampleServer({
+    program: 'keysvc',
+    arguments: [text`server`],
+    mounts: [
+      ...exampleServer().mounts.filter(({ kind }) => kind === 'files'),
+      { kind: 'volume', name: 'keys', claim: { kind: 'shared', accessMode: 'ReadWriteOnce', sealedFor } },
+    ],
+    check: {
+      arguments: [text`check`],
+      argumentsOfFound: [text`check`, text`--complete`],
+      inputs: [],
+      needsContent: sealedFor.length > 0,
+      expects: '',
+    },
+  });
+
+describe('the keys of a key service', () => {
+  const claimName = 'demo-keys';
+  const putClaim = (metadata: object = {}) =>
+    double.put({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: claimName, namespace: 'default', ...metadata },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+  const claim = () => double.get('persistentvolumeclaims', 'default', claimName)?.metadata;
+  const checked: KubeObject[] = [];
+  beforeEach(() => {
+    checked.length = 0;
+    double.keystoreCheck = (pod) => {
+      checked.push(pod);
+      return { exitCode: 1, message: 'Error: the key "first" is not there\n' };
+    };
+  });
+
+  it('are checked by a pod as an instance would run, which leaves nothing behind', async () => {
+    putClaim();
+    expect(await runtime.check(keyService(), secrets(), [])).toBe('the key "first" is not there');
+    const [pod] = checked;
+    expect(pod?.['spec']).toMatchObject({
+      restartPolicy: 'Never',
+      containers: [{ image: 'coffer:1', args: ['check'] }],
+    });
+    expect(JSON.stringify(pod?.['spec'])).toContain(`"claimName":"${claimName}"`);
+    expect(pod?.metadata.labels).not.toMatchObject(podSelector('demo'));
+    await double.until(() => pods().length === 0, 'no pod');
+    expect(double.list('secrets', 'default').filter(({ metadata }) => metadata.name.includes('-check-'))).toEqual([]);
+  });
+
+  it('pass where the check does', async () => {
+    putClaim();
+    double.keystoreCheck = () => ({ exitCode: 0, message: '' });
+    expect(await runtime.check(keyService(), secrets(), [])).toBeUndefined();
+  });
+
+  it('are not on a volume that does not exist, which no pod has to find out', async () => {
+    expect(await runtime.check(keyService(), secrets(), [])).toMatch(/demo-keys does not exist/);
+    expect(await runtime.check(keyService([]), secrets(), [])).toBeUndefined();
+    expect(checked).toEqual([]);
+  });
+
+  it('are all asked for on a volume that was found', async () => {
+    putClaim();
+    expect(await runtime.foundVolumes(keyService())).toEqual([claimName]);
+    await runtime.check(keyService(), secrets(), [claimName]);
+    expect(checked[0]?.['spec']).toMatchObject({ containers: [{ args: ['check', '--complete'] }] });
+  });
+
+  it('are checked on any node while no instance runs, and on theirs while one does', async () => {
+    putClaim();
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } };
+    const workload = keyService();
+    const kubernetes = { ...workload.kubernetes, pod: { ...workload.kubernetes.pod, affinity } };
+    await runtime.check({ ...workload, kubernetes }, secrets(), [claimName]);
+    expect(checked[0]?.['spec']).not.toHaveProperty('affinity');
+    await runtime.apply({ ...workload, kubernetes }, secrets(), [claimName]);
+    await until('an instance', async () => (await runtime.observeOne('demo'))?.instances.length === 1);
+    await runtime.check({ ...workload, kubernetes }, secrets(), []);
+    expect(checked.at(-1)?.['spec']).toMatchObject({ affinity });
+  });
+
+  it('are taken with their volume once they are proven, and belong to no resource', async () => {
+    putClaim();
+    const workload = keyService([]);
+    await runtime.apply({ ...workload, kubernetes: { ...workload.kubernetes, reclaimPolicy: 'Delete' } }, secrets(), [
+      claimName,
+    ]);
+    expect(claim()?.ownerReferences).toBeUndefined();
+    expect(claim()?.labels).toMatchObject({ 'coffer.dev/workload': 'demo' });
+    expect(await runtime.foundVolumes(workload)).toEqual([]);
+    await runtime.refresh(workload, secrets());
+    expect(claim()?.ownerReferences).toBeUndefined();
+  });
+
+  it('are no conflict that anything proposes to delete', async () => {
+    putClaim();
+    await runtime.apply(keyService(), secrets());
+    const seen = await runtime.observeOne('demo');
+    expect(seen?.rejected?.reason).toBe('Conflict');
+    expect(seen?.rejected?.message).not.toContain('delete');
+  });
+
+  it('are found again where only the claim stayed, and not on one that nothing was sealed with', async () => {
+    await runtime.apply(keyService(), secrets());
+    expect(await runtime.foundVolumes(keyService())).toEqual([]);
+    await runtime.remove('demo');
+    await double.until(() => statefulSet() === undefined, 'no StatefulSet');
+    await until('the caches follow', async () => (await runtime.foundVolumes(keyService())).length > 0);
+    putClaim({ labels: claim()?.labels, annotations: { 'coffer.dev/sealed-for': '' } });
+    await until('the caches follow', async () => (await runtime.foundVolumes(keyService())).length === 0);
   });
 });
 

@@ -3,13 +3,21 @@ import type { Secret } from '../../../api/object.ts';
 import { KubeError, type KubeApi, type KubeObject, type OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
 import { workloadName } from '../../../render/render-context.ts';
-import { isRenewed } from '../../contract/resolve.ts';
+import { isRenewed, resolveText } from '../../contract/resolve.ts';
 import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../../contract/runtime.ts';
-import type { CertificateNeed, IssuedCertificate, ResourceRef, Workload } from '../../contract/workload.ts';
+import type {
+  CertificateNeed,
+  IssuedCertificate,
+  ResourceRef,
+  Text,
+  Workload,
+  WorkloadCheck,
+} from '../../contract/workload.ts';
 import { type CertificateExpiry, CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
 import type { Drift } from './drift.ts';
-import { deletedClaims, resizingVolumes } from './claims.ts';
+import { CheckPods } from './check-pods.ts';
+import { deletedClaims, existingClaimNames, isFound, resizingVolumes, sharedClaimNames } from './claims.ts';
 import { failedCreateView, rejectedPods, statefulSetView } from './live-workload.ts';
 import { schedulingDeadline, podView } from './instance-state.ts';
 import { ObjectWriter } from './object-writer.ts';
@@ -23,6 +31,7 @@ import {
   type HealthRequest,
   WaitingServers,
 } from './store-health.ts';
+import { checkTimeoutMs, workloadCheckObjects } from './workload-check.ts';
 import { ownerOf } from '../namespace/watching.ts';
 import { certificatesOf, podSymbols, resolvedFiles, serviceAddress, portsOf, workloadView } from './workload-view.ts';
 import { renewFiles, writeWorkload, type RuntimeCaches, type WorkloadWriterOptions } from './workload-writer.ts';
@@ -59,6 +68,8 @@ const rejectedRetryMs = 30_000;
 
 /** Runs the workloads of one namespace as StatefulSets, and replaces their pods itself. */
 export class KubernetesRuntime implements Runtime {
+  /** Runs the pods of checks; those of identity providers, too. */
+  readonly checkPods: CheckPods;
   readonly #options: KubernetesRuntimeOptions;
   readonly #writer: ObjectWriter;
   readonly #certificates: CertificateKeeper;
@@ -85,6 +96,7 @@ export class KubernetesRuntime implements Runtime {
       ...(coOwners === undefined ? {} : { coOwners }),
       drifted: (object, drift) => this.#drifted(object, drift),
     });
+    this.checkPods = new CheckPods({ api, pods: caches.pods, namespace, random: () => options.random() });
     this.#certificates = new CertificateKeeper({
       writer: this.#writer,
       secrets: caches.secrets,
@@ -110,6 +122,7 @@ export class KubernetesRuntime implements Runtime {
     const object = after ?? before;
     if (object === undefined) return;
     if (object.kind === 'Event') return this.#failedCreate(object);
+    if (object.kind === 'Pod') this.checkPods.onEvent(before, after);
     if (object.kind === 'Pod') this.#podsSeen.set(object.metadata.name, this.#options.now().getTime());
     if (object.kind === 'Pod' && after?.metadata.uid !== this.#replaced.get(object.metadata.name)) {
       this.#replaced.delete(object.metadata.name);
@@ -129,6 +142,7 @@ export class KubernetesRuntime implements Runtime {
     for (const timer of [...this.#retries.values(), ...this.#deadlines.values()]) clearTimeout(timer);
     this.#waiting.close();
     this.#keyStores.close();
+    this.checkPods.close();
     this.#listeners.length = 0;
   }
 
@@ -148,12 +162,12 @@ export class KubernetesRuntime implements Runtime {
     return Promise.resolve(this.#observe(name));
   }
 
-  apply(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
-    return this.#write(workload, secrets, false);
+  apply(workload: Workload, secrets: ReadonlyMap<string, Secret>, proven: readonly string[] = []): Promise<void> {
+    return this.#write(workload, secrets, { keepTemplate: false, proven });
   }
 
-  refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
-    return this.#write(workload, secrets, true);
+  refresh(workload: Workload, secrets: ReadonlyMap<string, Secret>, proven: readonly string[] = []): Promise<void> {
+    return this.#write(workload, secrets, { keepTemplate: true, proven });
   }
 
   async renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void> {
@@ -164,6 +178,74 @@ export class KubernetesRuntime implements Runtime {
       const files = await resolvedFiles(workload, this.#symbols(workload, secrets), isRenewed);
       await renewFiles({ workload, owner, files }, this.#writerOptions());
     });
+  }
+
+  hasData(name: string): Promise<boolean> {
+    const { caches, namespace } = this.#options;
+    const runs = caches.statefulSets.get(namespace, name) !== undefined;
+    return Promise.resolve(runs || caches.persistentVolumeClaims.ofWorkload(namespace, name).length > 0);
+  }
+
+  async foundVolumes(workload: Workload): Promise<readonly string[]> {
+    const { caches, namespace } = this.#options;
+    const found: string[] = [];
+    const names = sharedClaimNames(workload);
+    if (names.length === 0) return found;
+    const isStart = (await this.#writer.find(caches.statefulSets, namespace, workload.name)) === undefined;
+    for (const name of names) {
+      const live = await this.#writer.find(caches.persistentVolumeClaims, namespace, name);
+      if (live !== undefined && isFound(live, workload, isStart)) found.push(name);
+    }
+    return found;
+  }
+
+  async check(
+    workload: Workload,
+    secrets: ReadonlyMap<string, Secret>,
+    found: readonly string[],
+  ): Promise<string | undefined> {
+    const { check } = workload;
+    if (check === undefined) return undefined;
+    const volume = await this.#withoutVolume(workload, check);
+    if (volume !== undefined) return volume.why;
+    const { namespace, operatorNamespace, fingerprint, images } = this.#options;
+    const symbols = this.#symbols(workload, secrets);
+    const context = {
+      namespace,
+      owner: this.#ownerOf(workload),
+      defaultImage: images.default,
+      operatorNamespace,
+      resolve: (text: Text) => resolveText(text, workload, symbols),
+      secret: (name: string, key: string) => symbols.secret(name, key),
+      fingerprint,
+    };
+    const files = await resolvedFiles(workload, symbols);
+    const runs = this.#options.caches.pods.ofWorkload(namespace, workload.name).length > 0;
+    const asked = { ...workload, arguments: found.length === 0 ? check.arguments : check.argumentsOfFound };
+    const name = this.checkPods.name(workload.name);
+    const objects = workloadCheckObjects(runs ? asked : withoutAffinity(asked), files, name, context);
+    const end = await this.checkPods.run(objects, checkTimeoutMs);
+    if (end.kind === 'failed') return `it could not be checked: ${end.why}`;
+    return end.exitCode === 0 ? undefined : end.message.trim().replace(/^Error: /, '') || `exit code ${end.exitCode}`;
+  }
+
+  /** Answers the result of a check whose volume does not exist, so that no pod can mount it. */
+  async #withoutVolume(
+    workload: Workload,
+    { needsContent }: WorkloadCheck,
+  ): Promise<{ readonly why: string | undefined } | undefined> {
+    const { caches, namespace } = this.#options;
+    const claims = caches.persistentVolumeClaims;
+    for (const name of existingClaimNames(workload)) {
+      const live = await this.#writer.find(claims, namespace, name);
+      if (live === undefined) return { why: `PersistentVolumeClaim ${name} does not exist` };
+    }
+    for (const name of sharedClaimNames(workload)) {
+      if ((await this.#writer.find(claims, namespace, name)) !== undefined) continue;
+      const why = `PersistentVolumeClaim ${name} does not exist, and a new one has none of the keys that sealed data`;
+      return { why: needsContent ? why : undefined };
+    }
+    return undefined;
   }
 
   async replace(name: string, instance: string): Promise<void> {
@@ -250,13 +332,17 @@ export class KubernetesRuntime implements Runtime {
     this.#listeners.push(listener);
   }
 
-  async #write(workload: Workload, secrets: ReadonlyMap<string, Secret>, keepTemplate: boolean): Promise<void> {
+  async #write(
+    workload: Workload,
+    secrets: ReadonlyMap<string, Secret>,
+    how: { readonly keepTemplate: boolean; readonly proven: readonly string[] },
+  ): Promise<void> {
     this.#written.set(workload.name, workload);
     const owner = this.#ownerOf(workload);
     const symbols = this.#symbols(workload, secrets);
     await this.#attempt(workload, async () => {
       const files = await resolvedFiles(workload, symbols);
-      const notGrown = await writeWorkload({ workload, owner, symbols, files, keepTemplate }, this.#writerOptions());
+      const notGrown = await writeWorkload({ workload, owner, symbols, files, ...how }, this.#writerOptions());
       await this.#certificates.removeUnused(workload.owner, certificatesOf(workload));
       if (notGrown === undefined) this.#rejected.delete(workload.name);
       else this.#refuse(workload.name, 'VolumeNotGrown', notGrown);
@@ -358,7 +444,20 @@ export class KubernetesRuntime implements Runtime {
     const view = workloadView(live, now());
     const podOf = (instance: string) => pods.find(({ metadata }) => metadata.name === instance);
     const requestTo = (instance: string) => this.#readinessOf(statefulSet, podOf(instance));
-    return { ...view, instances: this.#waiting.look(name, view.instances, requestTo) };
+    const absent = this.#absentKinds(name);
+    return {
+      ...view,
+      ...(absent.length === 0 ? {} : { absentKinds: absent }),
+      instances: this.#waiting.look(name, view.instances, requestTo),
+    };
+  }
+
+  /** Answers the kinds that the workload asks for by its options, and that the cluster does not know. */
+  #absentKinds(name: string): readonly string[] {
+    const wanted = this.#written.get(name)?.kubernetes.monitoring !== undefined;
+    return wanted && this.#options.caches.serviceMonitors() === undefined
+      ? ['ServiceMonitor (monitoring.coreos.com/v1)']
+      : [];
   }
 
   /** Answers the port of a workload that this process applied, or else of a running one. */
@@ -401,6 +500,12 @@ export class KubernetesRuntime implements Runtime {
 
 function isServer({ metadata: { labels } }: KubeObject): boolean {
   return labels?.['app.kubernetes.io/component'] === 'server';
+}
+
+/** The instances of a key service share the node of their volume. Where none runs, no node would be the one that they share. */
+function withoutAffinity(workload: Workload): Workload {
+  const { affinity: _, ...pod } = workload.kubernetes.pod;
+  return { ...workload, kubernetes: { ...workload.kubernetes, pod } };
 }
 
 /** Reports whether an object has a certificate of the workload or the authority of a key service. */

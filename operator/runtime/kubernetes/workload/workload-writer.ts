@@ -11,7 +11,7 @@ import { restartReasons } from '../../../reconcile/rollout.ts';
 import { resolveText, type Symbols } from '../../contract/resolve.ts';
 import type { Workload } from '../../contract/workload.ts';
 import { driftOf, lacksOf, type Drift } from './drift.ts';
-import { adjustedClaim, growths, otherTemplates } from './claims.ts';
+import { adjustedClaim, growths, otherTemplates, takenClaim } from './claims.ts';
 import type { RuntimeLog } from './pod-files.ts';
 import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
 import { type ObjectWriter } from './object-writer.ts';
@@ -54,6 +54,8 @@ interface WorkloadToWrite {
   readonly files: readonly ResolvedFile[];
   /** Inputs that need a restart stay as they are. */
   readonly keepTemplate: boolean;
+  /** Claims that were found, and that are proven to belong to the workload. */
+  readonly proven: readonly string[];
 }
 
 /**
@@ -61,7 +63,7 @@ interface WorkloadToWrite {
  * with `ResourceError` and `KubeError`.
  */
 export async function writeWorkload(
-  { workload, owner, symbols, files, keepTemplate }: WorkloadToWrite,
+  { workload, owner, symbols, files, keepTemplate, proven }: WorkloadToWrite,
   options: WorkloadWriterOptions,
 ): Promise<string | undefined> {
   const { caches, namespace, writer, fingerprint } = options;
@@ -91,6 +93,7 @@ export async function writeWorkload(
     (object) =>
       !isFixedFiles(object) || template === undefined || repaired !== undefined || mounted.has(object.metadata.name),
   );
+  for (const claim of proven) await take(claim, workload, options);
   for (const object of wanted) await ensure(object, options);
   const reloading = wanted.find(isReloadingFiles);
   if (reloading !== undefined) await annotatePods(workload.name, reloading, { ...options, pods: caches.pods });
@@ -180,6 +183,11 @@ function cachesOfObjects(caches: RuntimeCaches): readonly Cache[] {
     caches.ingresses,
     ...(monitors === undefined ? [] : [monitors]),
   ];
+}
+
+async function take(claim: string, workload: Workload, { api, caches, namespace }: WorkloadWriterOptions) {
+  const { type } = caches.persistentVolumeClaims;
+  caches.persistentVolumeClaims.wrote(await api.patch(type, namespace, claim, takenClaim(workload)));
 }
 
 async function ensure(object: KubeObject, { caches, namespace, writer, log }: WorkloadWriterOptions): Promise<void> {
