@@ -21,9 +21,10 @@ import { startHashingThreads } from './process/hashing-threads.ts';
 import { Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { folderOf, parseArguments, type ServerArguments } from './process/command-line.ts';
 import { prepareRecordFile } from './process/record-files.ts';
-import { openDataFolder, type DataFolder } from './store/data-folder.ts';
+import { openDataFolder, type OwnDataFolder } from './store/data-folder.ts';
 import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
+import { watchLocks } from './process/lock-watch.ts';
 import { handleProfileRequests } from './process/thread-profiles.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
@@ -53,7 +54,7 @@ async function main(): Promise<void> {
       `nothing is kept in the folder ${path}: SVC_STORE_RECORDS and SVC_STORE_BLOBS say where`,
     );
   }
-  const folders: DataFolder[] = [];
+  const folders: OwnDataFolder[] = [];
   try {
     for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
     await prepareRecordFile(places);
@@ -74,7 +75,7 @@ async function run({
 }: {
   readonly settings: ServerSettings;
   readonly places: StorePlaces;
-  readonly folders: readonly DataFolder[];
+  readonly folders: readonly OwnDataFolder[];
   readonly log: Logger;
   readonly live: LiveMemory;
   readonly tls: ThreadOptions['tls'] | undefined;
@@ -115,6 +116,7 @@ async function run({
     const counters = { ...memory, thread: 0 };
     return new Thread({ ...options, role: 'hashing', first: false, counters, hashing: place }, onFailure);
   };
+  const unwatchLocks = watchLocks({ folders, log, fail });
   startHashingThreads({ http, places: hashing, start: startHashing, fail, log });
   const all = [background, ...http];
   for (const thread of all) thread.on('audit', ({ lines }) => audit?.take(lines));
@@ -134,6 +136,7 @@ async function run({
     }
     await Promise.all(all.map((thread) => thread.request({ kind: 'stop', drainMs }, 'stopped')));
     await audit?.close(auditMs);
+    unwatchLocks();
     await Promise.all(folders.map((folder) => folder.close()));
   });
   const dependenciesReady = background.next('dependencies-ready');
@@ -199,7 +202,7 @@ const connectionsOfServer = 32;
 
 function storeOptions(
   { records, blobs }: StorePlaces,
-  folders: readonly DataFolder[],
+  folders: readonly OwnDataFolder[],
   threads: number,
 ): ThreadOptions['stores'] {
   const home = records.kind === 'lmdb' ? folders[0] : undefined;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDataFolder, bringForward, readFormat } from './data-folder.ts';
@@ -73,6 +73,45 @@ describe('its lock', () => {
     await expect(openDataFolder(path)).rejects.toThrow('is in use by another server');
     const other = holder(path);
     expect(await other.line).toContain('is in use by another server');
+    await first.close();
+  });
+
+  it('is taken again where its file was removed or replaced, with a word', async () => {
+    const first = await openDataFolder(path);
+    expect(await first.checkLocks()).toEqual([]);
+    for (const change of [() => rm(join(path, 'lock')), () => rename(join(base.path, 'other'), join(path, 'lock'))]) {
+      await writeFile(join(base.path, 'other'), '');
+      await change();
+      expect(await first.checkLocks()).toMatchObject([expect.stringContaining('it has locked the folder again')]);
+      expect(await first.checkLocks()).toEqual([]);
+      await expect(openDataFolder(path)).rejects.toMatchObject({ code: 'in-use' });
+    }
+    await first.close();
+  });
+
+  it('is told from that of another server, which took it first', async () => {
+    const first = await openDataFolder(path);
+    await rm(join(path, 'lock'));
+    const second = await openDataFolder(path);
+    await expect(first.checkLocks()).rejects.toMatchObject({ code: 'in-use' });
+    expect(await second.checkLocks()).toEqual([]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('is not taken in the folder beneath a mount point', async () => {
+    const first = await openDataFolder(path);
+    await rename(path, join(base.path, 'volume'));
+    await mkdir(path);
+    expect(await first.checkLocks()).toEqual([]);
+    expect(await readdir(path)).toEqual([]);
+    await first.close();
+  });
+
+  it('of the records is missed, too', async () => {
+    const first = await openDataFolder(path);
+    await rm(join(first.recordsFolder, 'lock.mdb'));
+    expect(await first.checkLocks()).toMatchObject([expect.stringContaining('lock.mdb was removed or replaced')]);
+    expect(await first.checkLocks()).toEqual([]);
     await first.close();
   });
 

@@ -1,13 +1,14 @@
 import { ProgramError } from '../../platform/program-error.ts';
+import { systemErrorCode } from '../../platform/system-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
-import { access, constants, readFile, readdir } from 'node:fs/promises';
+import { access, constants, readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { SEGMENTS, sealLeftSegments } from './files/file-segments.ts';
 import { checkWritable, keepOwner } from './folder-owner.ts';
-import { prepareLockFile } from './lmdb/lock-file.ts';
+import { LOCK_FILE as RECORDS_LOCK_FILE, prepareLockFile } from './lmdb/lock-file.ts';
 import { PROBE } from './folder-probe.ts';
 import { writeDurably, makeDurableFolder, removeHalfMade } from './durable-file.ts';
 
@@ -189,6 +190,17 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
+/** The folder of a server, which no other process may use meanwhile. */
+export interface OwnDataFolder extends DataFolder {
+  /**
+   * Checks that the names of the lock files still lead to the files that this process has locked: after `rm lock` another server could use the
+   * folder. It locks the folder again, and does nothing while its volume is away. Returns what it noticed, in words.
+   *
+   * @throws ProgramError `in-use` if another process has locked the folder
+   */
+  checkLocks(): Promise<readonly string[]>;
+}
+
 const FORMAT_FILE = 'format.json';
 const LOCK_FILE = 'lock';
 
@@ -199,7 +211,7 @@ const mayBeInNewFolder: readonly string[] = [LOCK_FILE, `${FORMAT_FILE}.new`, 'l
  * Opens a data folder, or makes one if the folder is missing or empty. Everything it makes is durable when the promise resolves.
  * Throws `ProgramError` if another server uses the folder, if it holds other files, or if a newer server wrote it.
  */
-export async function openDataFolder(path: string): Promise<DataFolder> {
+export async function openDataFolder(path: string): Promise<OwnDataFolder> {
   const folder = resolve(path);
   const recordsFolder = join(folder, 'records');
   const blobsFolder = join(folder, 'blobs');
@@ -211,7 +223,8 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
     // The check comes before the lock, because the lock writes a file, and the folder may be a user's home.
     let format = await readFormat(formatFile);
     if (format === undefined) await refuseUnlessNew(folder);
-    const lock = lockFolder(folder, join(folder, LOCK_FILE));
+    const lockFile = join(folder, LOCK_FILE);
+    let lock = lockFolder(folder, lockFile);
     try {
       // Another server may have made the folder before this one got the lock.
       format = await readFormat(formatFile);
@@ -227,10 +240,34 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
       lock.release();
       throw error;
     }
+    const { deploymentId } = format;
+    const recordsLock = join(recordsFolder, RECORDS_LOCK_FILE);
+    let [locked, lockedRecords] = [await identityOf(lockFile), await identityOf(recordsLock)];
     return {
       recordsFolder,
       blobsFolder,
-      deploymentId: format.deploymentId,
+      deploymentId,
+      async checkLocks() {
+        const noticed: string[] = [];
+        if ((await readFormat(formatFile))?.deploymentId !== deploymentId) return noticed;
+        if ((await identityOf(lockFile)) !== locked) {
+          const again = lockFolder(folder, lockFile);
+          lock.release();
+          lock = again;
+          locked = await identityOf(lockFile);
+          noticed.push(
+            `the lock file ${lockFile} was removed or replaced while this server ran: it has locked the folder again`,
+          );
+        }
+        const records = await identityOf(recordsLock);
+        if (records !== lockedRecords) {
+          lockedRecords = records;
+          noticed.push(
+            `the lock file ${recordsLock} was removed or replaced while this server ran: restart the server before another program opens the records`,
+          );
+        }
+        return noticed;
+      },
       close: () => {
         lock.release();
         return Promise.resolve();
@@ -266,6 +303,17 @@ export async function openDataFolderReadOnly(path: string): Promise<DataFolder> 
     };
   } catch (error) {
     throw explained(folder, error);
+  }
+}
+
+/** Returns device and inode of a file, or undefined if it is not there. It opens nothing: to close the file would give up its locks. */
+async function identityOf(file: string): Promise<string | undefined> {
+  try {
+    const { dev, ino } = await stat(file, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -88,4 +88,11 @@ describe('a server whose volume of blobs goes', { timeout: 120_000 }, () => {
     await expect.poll(readiness, { timeout: 30_000 }).toBe('200');
     await put('kept', Buffer.from('x'));
   });
+
+  it('locks its folder again after `rm lock`', async () => {
+    await rm(join(base, 'data', 'lock'));
+    await server.untilLogged('it has locked the folder again');
+    await expect(startServer({ folder: join(base, 'data') })).rejects.toThrow('is in use by another server');
+    expect(server.ended()).toBeUndefined();
+  });
 });

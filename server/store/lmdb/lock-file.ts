@@ -5,7 +5,7 @@ import { fileErrorReason } from '../../../platform/system-error.ts';
 import { checkWritable, keepOwner } from '../folder-owner.ts';
 import { RECORD_FILE } from './environment.ts';
 
-const LOCK_FILE = 'lock.mdb';
+export const LOCK_FILE = 'lock.mdb';
 /** Bytes that LMDB's lock file has for 1,024 readers, and some more. */
 const LOCK_BYTES = 128 * 1024;
 
