@@ -162,3 +162,8 @@ function changesData({ put = [], delete: deleted = [], add = [] }: Batch): boole
   const keys = [...put.map((entry) => entry.key), ...deleted, ...add.map((entry) => entry.key)];
   return keys.some((changed) => !always.some((prefix) => changed.subarray(0, prefix.length).equals(prefix)));
 }
+
+/** Returns true if the batch frees space when it is committed, or makes others free it. */
+export function freesSpace(batch: Batch): boolean {
+  return batch.freesSpace === true || (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
+}

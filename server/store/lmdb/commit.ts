@@ -1,6 +1,6 @@
 import type { RootDatabase } from 'lmdb';
 import { type CommitId, type Batch, type Key, type Outcome } from '../record-store.ts';
-import { decodeCounter, encodeCounter } from '../commits.ts';
+import { decodeCounter, encodeCounter, freesSpace } from '../commits.ts';
 import { causeOf } from './errors.ts';
 import { addCounts, readSequence, writeSequence } from './counts.ts';
 import { RecordTally } from '../record-counts.ts';
@@ -265,10 +265,7 @@ export class CommitQueue {
   }
 }
 
-/** Returns true if the batch frees space when it is committed, or makes others free it. */
-function frees({ batch }: Waiting): boolean {
-  return batch.freesSpace === true || (batch.delete?.length ?? 0) > (batch.put?.length ?? 0);
-}
+const frees = ({ batch }: Waiting): boolean => freesSpace(batch);
 
 /** The length of the value of a counter. */
 const COUNTER_BYTES = 8;

@@ -77,6 +77,7 @@ interface GarbageCollectionOptions {
   readonly count: () => Promise<boolean>;
   readonly log: Logger;
   readonly random: () => number;
+  readonly alsoEachRound?: () => Promise<void> | undefined;
   readonly keepCommits?: number;
   readonly keepDeleted?: number;
 }
@@ -105,6 +106,7 @@ export class GarbageCollection {
 
   async #round(): Promise<void> {
     try {
+      await this.#options.alsoEachRound?.();
       await this.collect();
     } catch (error) {
       this.#options.log.debug(

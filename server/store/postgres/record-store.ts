@@ -2,7 +2,7 @@ import { isStoreError, StoreError } from '../store-error.ts';
 import { DatabaseError } from 'pg';
 import { ProgramError } from '../../../platform/program-error.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import { checkBatch } from '../commits.ts';
+import { checkBatch, freesSpace } from '../commits.ts';
 import { checkKey } from '../keys.ts';
 import type { RecordCount } from '../record-counts.ts';
 import {
@@ -27,6 +27,7 @@ import { RolePassword } from './password.ts';
 import { checkTables, prepareTables } from './schema.ts';
 import { openSession, type Session } from './session.ts';
 import { leaveConnections, refuseSharedBackend } from './shared-connections.ts';
+import { Ballast } from './ballast.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 
 export interface PostgresOptions {
@@ -81,6 +82,9 @@ class PostgresRecordStore implements RecordStore {
   readonly #open: (prepare?: (session: Session) => Promise<void>, timeouts?: Partial<Timeouts>) => Promise<Session>;
   /** The sessions of the pool. */
   #sessions: readonly Session[] = [];
+  /** Absent for databases that spread their rows over disks, and before the tables are prepared. */
+  #ballast: Ballast | undefined;
+  readonly #log: Logger;
   /** Every new revision is above this, whatever the clock of the database says. */
   #floor = 0;
   /** True if each commit notes how it changes the counts. It was not tried on CockroachDB. */
@@ -89,6 +93,7 @@ class PostgresRecordStore implements RecordStore {
   constructor(address: PostgresAddress, options: PostgresOptions, timeouts: Timeouts) {
     const { log, password, passwordFile, connections = 8 } = options;
     this.#where = describeAddress(address);
+    this.#log = log;
     const role = new RolePassword(password, passwordFile);
     this.#open = (prepare, more) =>
       role.with((current) => openSession(address, current, { ...timeouts, ...more }, log, prepare));
@@ -107,6 +112,7 @@ class PostgresRecordStore implements RecordStore {
       count: () => (this.#counts ? this.#inSession(countRecords) : Promise.resolve(true)),
       log,
       random: Math.random,
+      alsoEachRound: () => this.#ballast?.restore(),
     });
   }
 
@@ -123,6 +129,8 @@ class PostgresRecordStore implements RecordStore {
       connection.close();
     }
     if (readOnly) return;
+    if (dialect === 'postgresql')
+      this.#ballast = new Ballast({ run: (use) => this.#pool.exclusively(use), log: this.#log });
     this.#garbageCollection.start();
   }
 
@@ -156,6 +164,9 @@ class PostgresRecordStore implements RecordStore {
 
   async commit(batch: Batch): Promise<Outcome> {
     checkBatch(batch);
+    if (this.#ballast?.refuses(batch) === true) {
+      throw new StoreError('full', `${this.#where} has no space left for records: only deletes are accepted`);
+    }
     const request = new CommitRequest(batch);
     return tryAgain(
       { attempts: COMMIT_ATTEMPTS, milliseconds: COMMIT_TIMEOUT, random: Math.random },
@@ -166,7 +177,7 @@ class PostgresRecordStore implements RecordStore {
           try {
             rows = await connection.change(request.statement(options), request.parameters(this.#floor, options));
           } catch (error) {
-            return this.#failedCommit(connection, error);
+            return this.#failedCommit(connection, error, batch);
           }
           return { kind: 'done', result: answered(request, rows) };
         }),
@@ -217,7 +228,7 @@ class PostgresRecordStore implements RecordStore {
     await this.#pool.close();
   }
 
-  #failedCommit(connection: PooledConnection, error: unknown): Attempt<Outcome> {
+  async #failedCommit(connection: PooledConnection, error: unknown, batch: Batch): Promise<Attempt<Outcome>> {
     if (isStoreError(error, 'connection-lost')) return { kind: 'done', result: { kind: 'unknown' } };
     if (!(error instanceof DatabaseError)) throw error;
     switch (meaningOf(error)) {
@@ -239,8 +250,12 @@ class PostgresRecordStore implements RecordStore {
         // The database may have become a standby. The next statement opens a new connection.
         connection.close();
         throw unavailable(error, this.#where);
-      case 'full':
-        throw unavailable(error, this.#where);
+      case 'full': {
+        const failure = unavailable(error, this.#where);
+        if (freesSpace(batch) && (await this.#ballast?.release(connection)) === true)
+          return { kind: 'again', error: failure };
+        throw failure;
+      }
     }
   }
 

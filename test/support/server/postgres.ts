@@ -43,13 +43,15 @@ export interface TestPostgres extends TestDatabase {
 interface TestPostgresOptions {
   /** Of `postgresql.conf`, beside the harness's own. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The parent of its folder; that of temporary files when absent. */
+  readonly parent?: string;
   /** Serves TLS too. */
   readonly certificate?: { readonly certPem: string; readonly keyPem: string };
 }
 
 export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
   const bin = binaries();
-  const folder = await mkdtemp(join(tmpdir(), 'coffer-postgres-'));
+  const folder = await mkdtemp(join(options.parent ?? tmpdir(), 'coffer-postgres-'));
   const data = join(folder, 'data');
   const superuserPassword = randomBytes(16).toString('hex');
   const passwordFile = join(folder, 'password');
