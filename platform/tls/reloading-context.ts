@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
 import type { Logger } from '../logger.ts';
 import { ProgramError } from '../program-error.ts';
+import { chainWarning } from './certificate-chain.ts';
 import { validityError, validityWarning } from './certificate-validity.ts';
 import { watchPaths } from '../watch-paths.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -33,7 +34,7 @@ export interface WatchOptions extends TlsFiles {
  * Reads certificate and key, and again when their content changes. It polls every few seconds and watches their folders, so that it also
  * sees the swapped symbolic links of a Kubernetes volume. An invalid pair, such as one between the writes of its two files, is logged, and
  * the old pair stays. It also stays instead of one that is expired or not valid yet, as long as it is valid itself. A certificate that is
- * not valid, or ends soon, is logged once a day.
+ * not valid, or ends soon, is logged once a day, and a chain that some clients refuse when it is read.
  *
  * Rejects with a `ProgramError` if the files are wrong at the first read.
  */
@@ -63,6 +64,12 @@ export async function watchTlsFiles(
     warned = warning;
   };
   warnOfValidity();
+  const warnOfChain = () => {
+    const warning = chainWarning(current.cert);
+    if (warning === undefined) return;
+    log.warn({ event: 'certificate-chain', certFile: options.certFile }, `the file ${options.certFile} ${warning}`);
+  };
+  warnOfChain();
 
   const look = async () => {
     try {
@@ -73,6 +80,7 @@ export async function watchTlsFiles(
       if (closed || !(change.certificate || change.ca)) return;
       current = next;
       log.info({ certFile: options.certFile, ...change }, 'TLS files changed: reloaded');
+      if (change.certificate) warnOfChain();
       onChange(next, change);
     } catch (error) {
       const message = (error as Error).message;

@@ -4,6 +4,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { certificatesIn } from './certificate-chain.ts';
 
 /** The paths of a program's certificate, its key and the authorities that it trusts, as PEM. */
 export interface TlsFiles {
@@ -69,6 +70,12 @@ function checkPair(files: TlsFiles, material: TlsMaterial): void {
       createPrivateKey({ key: material.key, ...(files.password === undefined ? {} : { passphrase: files.password }) }),
   );
   if (!certificate.checkPrivateKey(key)) {
+    if (certificatesIn(material.cert).some((other) => other.checkPrivateKey(key))) {
+      throw new ProgramError(
+        'tls-files',
+        `the certificates in ${files.certFile} are in the wrong order: that of the key in ${files.keyFile} must be the first one, and its issuer the next`,
+      );
+    }
     throw new ProgramError(
       'tls-files',
       `the private key in ${files.keyFile} is not that of the certificate in ${files.certFile}`,
