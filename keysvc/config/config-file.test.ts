@@ -71,6 +71,14 @@ keystore: { fs: { path: /keys } }
     expect(config.skipAuth).toEqual(new Set(['/v1/ready']));
   });
 
+  it('reads a variable as a line of a file', () => {
+    const text = `${minimal}\npolicy: { app: { allow: [/v1/status], identities: ["\${APP}"] } }`;
+    expect(parse(text, { APP: `${hashB}\r\n` })).toEqual(parse(text, { APP: hashB }));
+    const latin1 = Buffer.from('pässword', 'latin1').toString('utf8');
+    expect(() => parse(text, { APP: latin1 })).toThrow('the environment variable APP has bytes that are not UTF-8');
+    expect(() => parse(text, { APP: 'secret ' })).toThrow('APP begins or ends with a blank');
+  });
+
   it('gives way to the command line', () => {
     const overrides = { addr: ':1', key: 'k2', cert: 'c2', auth: 'off' } as const;
     expect(parseConfig(minimal, {}, overrides)).toMatchObject({

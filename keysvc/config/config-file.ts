@@ -3,7 +3,8 @@ import { fileErrorReason } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { parseYaml } from '../../platform/yaml.ts';
 import { describeIssues } from './config-error.ts';
-import { readFile } from 'node:fs/promises';
+import { readSettingFile } from '../../platform/settings/read-setting-file.ts';
+import { secretText } from '../../platform/settings/setting-text.ts';
 import { z } from 'zod';
 import { toConfig, type Config, type ConfigOverrides } from './config.ts';
 import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
@@ -13,7 +14,7 @@ import { toKeyStoreSettings } from './to-keystore-settings.ts';
 /**
  * Replaces `${NAME}` or `${ NAME }` in every scalar of a configuration by the environment variable. `$${NAME}` becomes the text `${NAME}`.
  *
- * @throws ProgramError when a variable is not set; an empty one counts as set
+ * @throws ProgramError when a variable is not set or cannot be meant; an empty one counts as set
  */
 export function expandEnvironment(
   value: unknown,
@@ -30,7 +31,7 @@ export function expandEnvironment(
           `${path || 'the configuration'} reads the environment variable ${name}, which is not set`,
         );
       }
-      return found;
+      return readVariable(name, found);
     });
   }
   if (Array.isArray(value))
@@ -42,6 +43,15 @@ export function expandEnvironment(
       expandEnvironment(item, environment, path === '' ? name : `${path}.${name}`),
     ]),
   );
+}
+
+/** Reads a variable as a line of the file is read: without what ends the line. */
+function readVariable(name: string, value: string): string {
+  try {
+    return secretText(value);
+  } catch (error) {
+    throw new ProgramError('configuration', `the environment variable ${name} ${(error as Error).message}`);
+  }
 }
 
 /**
@@ -107,7 +117,7 @@ const keyStoreSection = z.object({ keystore: z.record(z.string(), z.unknown()).d
 async function readWith<T>(path: string, parse: (text: string) => T): Promise<T> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readSettingFile(path);
   } catch (error) {
     throw new ProgramError('configuration', `cannot read the configuration ${path}: ${fileErrorReason(error)}`, {
       cause: error,

@@ -12,6 +12,7 @@ export type ResourceErrorCode =
   | 'SecretNotFound'
   | 'SecretNotAllowed'
   | 'SecretKeyMissing'
+  | 'SecretInvalid'
   | 'ConfigMapNotFound'
   | 'ConfigMapKeyMissing'
   | 'KMSConfigNotFound'

@@ -1,3 +1,4 @@
+import { secretText } from '../../platform/settings/setting-text.ts';
 import { ResourceError } from '../api/resource-error.ts';
 import type { IssuedCertificate, ResourceRef } from '../runtime/contract/workload.ts';
 import { type Secret, allowUse, type SecretUse } from '../api/object.ts';
@@ -20,7 +21,7 @@ export interface KeyRef {
 }
 
 /**
- * Answers the value of a key of a Secret. Errors with a `ResourceError` that names the field with the reference.
+ * Answers the value of a key of a Secret, without what ends its line. Errors with a `ResourceError` that names the field with the reference.
  *
  * @param use the use of the value; `own` for a Secret that the operator made and named itself
  */
@@ -33,7 +34,14 @@ export function secretValue(
   const { data } = allowedSecret(secrets, ref.name, field, use);
   const value = data[ref.key];
   if (value === undefined || value === '') throw keyMissing('Secret', data, ref, field);
-  return value;
+  try {
+    return secretText(value);
+  } catch (error) {
+    throw new ResourceError(
+      'SecretInvalid',
+      `${field}: ${ref.key} of the Secret ${ref.name} ${(error as Error).message}`,
+    );
+  }
 }
 
 /** Answers a Secret whose owner allows the use. Errors with a `ResourceError` that names the field with the reference. */

@@ -1,19 +1,10 @@
 import { fileErrorReason } from '../system-error.ts';
 import { ProgramError } from '../program-error.ts';
 import { redactSetting, redactText } from '../redact-secrets.ts';
+import { isDamaged, nulByte, withoutLineEnd } from './setting-text.ts';
 import { parseValue, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting } from '../../protocol/settings/table.ts';
-
-/** A power cut leaves zeros in some file systems, and UTF-16 has them. No variable of a process can hold one. */
-const nulByte = 'a NUL byte: the file is damaged, or it is not UTF-8';
-
-/** The character that Node puts in the place of each byte that is not UTF-8. */
-const notUtf8 = '\uFFFD';
-
-function withoutLineEnd(text: string): string {
-  return text.replace(/[\r\n]+$/, '');
-}
 
 const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
@@ -154,7 +145,7 @@ export class SettingReader {
 
   /** Cuts blanks off, as in a file of settings. Those of a secret may belong to it, and nobody sees them, so they are refused. */
   #checked(setting: Setting, name: string, text: string): { name: string; text: string } | undefined {
-    if (text.includes(notUtf8)) {
+    if (isDamaged(text)) {
       this.#report(`${name} has bytes that are not UTF-8`);
       return undefined;
     }

@@ -87,7 +87,7 @@ describe('a folder of manifests', () => {
   });
   it('lets a Secret manifest win over a kept secret', async () => {
     mkdirSync(join(folder, 'secrets/s'), { recursive: true });
-    writeFileSync(join(folder, 'secrets/s/key'), 'kept\n');
+    writeFileSync(join(folder, 'secrets/s/key'), 'kept\r\n\n');
     const manifests = new ManifestFolder(join(folder, 'manifests'), [], join(folder, 'secrets'));
     await manifests.read();
     expect(manifests.resources.secrets.get('s')?.data).toEqual({ key: 'kept' });

@@ -5,9 +5,10 @@ import type { Secret, CofferObject } from '../../api/object.ts';
 import { isTemporaryName } from '../../../platform/atomic-file.ts';
 import { byKind, type Resources } from '../../reconcile/resources.ts';
 import { isManagedKind } from '../contract/workload.ts';
+import { withoutLineEnd } from '../../../platform/settings/setting-text.ts';
 import { readManifests, type ParsedFile } from './read-manifests.ts';
 
-/** Reads Secrets that are folders, as Kubernetes mounts them: `NAME/KEY` has the value. A newline at the end is not part of it. */
+/** Reads Secrets that are folders, as Kubernetes mounts them: `NAME/KEY` has the value. Line ends at the end are not part of it. */
 async function readSecretFolder(folder: string): Promise<readonly Secret[]> {
   const names = await readdir(folder, { withFileTypes: true });
   const secrets = names
@@ -15,9 +16,7 @@ async function readSecretFolder(folder: string): Promise<readonly Secret[]> {
     .map(async ({ name }): Promise<Secret> => {
       const keys = (await readdir(join(folder, name))).filter((key) => !key.startsWith('.') && !isTemporaryName(key));
       const data = await Promise.all(
-        keys.map(
-          async (key) => [key, (await readFile(join(folder, name, key), 'utf8')).replace(/\r?\n$/, '')] as const,
-        ),
+        keys.map(async (key) => [key, withoutLineEnd(await readFile(join(folder, name, key), 'utf8'))] as const),
       );
       return { name, data: Object.fromEntries(data) };
     });
