@@ -1,3 +1,4 @@
+import type { VolumeSpace } from '../store/blob-store.ts';
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import type { FollowedLines, LineRing } from '../../platform/line-ring.ts';
 import type { Authenticate, AccessService } from '../auth/access.ts';
@@ -50,7 +51,7 @@ export interface AdminServices {
   /** The connections between this server and the others. */
   readonly serverSpeeds?: ServerSpeeds;
   /** Bytes of the blob store; undefined if unknown. */
-  readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
+  readonly space: () => Promise<VolumeSpace | undefined>;
   /** Absent where no key service is configured. */
   readonly keys?: KeyAdministration;
   /** Usage, removal and rotation of keys. */

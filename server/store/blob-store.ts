@@ -4,6 +4,14 @@ import type { Chunks } from '../../platform/chunks.ts';
 /** The file of many bodies: 16 hexadecimal characters, `ff` and 7 random bytes. */
 export type SegmentId = string & { readonly __brand: 'SegmentId' };
 
+/** The room of a volume, in bytes. */
+export interface VolumeSpace {
+  readonly free: number;
+  readonly total: number;
+  /** Its inodes: a volume may have room for bytes and for no further file. Absent where the file system makes them as it needs them. */
+  readonly inodes?: { readonly free: number; readonly total: number } | undefined;
+}
+
 /**
  * Holds bodies that are too large for a record. Each blob has an id of its own, is written once and never changes.
  *
@@ -39,8 +47,8 @@ export interface BlobStore {
   /** Lists every blob, including half-written ones, for garbage collection and `verify`. */
   list(): AsyncIterable<{ readonly id: BlobId; readonly size: number; readonly ageMs: number }>;
 
-  /** Returns the free and total bytes of the disk that holds the blobs, if the engine knows them. */
-  space(): Promise<{ readonly free: number; readonly total: number } | undefined>;
+  /** Returns the room of the disk that holds the blobs, if the engine knows it. */
+  space(): Promise<VolumeSpace | undefined>;
 
   /**
    * Rejects with `StoreError` while a write would fail: the volume is away or read-only, or a right is missing. Undefined where the engine

@@ -1,8 +1,8 @@
 import { ProgramError } from '../../platform/program-error.ts';
-import { systemErrorCode } from '../../platform/system-error.ts';
+import { errorText, systemErrorCode } from '../../platform/system-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { access, constants, readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -29,6 +29,7 @@ interface FolderLock {
  */
 function lockFolder(path: string, file: string): FolderLock {
   checkWritable(file);
+  makeLockFile(file);
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     // The journal is in memory, so that no second file appears.
@@ -38,6 +39,15 @@ function lockFolder(path: string, file: string): FolderLock {
   } catch (error) {
     if (error instanceof ProgramError && error.code === 'in-use' && !supportsLocks(path)) throw noLocks(path, error);
     throw error;
+  }
+}
+
+/** Makes the file if it is missing: SQLite does not say why it could not. An existing file is not opened, since to close it would give up its locks. */
+function makeLockFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -335,7 +345,7 @@ async function refuseUnlessNew(folder: string): Promise<void> {
 
 function explained(folder: string, error: unknown): unknown {
   if (error instanceof ProgramError || !(error instanceof Error && 'code' in error)) return error;
-  return new ProgramError('data-folder', `the data folder ${folder} cannot be used: ${error.message}`, {
+  return new ProgramError('data-folder', `the data folder ${folder} cannot be used: ${errorText(error)}`, {
     cause: error,
   });
 }

@@ -1,10 +1,11 @@
-import { mkdir, open, rename, readdir, rm } from 'node:fs/promises';
+import { mkdir, open, rename, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, resolve, join } from 'node:path';
+import { systemErrorCode } from '../../platform/system-error.ts';
 import { keepOwner } from './folder-owner.ts';
 
 /** Makes a folder and its missing parents, readable by this user only and durable. An existing folder is not an error. */
 export async function makeDurableFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  const first = await makeMissing(resolve(path));
   if (first === undefined) return;
   const all: string[] = [];
   for (let made = resolve(path); made.length >= resolve(first).length; made = dirname(made)) all.unshift(made);
@@ -13,6 +14,20 @@ export async function makeDurableFolder(path: string): Promise<void> {
     keepOwner(made);
     await syncFolder(dirname(made));
   }
+}
+
+/** Returns the first folder that it made. The recursive `mkdir` of Node has ENOENT for each error without a name, such as that of a quota. */
+async function makeMissing(path: string): Promise<string | undefined> {
+  const make = () => mkdir(path, { mode: 0o700 });
+  try {
+    await make();
+    return path;
+  } catch (error) {
+    if ((await stat(path).catch(() => undefined))?.isDirectory() === true) return undefined;
+    if (systemErrorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+  }
+  const first = await makeMissing(dirname(path));
+  return first === undefined ? makeMissing(path) : make().then(() => first);
 }
 
 /** Replaces a small file atomically: after a power cut the file is the old one or the new one. Mode 0600. */

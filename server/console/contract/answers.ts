@@ -236,7 +236,12 @@ export interface StatusAnswer {
     readonly here: boolean;
   }[];
   /** Absent if the store does not report it. */
-  readonly space?: { readonly free: number; readonly total: number };
+  readonly space?: {
+    readonly free: number;
+    readonly total: number;
+    /** Absent where the file system makes inodes as it needs them. */
+    readonly inodes?: { readonly free: number; readonly total: number } | undefined;
+  };
   readonly keyService:
     | { readonly kind: 'none' }
     | { readonly kind: 'online' | 'offline'; readonly defaultKey: string; readonly endpoints: readonly string[] };

@@ -1,3 +1,4 @@
+import type { VolumeSpace } from '../../store/blob-store.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Usage } from '../usage/usage.ts';
 import type { ReplicationSums } from './replication-text.ts';
@@ -81,8 +82,8 @@ export interface MetricSources {
   readonly recordsReachable: () => boolean;
   /** The end of the validity of the certificate in use, milliseconds since 1970. Undefined without TLS. */
   readonly certificateExpires?: () => number | undefined;
-  /** The space of the volume of the blobs in bytes; undefined where it is unknown. */
-  readonly space: () => Promise<{ readonly free: number; readonly total: number } | undefined>;
+  /** The room of the volume of the blobs; undefined where it is unknown. */
+  readonly space: () => Promise<VolumeSpace | undefined>;
   readonly buckets: () => Promise<number>;
   readonly integrity?: () => Promise<Integrity>;
   /** Resolves to undefined before the first count of objects. */
@@ -174,7 +175,7 @@ export interface MetricValues {
   readonly replicas: number;
   readonly recordsReachable: boolean;
   readonly certificateExpires?: number | undefined;
-  readonly space: { readonly free: number; readonly total: number } | undefined;
+  readonly space: VolumeSpace | undefined;
   readonly buckets: number | undefined;
   readonly integrity?: Integrity | undefined;
   readonly usage?: Usage | undefined;

@@ -145,6 +145,13 @@ function addNode(registry: Registry, values: MetricValues): void {
     ['minio_node_drive_total_bytes', 'Size of the file system of the objects', space?.total, drive],
     ['minio_node_drive_free_bytes', 'Free bytes of the file system of the objects', space?.free, drive],
     ['minio_node_drive_used_bytes', 'Used bytes of the file system of the objects', usedOf(space), drive],
+    [
+      'minio_node_drive_free_inodes',
+      'Files that the file system of the objects still takes',
+      space?.inodes?.free,
+      drive,
+    ],
+    ['minio_node_drive_total_inodes', 'Files that the file system of the objects takes', space?.inodes?.total, drive],
     ['coffer_background_work', '1 where the server does the background work of all', Number(leads)],
     ['coffer_records_reachable', '1 where the record store answers', Number(recordsReachable)],
     [

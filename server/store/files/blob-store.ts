@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import type { Chunks } from '../../../platform/chunks.ts';
-import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOptions } from '../blob-store.ts';
+import {
+  type BlobId,
+  type BlobRange,
+  type BlobStore,
+  isBlobId,
+  type VolumeSpace,
+  type WriteOptions,
+} from '../blob-store.ts';
 import { probeFolder } from '../folder-probe.ts';
 import type { BlobsMarker } from '../blobs-marker.ts';
 import { type Place, placeOf } from '../packed-id.ts';
@@ -69,7 +76,7 @@ class FilesBlobStore implements BlobStore {
       return { size };
     } catch (error) {
       if (made !== undefined) await this.#forget(made);
-      throw unavailable(await this.#home.explain(error));
+      throw await unavailable(await this.#home.explain(error), () => this.space());
     }
   }
 
@@ -127,7 +134,7 @@ class FilesBlobStore implements BlobStore {
     }
   }
 
-  space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
+  space(): Promise<VolumeSpace> {
     return this.#fs.space(this.#root);
   }
 

@@ -73,7 +73,7 @@ export class FileSegments implements Segments {
     try {
       return { id: packedId(await this.#writer.write(length, filler(body, options, this.#buffers))) };
     } catch (error) {
-      throw unavailable(await this.#home.explain(error));
+      throw await unavailable(await this.#home.explain(error), () => this.#fs.space(this.#folder));
     }
   }
 

@@ -1,3 +1,4 @@
+import type { VolumeSpace } from '../blob-store.ts';
 import { systemErrorCode } from '../../../platform/system-error.ts';
 
 /**
@@ -23,7 +24,7 @@ export interface BlobFileSystem {
   stat(path: string): Promise<FileStat>;
   /** Returns the device and inode of a folder. */
   identity(path: string): Promise<string>;
-  space(path: string): Promise<{ readonly free: number; readonly total: number }>;
+  space(path: string): Promise<VolumeSpace>;
   /**
    * True where other machines write to the same files. The kernel looks for their changes only when a file is opened: a handle that stays
    * open may show too few bytes, or zeros.

@@ -179,7 +179,8 @@ export const nodeFileSystem: BlobFileSystem = {
   },
 
   async space(path) {
-    const { bavail, blocks, bsize } = await statfs(path);
-    return { free: bavail * bsize, total: blocks * bsize };
+    const { bavail, blocks, bsize, ffree, files } = await statfs(path);
+    const inodes = files === 0 ? undefined : { free: ffree, total: files };
+    return { free: bavail * bsize, total: blocks * bsize, inodes };
   },
 };

@@ -1,5 +1,5 @@
-import { fileErrorReason } from '../../../platform/system-error.ts';
-import type { WriteOptions } from '../blob-store.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
+import type { VolumeSpace, WriteOptions } from '../blob-store.ts';
 import type { NewFile } from './file-system.ts';
 import { isNoRoom, StoreError } from '../store-error.ts';
 import { type PageBuffers, writePages } from './write-pages.ts';
@@ -104,8 +104,13 @@ export function filler(
   };
 }
 
-/** Returns an error of the file system as one of the store. */
-export function unavailable(error: unknown): unknown {
+/** Returns an error of the file system as one of the store. The system has one error for the want of bytes and that of inodes. */
+export async function unavailable(error: unknown, space: () => Promise<VolumeSpace>): Promise<unknown> {
   if (!isNoRoom(error)) return error;
-  return new StoreError('full', `no space is left for blobs: ${fileErrorReason(error)}`, { cause: error });
+  const inodes = (await space().catch(() => undefined))?.inodes;
+  const reason =
+    systemErrorCode(error) === 'ENOSPC' && inodes?.free === 0
+      ? `the file system has used up its ${inodes.total} inodes, so that it takes no further file`
+      : fileErrorReason(error);
+  return new StoreError('full', `no space is left for blobs: ${reason}`, { cause: error });
 }

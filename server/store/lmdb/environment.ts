@@ -1,8 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { chmod, mkdir } from 'node:fs/promises';
 import { open, type RootDatabase } from 'lmdb';
+import { ProgramError } from '../../../platform/program-error.ts';
+import { systemErrorCode } from '../../../platform/system-error.ts';
 import { keepOwner } from '../folder-owner.ts';
 import { HALF_MADE, syncFile, syncFolder } from '../durable-file.ts';
 import { RecordTables } from './record-tables.ts';
@@ -27,7 +39,7 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40, readO
     maxFreeSpaceToLoad: 1_000,
     maxFreeSpaceToRetain: 2_000,
   };
-  const root = open<Buffer, Buffer>({
+  const root = opened(folder, {
     path: folder,
     noSubdir: false,
     readOnly,
@@ -46,6 +58,16 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40, readO
   return { root, tables: new RecordTables(root) };
 }
 
+/** @throws ProgramError with the path: the errors of LMDB have none */
+function opened(folder: string, options: Parameters<typeof open>[0]): RootDatabase<Buffer, Buffer> {
+  try {
+    return open<Buffer, Buffer>(options);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProgramError('record-file', `the records in ${folder} cannot be opened: ${reason}`, { cause: error });
+  }
+}
+
 /**
  * Makes the record file if the folder has none. LMDB writes the first pages of a new file without a flush between them. If a power cut
  * keeps only some of them, every process that opens the file crashes (SIGSEGV in LMDB 0.9). So the file is made in a temporary folder,
@@ -60,7 +82,7 @@ export function makeEnvironment(folder: string): void {
     // `close` is synchronous here, because no write is pending and the environment is not shared.
     void openEnvironment(beside).root.close();
     sync(join(beside, RECORD_FILE));
-    linkSync(join(beside, RECORD_FILE), file);
+    becomes(join(beside, RECORD_FILE), file);
     keepOwner(file);
   } catch (error) {
     // Another thread was first and made the same file.
@@ -69,6 +91,41 @@ export function makeEnvironment(folder: string): void {
     rmSync(beside, { recursive: true });
   }
 }
+
+const noLinks: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** Gives a complete file its name, as of one moment. Fails with EEXIST if the name is taken. */
+function becomes(beside: string, file: string): void {
+  try {
+    linkSync(beside, file);
+  } catch (error) {
+    if (!noLinks.has(systemErrorCode(error))) throw error;
+    renameExclusively(beside, file);
+  }
+}
+
+/** SMB and exFAT have no hard links. A rename would replace the file of another thread, so the threads take turns by a folder. */
+function renameExclusively(beside: string, file: string): void {
+  const turn = join(dirname(file), `${HALF_MADE}turn`);
+  for (let waited = 0; ; waited += TURN_WAIT) {
+    try {
+      mkdirSync(turn);
+      break;
+    } catch (error) {
+      if (systemErrorCode(error) !== 'EEXIST' || waited > MAX_TURN) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TURN_WAIT);
+    }
+  }
+  try {
+    if (!existsSync(file)) renameSync(beside, file);
+  } finally {
+    rmdirSync(turn);
+  }
+}
+
+/** Milliseconds. A start removes what a killed one left (`removeHalfMade`). */
+const TURN_WAIT = 10;
+const MAX_TURN = 30_000;
 
 function sync(path: string): void {
   const descriptor = openSync(path, 'r+');

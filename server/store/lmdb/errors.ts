@@ -12,6 +12,8 @@ const full: readonly unknown[] = [MDB_MAP_FULL, MDB_TXN_FULL];
 export const GROUP_SPACE = 32 * 1024 * 1024;
 
 interface Circumstances {
+  /** The record file. */
+  readonly file: string;
   /** Resolves to true if the disk had space for the transaction. */
   readonly wasThereRoom: () => Promise<boolean>;
   /** True if LMDB refuses every further transaction. */
@@ -24,25 +26,28 @@ interface Circumstances {
  * LMDB reports a partial write as an input/output error, so `wasThereRoom` decides if the disk was full. It gives the file up if it could
  * not write its last page, also for want of room, so such an error is never one of a full disk.
  */
-export async function unavailable(error: unknown, { wasThereRoom, isGivenUp }: Circumstances): Promise<StoreError> {
+export async function unavailable(
+  error: unknown,
+  { file, wasThereRoom, isGivenUp }: Circumstances,
+): Promise<StoreError> {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (isGivenUp) return failed(error, message);
+  if (isGivenUp) return failed(error, file, message);
   if (isNoRoom(error) || full.includes(code) || (systemErrorCode(error) === 'EIO' && !(await wasThereRoom()))) {
-    return new StoreError('full', `no space is left for records: ${message}`, { cause: error });
+    return new StoreError('full', `no space is left for records in ${file}: ${message}`, { cause: error });
   }
-  return failed(error, message);
+  return failed(error, file, message);
 }
 
-function failed(cause: unknown, message: string): StoreError {
-  return new StoreError('unreachable', `the record store failed: ${message}`, { cause });
+function failed(cause: unknown, file: string, message: string): StoreError {
+  return new StoreError('unreachable', `the record file ${file} failed: ${message}`, { cause });
 }
 
 /** Returns the error of a failed record file: see `StoreError`. */
 export function recordFileFailed(cause: Error): StoreError {
   return new StoreError(
     'record-file-failed',
-    `the record file failed and must be opened again; check the disk: ${cause.message}`,
+    `the record file must be opened again; check the disk: ${cause.message}`,
     { cause },
   );
 }

@@ -28,6 +28,7 @@ const script = `
 `;
 
 const room = () => Promise.resolve(true);
+const file = '/data/records/data.mdb';
 const noRoom = () => Promise.resolve(false);
 
 describe('LMDB without room', () => {
@@ -51,15 +52,17 @@ describe('LMDB without room', () => {
   it('says so: LMDB calls a write that found room for a part an input/output error', async () => {
     const error = Object.assign(new Error('Input/output error'), { code: 5 });
     const full = Object.assign(new Error('No space left on device'), { code: 28 });
-    expect(await unavailable(error, { wasThereRoom: noRoom, isGivenUp: false })).toMatchObject({ code: 'full' });
-    expect(await unavailable(error, { wasThereRoom: room, isGivenUp: false })).toMatchObject({ code: 'unreachable' });
-    expect(await unavailable(full, { wasThereRoom: room, isGivenUp: false })).toMatchObject({ code: 'full' });
+    expect(await unavailable(error, { file, wasThereRoom: noRoom, isGivenUp: false })).toMatchObject({ code: 'full' });
+    expect(await unavailable(error, { file, wasThereRoom: room, isGivenUp: false })).toMatchObject({
+      code: 'unreachable',
+    });
+    expect(await unavailable(full, { file, wasThereRoom: room, isGivenUp: false })).toMatchObject({ code: 'full' });
   });
 
   it('does not call the disk full when LMDB has given up the file: no later commit can succeed', async () => {
     for (const code of [5, 28]) {
       const error = Object.assign(new Error('the last page'), { code });
-      expect(await unavailable(error, { wasThereRoom: noRoom, isGivenUp: true })).toMatchObject({
+      expect(await unavailable(error, { file, wasThereRoom: noRoom, isGivenUp: true })).toMatchObject({
         code: 'unreachable',
       });
     }
@@ -78,7 +81,7 @@ describe('LMDB without room', () => {
       const disk = new DiskRoom(folder.path, space);
       disk.look();
       const error = Object.assign(new Error('Input/output error'), { code: 5 });
-      expect(await unavailable(error, { wasThereRoom: () => disk.wasThere(), isGivenUp: false })).toMatchObject({
+      expect(await unavailable(error, { file, wasThereRoom: () => disk.wasThere(), isGivenUp: false })).toMatchObject({
         code: 'full',
       });
       await folder.remove();

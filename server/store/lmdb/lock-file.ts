@@ -1,8 +1,11 @@
-import { closeSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { fileErrorReason } from '../../../platform/system-error.ts';
 import { checkWritable, keepOwner } from '../folder-owner.ts';
+import { PROBE } from '../folder-probe.ts';
 import { RECORD_FILE } from './environment.ts';
 
 export const LOCK_FILE = 'lock.mdb';
@@ -17,6 +20,7 @@ const LOCK_BYTES = 128 * 1024;
  * @throws ProgramError with path, owner and cure
  */
 export function prepareLockFile(folder: string): void {
+  checkMappable(folder);
   checkWritable(join(folder, RECORD_FILE));
   const path = join(folder, LOCK_FILE);
   checkWritable(path);
@@ -34,3 +38,33 @@ export function prepareLockFile(folder: string): void {
     if (file !== undefined) closeSync(file);
   }
 }
+
+/**
+ * Throws `ProgramError` if the file system cannot map a file into the memory of several processes, as LMDB does. In Node only SQLite does the
+ * same, with the index of its write-ahead log.
+ *
+ * @see https://www.sqlite.org/wal.html#implementation_of_shared_memory_for_the_wal_index
+ */
+function checkMappable(folder: string): void {
+  const file = join(folder, `${PROBE}${randomUUID()}`);
+  try {
+    const database = new DatabaseSync(file, { timeout: 0 });
+    try {
+      database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; CREATE TABLE probe (x)');
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'errcode' in error && error.errcode === SQLITE_IOERR_SHMMAP)) return;
+    throw new ProgramError(
+      'data-folder',
+      `the folder ${folder} cannot hold records: its file system cannot map files into memory. Keep the records on a local disk`,
+      { cause: error },
+    );
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  }
+}
+
+/** The extended code of a failed mapping. */
+const SQLITE_IOERR_SHMMAP = 5386;

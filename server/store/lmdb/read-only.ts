@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ProgramError } from '../../../platform/program-error.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
 import type { RecordStore } from '../record-store.ts';
 import { StoreError } from '../store-error.ts';
 import { RECORD_FILE } from './environment.ts';
@@ -36,8 +37,19 @@ export function openLmdbReadOnly(folder: string): RecordStore {
 export function checkRecordFile(folder: string, options: { readonly leaves?: boolean } = {}): void {
   const path = join(folder, RECORD_FILE);
   if (!existsSync(path)) throw damaged(`the record file ${path} is missing`);
-  const damage = damageOfRecordFile(path, options);
+  const damage = damageOf(path, options);
   if (damage !== undefined) throw damaged(`the record file ${path} is damaged: ${damage}`);
+}
+
+function damageOf(path: string, options: { readonly leaves?: boolean }): string | undefined {
+  try {
+    return damageOfRecordFile(path, options);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    throw new ProgramError('record-file', `the record file ${path} cannot be read: ${fileErrorReason(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 function damaged(what: string): ProgramError {

@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
@@ -14,7 +15,7 @@ import {
   type ScanRange,
 } from '../record-store.ts';
 import { probeFolder } from '../folder-probe.ts';
-import { backupLmdb, type Environment, makeEnvironment, openEnvironment } from './environment.ts';
+import { backupLmdb, type Environment, makeEnvironment, openEnvironment, RECORD_FILE } from './environment.ts';
 import type { RecordCount } from '../record-counts.ts';
 import { readCounts } from './counts.ts';
 import { Ballast } from './ballast.ts';
@@ -72,9 +73,14 @@ class LmdbRecordStore implements RecordStore {
     this.#ballast = ballast;
     this.#folder = folder;
     this.#file = new OpenedFile(folder);
+    const file = join(folder, RECORD_FILE);
     const room = new DiskRoom(folder, space);
     const failureOf = async (error: unknown) => {
-      const failure = await unavailable(error, { wasThereRoom: () => room.wasThere(), isGivenUp: tables.isGivenUp() });
+      const failure = await unavailable(error, {
+        file,
+        wasThereRoom: () => room.wasThere(),
+        isGivenUp: tables.isGivenUp(),
+      });
       if (failure.code !== 'full') onFailed(recordFileFailed(failure));
       return failure;
     };

@@ -122,6 +122,11 @@ function Space({ space }: { readonly space: StatusAnswer['space'] }) {
         <Text size="sm">
           {say(t.operations.freeOf, { free: formatBytes(space.free), total: formatBytes(space.total) })}
         </Text>
+        {space.inodes !== undefined && space.inodes.free < space.inodes.total / 100 && (
+          <Text size="sm" c="red">
+            {say(t.operations.fewInodes, { free: String(space.inodes.free), total: String(space.inodes.total) })}
+          </Text>
+        )}
       </Stack>
     </Section>
   );

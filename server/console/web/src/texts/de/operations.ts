@@ -105,6 +105,8 @@ export const operations: Translated<typeof source> = {
   data: 'Daten',
   spaceThatIsUsed: 'Belegter Platz',
   freeOf: '{free} von {total} frei',
+  fewInodes:
+    '{free} von {total} Inodes sind frei: Ohne Inode entsteht keine Datei, wie viele Bytes auch frei sind. Entfernen Sie Dateien anderer Programme, oder nehmen Sie ein Dateisystem mit mehr Inodes.',
   thisOne: 'dieser',
   runningSince: 'Läuft seit',
   noneIsConfiguredEncryptionIsOff: 'Keiner ist eingerichtet: Die Verschlüsselung ist aus.',

@@ -102,6 +102,8 @@ export const operations = {
   data: 'Data',
   spaceThatIsUsed: 'Space that is used',
   freeOf: '{free} free of {total}',
+  fewInodes:
+    '{free} of {total} inodes are free: without one, no file can be made, however many bytes are free. Remove files of other programs, or make a file system with more inodes.',
   thisOne: 'this one',
   runningSince: 'Running since',
   noneIsConfiguredEncryptionIsOff: 'None is configured: encryption is off.',

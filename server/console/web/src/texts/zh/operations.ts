@@ -102,6 +102,8 @@ export const operations: Translated<typeof source> = {
   data: '数据',
   spaceThatIsUsed: '已用空间',
   freeOf: '可用 {free}，共 {total}',
+  fewInodes:
+    '剩余 {free} 个 inode，共 {total} 个：没有 inode 就无法创建文件，无论还有多少字节可用。请删除其他程序的文件，或使用 inode 更多的文件系统。',
   thisOne: '本机',
   runningSince: '运行自',
   noneIsConfiguredEncryptionIsOff: '未配置：加密已关闭。',
