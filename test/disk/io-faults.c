@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -21,8 +24,9 @@
 #include <unistd.h>
 
 enum op { OP_WRITE = 1, OP_FLUSHED_WRITE = 2, OP_FLUSH = 4, OP_RENAME = 8, OP_READ = 16, OP_CREATE = 32, OP_OPEN = 64, OP_UNLINK = 128,
-  OP_MKDIR = 256, OP_TRUNCATE = 512, OP_STATFS = 1024 };
-enum place { IN_RECORDS = 1, IN_BLOBS = 2, IN_REST = 4 };
+  OP_MKDIR = 256, OP_TRUNCATE = 512, OP_STATFS = 1024, OP_LINK = 2048, OP_MMAP = 4096, OP_LOCK = 8192, OP_COPY = 16384, OP_SOCKET = 32768,
+  OP_ACCEPT = 65536, OP_ALLOCATE = 131072 };
+enum place { IN_RECORDS = 1, IN_BLOBS = 2, IN_REST = 4, IN_NETWORK = 8 };
 
 static struct control {
   int32_t ops;    // which calls fail, as a sum of `enum op`
@@ -65,8 +69,8 @@ static int place_of(const char *path) {
   return IN_REST;
 }
 
-static int strikes(enum op op, const char *path) {
-  if (!(control->places & place_of(path))) return 0;
+static int strikes(enum op op, int place) {
+  if (!(control->places & place)) return 0;
   if (__atomic_add_fetch(&control->calls, 1, __ATOMIC_SEQ_CST) % control->every != 0) return 0;
   int32_t left = __atomic_load_n(&control->times, __ATOMIC_SEQ_CST);
   do {
@@ -80,12 +84,19 @@ static int strikes(enum op op, const char *path) {
   return 0;
 }
 
-static int strikes_path(enum op op, const char *path) { return control && path && (control->ops & op) && strikes(op, path); }
+static int strikes_path(enum op op, const char *path) { return control && path && (control->ops & op) && strikes(op, place_of(path)); }
+
+static int strikes_network(enum op op) { return control && (control->ops & op) && strikes(op, IN_NETWORK); }
+
+static int real_fcntl(int fd, int command) {
+  REAL(int, "fcntl", int, int, ...);
+  return call(fd, command);
+}
 
 static int strikes_fd(enum op op, int fd) {
   if (!control || !(control->ops & (op | (op == OP_WRITE ? OP_FLUSHED_WRITE : 0)))) return 0;
   if (op == OP_WRITE) {
-    int flags = fcntl(fd, F_GETFL);
+    int flags = real_fcntl(fd, F_GETFL);
     if (flags < 0) return 0;
     if (!(control->ops & ((flags & O_DSYNC) ? OP_FLUSHED_WRITE : OP_WRITE))) return 0;
   }
@@ -94,7 +105,7 @@ static int strikes_fd(enum op op, int fd) {
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return 0;
   path[length] = 0;
-  return strikes(op, path);
+  return strikes(op, place_of(path));
 }
 
 static int fail(void) {
@@ -190,3 +201,88 @@ PATH_CALL(statfs64, OP_STATFS, (const char *path, struct statfs64 *found), (path
   }
 TRUNCATE_CALL(ftruncate, off_t)
 TRUNCATE_CALL(ftruncate64, off64_t)
+
+PATH_CALL(rmdir, OP_UNLINK, (const char *path), (path), const char *)
+
+int link(const char *from, const char *to) {
+  REAL(int, "link", const char *, const char *);
+  if (strikes_path(OP_LINK, to)) return fail();
+  return call(from, to);
+}
+
+// Memory without a file is not that of the stores: V8 ends the process without it.
+#define MAPPER(name, type) \
+  void *name(void *at, size_t length, int protection, int flags, int fd, type offset) { \
+    REAL(void *, #name, void *, size_t, int, int, int, type); \
+    if (fd >= 0 && strikes_fd(OP_MMAP, fd)) { \
+      errno = control->error; \
+      return MAP_FAILED; \
+    } \
+    return call(at, length, protection, flags, fd, offset); \
+  }
+MAPPER(mmap, off_t)
+MAPPER(mmap64, off64_t)
+
+int flock(int fd, int operation) {
+  REAL(int, "flock", int, int);
+  FAILS(OP_LOCK, fd);
+  return call(fd, operation);
+}
+
+static int takes_lock(int command) {
+  return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+}
+#define LOCKER(name) \
+  int name(int fd, int command, ...) { \
+    REAL(int, #name, int, int, ...); \
+    va_list list; \
+    va_start(list, command); \
+    void *argument = va_arg(list, void *); \
+    va_end(list); \
+    if (takes_lock(command)) FAILS(OP_LOCK, fd); \
+    return call(fd, command, argument); \
+  }
+LOCKER(fcntl)
+LOCKER(fcntl64)
+
+ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t length, unsigned flags) {
+  REAL(ssize_t, "copy_file_range", int, off64_t *, int, off64_t *, size_t, unsigned);
+  FAILS(OP_COPY, to);
+  return call(from, from_at, to, to_at, length, flags);
+}
+
+#define SENDER(name, type) \
+  ssize_t name(int to, int from, type *at, size_t length) { \
+    REAL(ssize_t, #name, int, int, type *, size_t); \
+    FAILS(OP_COPY, from); \
+    return call(to, from, at, length); \
+  }
+SENDER(sendfile, off_t)
+SENDER(sendfile64, off64_t)
+
+#define ALLOCATOR(name, type) \
+  int name(int fd, int mode, type at, type length) { \
+    REAL(int, #name, int, int, type, type); \
+    FAILS(OP_ALLOCATE, fd); \
+    return call(fd, mode, at, length); \
+  }
+ALLOCATOR(fallocate, off_t)
+ALLOCATOR(fallocate64, off64_t)
+
+int socket(int domain, int type, int protocol) {
+  REAL(int, "socket", int, int, int);
+  if (strikes_network(OP_SOCKET)) return fail();
+  return call(domain, type, protocol);
+}
+
+int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
+  REAL(int, "accept4", int, struct sockaddr *, socklen_t *, int);
+  if (strikes_network(OP_ACCEPT)) return fail();
+  return call(fd, address, length, flags);
+}
+
+int accept(int fd, struct sockaddr *address, socklen_t *length) {
+  REAL(int, "accept", int, struct sockaddr *, socklen_t *);
+  if (strikes_network(OP_ACCEPT)) return fail();
+  return call(fd, address, length);
+}

@@ -16,8 +16,15 @@ export const ops = {
   mkdir: 256,
   truncate: 512,
   statfs: 1024,
+  link: 2048,
+  mmap: 4096,
+  lock: 8192,
+  copy: 16384,
+  socket: 32768,
+  accept: 65536,
+  allocate: 131072,
 } as const;
-export const places = { records: 1, blobs: 2, both: 3, rest: 4, all: 7 } as const;
+export const places = { records: 1, blobs: 2, both: 3, rest: 4, all: 7, network: 8 } as const;
 /** `part` lets a write take a part of its bytes; `slow` lets a call take 1.5 s, and succeed. */
 export const errors = {
   slow: -1500,
@@ -29,11 +36,18 @@ export const errors = {
   ENOMEM: 12,
   EACCES: 13,
   EBUSY: 16,
+  ENODEV: 19,
+  EINVAL: 22,
   ENFILE: 23,
   EMFILE: 24,
   EFBIG: 27,
   ENOSPC: 28,
   EROFS: 30,
+  EMLINK: 31,
+  ENOLCK: 37,
+  ENOTSUP: 95,
+  ENOBUFS: 105,
+  ECONNABORTED: 103,
   ENOTCONN: 107,
   ESTALE: 116,
   EDQUOT: 122,

@@ -30,7 +30,7 @@ describe('a file system that is read-only', () => {
       await expect(openDataFolder(small.path)).rejects.toMatchObject({
         code: 'data-folder',
         message: expect.stringMatching(
-          /^the data folder \S+ cannot be used: EROFS: read-only file system, access '/,
+          /^the data folder \S+ cannot be used: \/\S+: the file system is read-only$/,
         ) as string,
       });
     } finally {

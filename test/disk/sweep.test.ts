@@ -26,7 +26,8 @@ const names = <T extends object>(of: T) => Object.keys(of) as (keyof T)[];
 function allFaults(): Fault[] {
   const all: Fault[] = [];
   for (const op of names(ops)) {
-    for (const place of ['records', 'blobs', 'rest'] as const) {
+    const isOfNetwork = op === 'socket' || op === 'accept';
+    for (const place of isOfNetwork ? (['network'] as const) : (['records', 'blobs', 'rest'] as const)) {
       for (const error of names(errors)) {
         if (error === 'part' && !['write', 'flushed write', 'read'].includes(op)) continue;
         // The kernel does not let the memory that LMDB maps fail in this way.

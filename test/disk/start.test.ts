@@ -1,0 +1,173 @@
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientOf } from '../crash/s3-client.ts';
+import { programArguments, programEnvironment } from '../support/process/program.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { startServer, untilReady } from '../support/server/start-server.ts';
+import { compileIoFaults, errors, type Fault, IoFaults, ops } from './io-faults.ts';
+
+const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+/** The faults that are tried, of all; none without a number. `.ci/soak sweep` tries all. */
+const wanted = Number(process.env['COFFER_SWEEP'] ?? 0);
+const Bucket = 'bucket';
+const body = randomBytes(300_000);
+const env = { SVC_THREADS: '1' };
+
+let folder: string;
+let library: string;
+let filled: string;
+let cases = 0;
+
+beforeAll(async () => {
+  // The shim compares paths as the kernel knows them.
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'coffer-start-')));
+  library = compileIoFaults(folder);
+  filled = join(folder, 'filled');
+  const server = await startServer({ folder: filled, env });
+  await untilReady(server);
+  await clientOf(server).send(new CreateBucketCommand({ Bucket }));
+  await clientOf(server).send(new PutObjectCommand({ Bucket, Key: 'key', Body: body }));
+  await server.stop();
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+async function prepared(kind: 'new' | 'filled') {
+  cases += 1;
+  const own = join(folder, String(cases));
+  const dataFolder = join(own, 'data');
+  await mkdir(dataFolder, { recursive: true });
+  if (kind === 'filled') await cp(filled, dataFolder, { recursive: true });
+  return { own, dataFolder, shim: new IoFaults({ folder: own, dataFolder, library }) };
+}
+
+/** Starts a server whose calls fail. Returns `ready`, why it is not, or with what it ended. Afterwards a start must find everything. */
+async function startWith(kind: 'new' | 'filled', fault: Fault, readyMs = 10_000): Promise<string> {
+  const { own, dataFolder, shim } = await prepared(kind);
+  shim.begin(fault);
+  let result = 'ready';
+  try {
+    const server = await startServer({ folder: dataFolder, env: { ...shim.env, ...env } });
+    await untilReady(server, readyMs).catch((error: unknown) => {
+      result = `not ready: ${(error as Error).message}`;
+    });
+    shim.end();
+    await server.stop();
+  } catch (error) {
+    result = (error as Error).message;
+  }
+  shim.end();
+  shim.close();
+  const next = await startServer({ folder: dataFolder, env });
+  await untilReady(next);
+  if (kind === 'filled') {
+    const { Body } = await clientOf(next).send(new GetObjectCommand({ Bucket, Key: 'key' }));
+    expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(body)).toBe(true);
+  }
+  await next.stop();
+  await rm(own, { recursive: true });
+  return result;
+}
+
+const noQuota = /exited with 1 .*\n.*data folder \S+ cannot be used: .*the quota of the user is used up/s;
+
+describe('a start of the server while calls fail', { timeout: 120_000 }, () => {
+  it.each<[string, 'new' | 'filled', Fault, RegExp]>([
+    ['goes on without hard links', 'new', { ops: ['link'], in: 'all', error: 'EPERM', every: 1 }, /^ready$/],
+    ['names a quota of inodes', 'new', { ops: ['mkdir'], in: 'rest', error: 'EDQUOT', every: 1 }, noQuota],
+    ['names a quota of files', 'new', { ops: ['create'], in: 'rest', error: 'EDQUOT', every: 1 }, noQuota],
+    [
+      'names a quota of bytes',
+      'new',
+      { ops: ['write', 'flushed write'], in: 'rest', error: 'EDQUOT', every: 1 },
+      noQuota,
+    ],
+    ['names the want of locks', 'filled', { ops: ['lock'], in: 'all', error: 'ENOLCK', every: 1 }, /gives no locks/],
+    [
+      'names the want of mappings',
+      'filled',
+      { ops: ['mmap'], in: 'all', error: 'ENODEV', every: 1 },
+      /cannot map files/,
+    ],
+    [
+      'names the record file that cannot be read',
+      'filled',
+      { ops: ['read'], in: 'records', error: 'EIO', every: 1 },
+      /the record file \S+data\.mdb cannot be read: the disk reports an error/,
+    ],
+  ])('%s', async (_what, kind, fault, expected) => {
+    expect(await startWith(kind, fault)).toMatch(expected);
+  });
+});
+
+const names = <T extends object>(of: T) => Object.keys(of) as (keyof T)[];
+const describeFault = ({ ops: [op], in: place, error, times }: Fault) =>
+  `${op} in ${place}: ${error}${times === 1 ? ' once' : ''}`;
+
+/** Each call of a start with each error, the first one only, and all. A file system that cannot map one file cannot map the others. */
+function allFaults(): Fault[] {
+  const all: Fault[] = [];
+  for (const op of names(ops)) {
+    const places = op === 'mmap' ? (['all'] as const) : (['records', 'blobs', 'rest'] as const);
+    for (const place of op === 'socket' || op === 'accept' ? (['network'] as const) : places) {
+      for (const error of names(errors)) {
+        if (error === 'part' && !['write', 'flushed write', 'read'].includes(op)) continue;
+        all.push({ ops: [op], in: place, error, every: 1, times: 1 }, { ops: [op], in: place, error, every: 1 });
+      }
+    }
+  }
+  return all;
+}
+
+function sampleOf(faults: readonly Fault[], count: number): Fault[] {
+  const random = new SeededRandom(seed);
+  return faults
+    .map((fault) => ({ fault, order: random.between(0, 2 ** 30) }))
+    .toSorted((left, right) => left.order - right.order)
+    .slice(0, count)
+    .map(({ fault }) => fault);
+}
+
+const tool = programArguments(new URL('../../server/store-tool/main.ts', import.meta.url));
+
+describe(`calls that fail one kind after the other, seed ${seed}`, { timeout: 4 * 3_600_000 }, () => {
+  it.runIf(wanted > 0)('end a start with a word, or not at all', async () => {
+    const wrong: string[] = [];
+    for (const fault of sampleOf(allFaults(), Math.ceil(wanted / 20))) {
+      const result = await startWith('filled', fault, 4_000).catch(
+        (error: unknown) => `the next start: ${String(error)}`,
+      );
+      // LMDB gives the record file up in a thread that serves already; the process then ends itself by SIGKILL.
+      const named = result === 'ready' || result.startsWith('not ready') || /exited with 1 .*\n.*\S/s.test(result);
+      if (!named) wrong.push(`${describeFault(fault)}: ${result.slice(0, 500)}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.runIf(wanted > 0)('never let `coffer-store verify` find nothing wrong with what it could not read', async () => {
+    const wrong: string[] = [];
+    const { own, dataFolder, shim } = await prepared('filled');
+    for (const fault of sampleOf(allFaults(), Math.ceil(wanted / 10))) {
+      shim.begin(fault);
+      const { status, signal, stderr } = spawnSync(process.execPath, [...tool, 'verify', dataFolder], {
+        env: { PATH: process.env['PATH'] ?? '', ...programEnvironment, ...shim.env },
+        encoding: 'utf8',
+      });
+      shim.end();
+      const [op = 'read'] = fault.ops;
+      const mustFail =
+        shim.hits > 0 && fault.times === undefined && ['open', 'read'].includes(op) && fault.in !== 'rest';
+      const passes = ['slow', 'part', 'EINTR'].includes(fault.error);
+      if (status === null || (status === 0 && mustFail && !passes)) {
+        wrong.push(`${describeFault(fault)}: ended with ${status ?? signal}: ${stderr.slice(-300)}`);
+      }
+    }
+    shim.close();
+    await rm(own, { recursive: true });
+    expect(wrong).toEqual([]);
+  });
+});
