@@ -91,7 +91,7 @@ export const steps = [
   tier('browser', 'wait', 20),
   tier('ldap', 'wait', 5),
   tier('brokers', 'wait', 4),
-  tier('disk', 'wait', 12),
+  { ...tier('disk', 'wait', 16), command: 'COFFER_SWEEP=100 bash .ci/tier disk' },
   tier('fleet', 'wait', 8),
   {
     ...tier('cluster', 'wait', 35),

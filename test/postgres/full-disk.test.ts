@@ -48,8 +48,7 @@ async function statusOf(call: Promise<{ readonly $metadata: { readonly httpStatu
   }
 }
 
-const put = (Key: string, Body = body) =>
-  statusOf(clientOf(server).send(new PutObjectCommand({ Bucket, Key, Body })));
+const put = (Key: string, Body = body) => statusOf(clientOf(server).send(new PutObjectCommand({ Bucket, Key, Body })));
 const remove = (Key: string) => statusOf(clientOf(server).send(new DeleteObjectCommand({ Bucket, Key })));
 const get = (Key: string) => statusOf(clientOf(server).send(new GetObjectCommand({ Bucket, Key })));
 const readiness = async () => (await fetch(`${server.s3}/minio/health/ready`)).status;

@@ -107,10 +107,19 @@ export function filler(
 /** Returns an error of the file system as one of the store. The system has one error for the want of bytes and that of inodes. */
 export async function unavailable(error: unknown, space: () => Promise<VolumeSpace>): Promise<unknown> {
   if (!isNoRoom(error)) return error;
-  const inodes = (await space().catch(() => undefined))?.inodes;
+  const inodes = await inodesOf(space);
   const reason =
     systemErrorCode(error) === 'ENOSPC' && inodes?.free === 0
       ? `the file system has used up its ${inodes.total} inodes, so that it takes no further file`
       : fileErrorReason(error);
   return new StoreError('full', `no space is left for blobs: ${reason}`, { cause: error });
+}
+
+/** A volume that does not tell its room counts as one with inodes. */
+async function inodesOf(space: () => Promise<VolumeSpace>): Promise<VolumeSpace['inodes']> {
+  try {
+    return (await space()).inodes;
+  } catch {
+    return undefined;
+  }
 }
