@@ -151,7 +151,7 @@ export const areas = [
   ['test/soak/', ['kills', 'power-cut', 'disk', 'postgres']],
   ['test/crash/', ['kills', 'power-cut', 'disk', 'postgres']],
   ['test/power-cut/', ['power-cut']],
-  ['test/disk/', ['disk']],
+  ['test/disk/', ['disk', 'postgres']],
   ['test/vault/', []],
   ['test/postgres/', ['postgres']],
   ['test/replicas/', ['postgres']],
