@@ -60,6 +60,19 @@ describe('shutdown', () => {
     expect(fake.exits).toEqual([1]);
   });
 
+  it('gives up as the program says, and not by an exit, which ends its threads while they write', async () => {
+    const fake = new FakeProcess();
+    const clock = { now: 0 };
+    const giveUp = vi.fn();
+    onShutdown({ log, process: fake, now: () => clock.now, giveUp }, () => new Promise(() => undefined));
+    fake.emit('SIGTERM');
+    clock.now = 1000;
+    fake.emit('SIGTERM');
+    expect(giveUp).toHaveBeenCalledExactlyOnceWith(143);
+    await settled();
+    expect(fake.exits).toEqual([]);
+  });
+
   it('takes a signal that the launcher repeats for the same wish', () => {
     const { fake, clock } = start(() => new Promise(() => undefined));
     fake.emit('SIGINT');

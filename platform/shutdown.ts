@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import { flushLogOutputs } from './log-output.ts';
 import type { Logger } from './logger.ts';
 
@@ -9,6 +10,11 @@ import type { Logger } from './logger.ts';
 export function endAtOnce(): void {
   flushLogOutputs();
   process.kill(process.pid, 'SIGKILL');
+  // The first process of a container cannot send this signal to itself. A fault of the processor ends it.
+  if (process.pid !== 1) return;
+  if (isMainThread) process.abort();
+  // The main thread ends the process when one of its threads does.
+  process.exit(1);
 }
 
 const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
@@ -32,6 +38,8 @@ interface ShutdownOptions {
   readonly log: Logger;
   /** The timeout in milliseconds after which the process exits with 1 although the stop has not finished. */
   readonly timeoutMs?: number;
+  /** Ends the process where the stop failed, took too long, or must not be waited for; `process.exit` by default. */
+  readonly giveUp?: (code: number) => void;
   /** The handler of SIGHUP. Without it SIGHUP stops the process. */
   readonly onHangup?: () => void;
   readonly process?: ProcessLike;
@@ -43,7 +51,7 @@ export type AskForStop = (reason: string, then?: () => void) => void;
 
 /**
  * Runs `stop` once when the process gets a signal to end, then exits: 0 after a clean stop, 1 if stopping failed or took too long. A second
- * signal, more than a moment after the first, exits immediately with 128 plus its number.
+ * signal, more than a moment after the first, exits immediately with 128 plus its number, or as `giveUp` does.
  *
  * If a launcher or the local runtime started it (`COFFER_EXIT_WITH_PARENT`), the process also ends when its parent does, even by SIGKILL:
  * the IPC channel then closes. The variable is removed from the environment, so that child processes, which have no such channel, do not
@@ -55,6 +63,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
   let atLast = (): void => {
     self.exit(0);
   };
+  const giveUp = options.giveUp ?? ((code: number) => void self.exit(code));
   let askedAt: number | undefined;
 
   const begin = (reason: string) => {
@@ -62,7 +71,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
     log.info({ reason }, `stopping: ${reason}`);
     setTimeout(() => {
       log.error({ timeoutMs }, `stopping took longer than ${timeoutMs} ms: exiting`);
-      self.exit(1);
+      giveUp(1);
     }, timeoutMs).unref();
     void run(reason);
   };
@@ -71,7 +80,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
       await stop(reason);
     } catch (error) {
       log.error({ err: error }, 'stopping failed');
-      self.exit(1);
+      giveUp(1);
       return;
     }
     log.info('stopped');
@@ -82,7 +91,7 @@ export function onShutdown(options: ShutdownOptions, stop: (reason: string) => P
     self.on(signal, () => {
       if (signal === 'SIGHUP' && options.onHangup !== undefined) return options.onHangup();
       if (askedAt === undefined) begin(signal);
-      else if (now() - askedAt >= sameWishMs) self.exit(128 + number);
+      else if (now() - askedAt >= sameWishMs) giveUp(128 + number);
     });
   }
 

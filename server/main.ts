@@ -124,21 +124,25 @@ async function run({
     log.warn({ err: error }, 'systemd was not told the state of the service (systemd-notify)');
   };
   const shutdownMs = settings.shutdownDelayMs + settings.shutdownRefusalMs;
+  // A thread may be writing: lmdb-js crashes when the runtime ends it amid a commit (1 of 12 times), as `process.exit` does.
   const hangup = settings.audit.file === undefined ? {} : { onHangup: () => audit?.reopen() };
-  const askForStop = onShutdown({ log, timeoutMs: shutdownMs + drainMs + auditMs + 10_000, ...hangup }, async () => {
-    notifyServiceManager('STOPPING=1', untold);
-    for (const thread of all) thread.send({ kind: 'unready' });
-    // A server that was never ready has no clients that need the delay.
-    if (served) await sleep(settings.shutdownDelayMs);
-    if (served && settings.shutdownRefusalMs > 0) {
-      for (const thread of all) thread.send({ kind: 'refuse' });
-      await sleep(settings.shutdownRefusalMs);
-    }
-    await Promise.all(all.map((thread) => thread.request({ kind: 'stop', drainMs }, 'stopped')));
-    await audit?.close(auditMs);
-    unwatchLocks();
-    await Promise.all(folders.map((folder) => folder.close()));
-  });
+  const askForStop = onShutdown(
+    { log, timeoutMs: shutdownMs + drainMs + auditMs + 10_000, giveUp: endAtOnce, ...hangup },
+    async () => {
+      notifyServiceManager('STOPPING=1', untold);
+      for (const thread of all) thread.send({ kind: 'unready' });
+      // A server that was never ready has no clients that need the delay.
+      if (served) await sleep(settings.shutdownDelayMs);
+      if (served && settings.shutdownRefusalMs > 0) {
+        for (const thread of all) thread.send({ kind: 'refuse' });
+        await sleep(settings.shutdownRefusalMs);
+      }
+      await Promise.all(all.map((thread) => thread.request({ kind: 'stop', drainMs }, 'stopped')));
+      await audit?.close(auditMs);
+      unwatchLocks();
+      await Promise.all(folders.map((folder) => folder.close()));
+    },
+  );
   const dependenciesReady = background.next('dependencies-ready');
   background.on('waiting', ({ waitsFor, reason }) => {
     for (const thread of http) thread.send({ kind: 'waiting', waitsFor, reason });

@@ -38,7 +38,7 @@ async function issue(
           : [new x509.AuthorityInfoAccessExtension({ caIssuers: 'http://ca.test/ca.crt' })]),
       ],
     },
-    webcrypto as never,
+    webcrypto,
   );
   return { pem: certificate.toString('pem'), name, keys };
 }

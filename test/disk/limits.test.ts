@@ -1,7 +1,7 @@
 import { CreateBucketCommand, DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,3 +141,26 @@ describe.skipIf(groupIssue !== undefined)(
     });
   },
 );
+
+const program = `
+  import { Worker, isMainThread } from 'node:worker_threads';
+  const { endAtOnce } = await import(process.argv[2]);
+  if (isMainThread && process.argv[3] === 'a thread') {
+    const worker = new Worker(process.argv[1], { argv: [process.argv[2], 'main'] });
+    // As the server does when a thread ends.
+    worker.on('exit', () => endAtOnce());
+  } else endAtOnce();
+  setTimeout(() => console.log('it goes on'), 2000);
+`;
+
+describe('the first process of a container', () => {
+  it.each(['the main thread', 'a thread'])('ends at once from %s, although it cannot send itself SIGKILL', (thread) => {
+    const file = join(folder, 'program.mjs');
+    writeFileSync(file, program);
+    const module = new URL('../../platform/shutdown.ts', import.meta.url).href;
+    const args = ['--pid', '--fork', '--mount-proc', process.execPath, file, module, thread];
+    const { stdout, status, signal } = spawnSync('unshare', args, { encoding: 'utf8' });
+    expect(stdout).not.toContain('it goes on');
+    expect(status === 0 ? signal : status).not.toBeNull();
+  });
+});
