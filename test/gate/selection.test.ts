@@ -48,7 +48,7 @@ describe('the steps that a change selects', () => {
   });
 
   it('are those of every changed path together', () => {
-    expect(chosen('test/ldap/walk.test.ts', 'test/disk/disk-full.test.ts')).toEqual(['ldap', 'disk']);
+    expect(chosen('test/ldap/walk.test.ts', 'test/fleet/fleet.test.ts')).toEqual(['ldap', 'fleet']);
   });
 
   it('bring the step along that they need', () => {
