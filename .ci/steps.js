@@ -167,6 +167,7 @@ export const areas = [
   ['test/brokers/', ['brokers']],
   ['test/events/', ['minio-client', 'postgres']],
   ['test/replication/', ['minio-client', 'postgres']],
+  ['test/attacker/', []],
   ['test/sites/', []],
   ['test/tiering/', []],
   ['test/browser/', ['browser', 'keycloak']],
