@@ -45,7 +45,7 @@ export async function changeRule(
     client,
     target.bucket,
     lifecycleSetting,
-    (document) => (document && withEditedRule(document, id, edit)) ?? noRule(id, argument),
+    (document = noRules(argument)) => withEditedRule(document, id, edit) ?? noRule(id, argument),
   );
   context.output.message(`Lifecycle configuration rule with ID \`${id}\` modified in ${argument}.`, {
     target: argument,
@@ -96,11 +96,9 @@ export async function removeRule(
   if (all !== force) throw new ProgramError('BadArgument', 'Use --all and --force together, to remove all rules');
   if (!all && id === '') throw new ProgramError('BadArgument', 'Name the rule by --id, or remove all by --all --force');
   const { client, target } = await bucketOf(context, argument);
-  await editSetting(client, target.bucket, lifecycleSetting, (document) => {
-    if (all) return undefined;
-    const left = document === undefined ? undefined : withoutRule(document, id);
-    return (left ?? noRule(id, argument)).document;
-  });
+  await editSetting(client, target.bucket, lifecycleSetting, (document = noRules(argument)) =>
+    all ? undefined : (withoutRule(document, id) ?? noRule(id, argument)).document,
+  );
   const human = all ? `Rules for \`${argument}\` removed.` : `Rule ID \`${id}\` from target ${argument} removed.`;
   context.output.message(human, { id, target: argument, all });
 }
@@ -140,7 +138,15 @@ function parseRules(text: string): readonly LifecycleRuleFields[] {
 async function setLifecycle(client: S3Client, target: RemoteTarget): Promise<BucketLifecycle> {
   const lifecycle = await getLifecycle(client, target.bucket);
   if (lifecycle.rules.length > 0) return lifecycle;
-  throw new ProgramError('NotFound', `${target.text} has no lifecycle rules; \`ilm rule add\` adds one`);
+  return noRules(target.text);
+}
+
+/** Throws the error that S3 has for a bucket without rules. */
+function noRules(argument: string): never {
+  throw new ProgramError(
+    'NoSuchLifecycleConfiguration',
+    `${argument} has no lifecycle rules; \`ilm rule add\` adds one`,
+  );
 }
 
 function noRule(id: string, argument: string): never {
