@@ -36,6 +36,8 @@ type ClientErrorCode =
   /** The server or the system refused the command; `cause` has the reason. */
   | 'Failed'
   | 'NoSuchAlias'
+  /** A bucket has no lifecycle rules. The code is that of S3, which scripts read. */
+  | 'NoSuchLifecycleConfiguration'
   | 'NotFound'
   | 'NotReady'
   | 'Unsafe'

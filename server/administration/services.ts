@@ -1,4 +1,4 @@
-import type { VolumeSpace } from '../store/blob-store.ts';
+import type { VolumeSpace } from '../../platform/volume-space.ts';
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import type { FollowedLines, LineRing } from '../../platform/line-ring.ts';
 import type { Authenticate, AccessService } from '../auth/access.ts';

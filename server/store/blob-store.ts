@@ -1,16 +1,9 @@
 import { isStoreError, StoreError, isStoreUnavailable, type UnavailableCode } from './store-error.ts';
 import type { Chunks } from '../../platform/chunks.ts';
+import type { VolumeSpace } from '../../platform/volume-space.ts';
 
 /** The file of many bodies: 16 hexadecimal characters, `ff` and 7 random bytes. */
 export type SegmentId = string & { readonly __brand: 'SegmentId' };
-
-/** The room of a volume, in bytes. */
-export interface VolumeSpace {
-  readonly free: number;
-  readonly total: number;
-  /** Its inodes: a volume may have room for bytes and for no further file. Absent where the file system makes them as it needs them. */
-  readonly inodes?: { readonly free: number; readonly total: number } | undefined;
-}
 
 /**
  * Holds bodies that are too large for a record. Each blob has an id of its own, is written once and never changes.

@@ -1,4 +1,4 @@
-import type { VolumeSpace } from '../../store/blob-store.ts';
+import type { VolumeSpace } from '../../../platform/volume-space.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Usage } from '../usage/usage.ts';
 import type { ReplicationSums } from './replication-text.ts';

@@ -1,4 +1,4 @@
-import type { VolumeSpace } from '../blob-store.ts';
+import type { VolumeSpace } from '../../../platform/volume-space.ts';
 import { systemErrorCode } from '../../../platform/system-error.ts';
 
 /**

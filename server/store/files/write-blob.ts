@@ -1,5 +1,6 @@
 import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
-import type { VolumeSpace, WriteOptions } from '../blob-store.ts';
+import type { VolumeSpace } from '../../../platform/volume-space.ts';
+import type { WriteOptions } from '../blob-store.ts';
 import type { NewFile } from './file-system.ts';
 import { isNoRoom, StoreError } from '../store-error.ts';
 import { type PageBuffers, writePages } from './write-pages.ts';
