@@ -14,7 +14,7 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { startClient } from '../support/server/client-process.ts';
 import { runCoffer } from '../support/server/run-coffer.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
-import type { ServerAccess } from '../support/server/start-server.ts';
+import { type RunningServer, type ServerAccess, startServer } from '../support/server/start-server.ts';
 import { startWatchedFront, type WatchedFront } from '../support/server/watched-front.ts';
 import { knowText, WrittenFolder, WrittenPrefix, type WrittenPlace } from './written-places.ts';
 
@@ -33,28 +33,42 @@ const extraneous = ['d/x'];
 
 let folder: string;
 let server: ServerAccess;
-/** The other program. */
+let other: RunningServer;
+/** The other program, at each of the servers. */
 let writer: S3Client;
-/** `s` and `t` are two addresses of one server, so that a copy from one to the other goes through the client. */
-let fronts: { readonly s: WatchedFront; readonly t: WatchedFront };
+let otherWriter: S3Client;
+/** `s` and `t` are two addresses of one server, so that a copy from one to the other goes through the client. `o` is another server. */
+let fronts: { readonly s: WatchedFront; readonly t: WatchedFront; readonly o: WatchedFront };
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'coffer-writers-'));
-  server = await sharedServer();
-  const { s3: url, accessKey, secretKey } = server;
-  writer = new S3Client({
+async function writerAt({ s3: url, accessKey, secretKey }: ServerAccess): Promise<S3Client> {
+  return new S3Client({
     alias: { url, accessKey, secretKey, api: 'S3v4', path: 'auto' },
     agent: await connectionsTo(url, { certs: folder, insecure: false, resolutions: [] }),
     signal: new AbortController().signal,
   });
-  fronts = { s: await startWatchedFront(url), t: await startWatchedFront(url) };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'coffer-writers-'));
+  server = await sharedServer();
+  other = await startServer();
+  writer = await writerAt(server);
+  otherWriter = await writerAt(other);
+  fronts = {
+    s: await startWatchedFront(server.s3),
+    t: await startWatchedFront(server.s3),
+    o: await startWatchedFront(other.s3),
+  };
+  await createBucket(otherWriter, 'writers-to');
   for (const bucket of ['writers-from', 'writers-to', 'writers-versions']) await createBucket(writer, bucket);
   await putVersioning(writer, 'writers-versions', { status: 'Enabled' });
 }, 60_000);
 
 afterAll(async () => {
   writer.close();
-  await Promise.all([fronts.s.close(), fronts.t.close()]);
+  otherWriter.close();
+  await Promise.all(Object.values(fronts).map((front) => front.close()));
+  await other.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -84,7 +98,10 @@ class Written {
   }
 }
 
-type Direction = 'up' | 'down' | 'across' | 'within';
+type Direction = 'up' | 'down' | 'across' | 'within' | 'between';
+
+/** The alias of the target of each direction that does not end in a folder. */
+const targetAliases = { up: 's', across: 't', within: 's', between: 'o' } as const;
 
 class History {
   readonly #random: SeededRandom;
@@ -103,19 +120,19 @@ class History {
     this.#random = new SeededRandom(seed * 1_000_003 + number);
     this.#id = `h${number}`;
     this.#command = this.#oneOf(['mv', 'cp', 'mirror']);
-    this.#direction = this.#oneOf(['up', 'down', 'across', 'within']);
+    this.#direction = this.#oneOf(['up', 'down', 'across', 'within', 'between']);
     const from = this.#oneOf(['writers-from', 'writers-versions']);
     this.#source =
       this.#direction === 'up' ? this.#folder('from') : new WrittenPrefix(writer, 's', from, `${this.#id}/from/`);
-    const alias = this.#direction === 'across' ? 't' : 's';
-    this.#target =
-      this.#direction === 'down'
-        ? this.#folder('to')
-        : new WrittenPrefix(writer, alias, 'writers-to', `${this.#id}/to/`);
+    this.#target = this.#direction === 'down' ? this.#folder('to') : this.#prefix(targetAliases[this.#direction]);
   }
 
   #folder(name: string): WrittenFolder {
     return new WrittenFolder(join(folder, this.#id, name), join(folder, this.#id, `${name}-outside`));
+  }
+
+  #prefix(alias: 's' | 't' | 'o'): WrittenPrefix {
+    return new WrittenPrefix(alias === 'o' ? otherWriter : writer, alias, 'writers-to', `${this.#id}/to/`);
   }
 
   #oneOf<T>(choices: readonly T[]): T {
@@ -274,12 +291,13 @@ function short(text: string): string {
 }
 
 function environment(): Record<string, string> {
-  const { accessKey, secretKey } = server;
-  const hostOf = ({ url }: WatchedFront): string => url.replace('http://', `http://${accessKey}:${secretKey}@`);
+  const hostOf = ({ url }: WatchedFront, { accessKey, secretKey }: ServerAccess = server): string =>
+    url.replace('http://', `http://${accessKey}:${secretKey}@`);
   return {
     COFFER_CONFIG_DIR: join(folder, 'config'),
     COFFER_HOST_s: hostOf(fronts.s),
     COFFER_HOST_t: hostOf(fronts.t),
+    COFFER_HOST_o: hostOf(fronts.o, other),
   };
 }
 
