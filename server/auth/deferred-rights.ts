@@ -16,7 +16,8 @@ import type { AccessRequest } from './principal.ts';
  * | replication         | sets target and rules | sends versions of the bucket                   | `admin:SetBucketTarget`, `s3:PutReplicationConfiguration`     |
  * | console's transfers | each request          | one object each                                | those of the single call                                      |
  *
- * docs/decisions/0054-batch-jobs.md says why jobs ask at each version, and settings once.
+ * Replication asks for no `s3:GetObject`: the policy that MinIO documents for administrators of replication has none. The right to set a target
+ * is an administrator's. docs/decisions/0054-batch-jobs.md says why jobs ask at each version, and settings once.
  */
 type DeferredRights = readonly Right[];
 
