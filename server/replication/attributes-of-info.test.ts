@@ -21,8 +21,9 @@ describe('the header of metadata', () => {
         const value = utf8((begin + text).toWellFormed());
         const header = headerOf(value, form);
         expect(decodeWords(header)).toBe(value);
+        // A recipient of HTTP takes off spaces and tabs alone, so that the last byte of a character may look like another space.
         // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-        expect(header).not.toMatch(/[\u0000-\u0008\u000A-\u001F\u007F]|^\s|\s$/);
+        expect(header).not.toMatch(/[\u0000-\u0008\u000A-\u001F\u007F]|^[ \t]|[ \t]$/);
       }),
     );
   });

@@ -51,9 +51,22 @@ export function mouse(page: Page): Hands {
 export function keyboard(page: Page): Hands {
   let steps = 0;
 
+  /**
+   * Waits until a dialog that opens has the focus for good. Mantine moves it twice, by a timer each: a key that is pressed between them would
+   * be that of the button `Cancel`. No user is as fast.
+   */
+  async function dialogHasFocus(): Promise<void> {
+    if ((await page.getByRole('dialog').count()) === 0) return;
+    await page.locator('[role=dialog]:focus-within').first().waitFor();
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))',
+    );
+  }
+
   /** Presses a key until the control has the focus, as a user does who sees where the focus is. */
   async function moveTo(target: Locator, key: string): Promise<void> {
     await target.waitFor({ state: 'attached' });
+    await dialogHasFocus();
     for (let pressed = 0; pressed < 150; pressed += 1) {
       if ((await target.and(page.locator(':focus')).count()) > 0) return;
       await page.keyboard.press(key);
