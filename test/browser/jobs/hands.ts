@@ -57,7 +57,7 @@ export function keyboard(page: Page): Hands {
    */
   async function dialogHasFocus(): Promise<void> {
     if ((await page.getByRole('dialog').count()) === 0) return;
-    await page.locator('[role=dialog]:focus-within').first().waitFor();
+    await page.waitForFunction('!document.querySelector("[role=dialog]:not(:focus-within)")');
     await page.evaluate(
       'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))',
     );
