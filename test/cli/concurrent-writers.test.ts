@@ -22,7 +22,7 @@ import { knowText, WrittenFolder, WrittenPrefix, type WrittenPlace } from './wri
  * Random histories of a command and of a program that changes both places meanwhile. Each write has bytes of its own. Bytes that the program
  * wrote, and did not replace or remove itself, are at the source or at the target afterwards.
  */
-const histories = Number(process.env['COFFER_HISTORIES'] ?? inFullForm(600, 200));
+const histories = Number(process.env['COFFER_HISTORIES'] ?? 200);
 /** Every so many histories the command is a process of its own, which is killed. */
 const killedEvery = inFullForm(12, 50);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
