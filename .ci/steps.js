@@ -62,7 +62,7 @@ export const steps = [
   {
     name: 'process',
     lane: 'compute',
-    minutes: 20,
+    minutes: 30,
     command:
       'COFFER_FUZZ_RUNS=100 COFFER_SERVER_THREADS=2 COFFER_OPERATIONS=10000 COFFER_FAULTS=60 COFFER_CLIENT_KILLS=8 COFFER_KILLS=3 COFFER_EVENTS=1500 npm test --silent -- --project process --sequence.shuffle.files --sequence.seed="$COFFER_ORDER"',
     tests: true,
