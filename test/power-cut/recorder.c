@@ -324,7 +324,13 @@ UNKNOWN_PATH(renameat2, to, (int a, const char *from, int b, const char *to, uns
 UNKNOWN_PATH(unlinkat, path, (int folder, const char *path, int flags), (folder, path, flags), int, const char *, int)
 UNKNOWN_PATH(mkdirat, path, (int folder, const char *path, mode_t mode), (folder, path, mode), int, const char *, mode_t)
 
-// Memory that writes to a file by itself; what only this run's processes share (the readers of LMDB) outlives no power cut.
+// Memory of a file that only this run's processes share outlives no power cut: the readers of LMDB, and the index of SQLite's probe of the folder.
+static int is_of_this_run(const char *name) {
+  size_t length = strlen(name);
+  return strcmp(name, "/lock.mdb") == 0 || (strncmp(name, "/probe-", 7) == 0 && length > 4 && strcmp(name + length - 4, "-shm") == 0);
+}
+
+// Memory that writes to a file by itself.
 static void *mapped(void *(*call)(void *, size_t, int, int, int, off64_t), void *at, size_t length, int protection, int flags, int fd, off64_t offset) {
   if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && is_tracked(fd)) {
     char link[64], path[PATH_MAX];
@@ -332,7 +338,7 @@ static void *mapped(void *(*call)(void *, size_t, int, int, int, off64_t), void 
     ssize_t found = readlink(link, path, sizeof path - 1);
     path[found < 0 ? 0 : found] = 0;
     const char *name = strrchr(path, '/');
-    if (!name || strcmp(name, "/lock.mdb") != 0) unknown("a shared mapping", path);
+    if (!name || !is_of_this_run(name)) unknown("a shared mapping", path);
   }
   return call(at, length, protection, flags, fd, offset);
 }
