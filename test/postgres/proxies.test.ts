@@ -8,7 +8,9 @@ import { startPostgres, type TestPostgres } from '../support/server/postgres.ts'
 import { startHaproxy, startPgbouncer, type TestProxy } from '../support/server/start-proxy.ts';
 
 const log = pino({ enabled: false });
-const timeouts = { connect: 1000, statement: 2000, answer: 3000 };
+/** Short ones, so that a failover is seen soon; and those of a burst on a busy machine. */
+const short = { connect: 1000, statement: 2000, answer: 3000 };
+const long = { connect: 10_000, statement: 20_000, answer: 30_000 };
 
 let server: TestPostgres;
 let proxy: TestProxy | undefined;
@@ -25,7 +27,7 @@ afterEach(async () => {
   proxy = undefined;
 });
 
-const open = (through: TestProxy, password = server.password) =>
+const open = (through: TestProxy, password = server.password, timeouts = long) =>
   openPostgresRecordStore({ url: `postgres://coffer@127.0.0.1:${through.port}/coffer`, password, log, timeouts });
 
 function put(records: RecordStore) {
@@ -68,7 +70,7 @@ describe('behind a haproxy', () => {
     const asynchronous = await primary.startStandby('asynchronous');
     try {
       proxy = await startHaproxy([primary, synchronous]);
-      const records = (store = await open(proxy, primary.password));
+      const records = (store = await open(proxy, primary.password, short));
       expect(await put(records)).toMatchObject({ kind: 'committed' });
       await primary.asSuperuser(`alter system set synchronous_standby_names = 'synchronous'`);
       await primary.asSuperuser('select pg_reload_conf()');
