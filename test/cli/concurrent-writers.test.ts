@@ -292,13 +292,15 @@ function short(text: string): string {
   return text.length > 60 ? `${text.slice(0, 40)}… (${text.length} characters)` : text;
 }
 
+function hostOf({ url }: WatchedFront, { accessKey, secretKey }: ServerAccess): string {
+  return url.replace('http://', `http://${accessKey}:${secretKey}@`);
+}
+
 function environment(): Record<string, string> {
-  const hostOf = ({ url }: WatchedFront, { accessKey, secretKey }: ServerAccess = server): string =>
-    url.replace('http://', `http://${accessKey}:${secretKey}@`);
   return {
     COFFER_CONFIG_DIR: join(folder, 'config'),
-    COFFER_HOST_s: hostOf(fronts.s),
-    COFFER_HOST_t: hostOf(fronts.t),
+    COFFER_HOST_s: hostOf(fronts.s, server),
+    COFFER_HOST_t: hostOf(fronts.t, server),
     COFFER_HOST_o: hostOf(fronts.o, other),
   };
 }

@@ -84,11 +84,12 @@ describe('at the end', () => {
 
   it('the CRDs can be removed, and take every resource along', async () => {
     // As the guide says where the operator is gone for good.
-    for (const namespace of ['team-one', 'team-two']) await giveKeysUp(namespace);
+    const namespaces = ['team-one', 'team-two', 'team-lost'];
+    for (const namespace of namespaces) await giveKeysUp(namespace);
     const managed = ['buckets', 'policies', 'policybindings', 'users', 'accesskeys'];
     const crds = [...managed, 'tenants', 'identityproviders', 'kmsconfigs'].map((kind) => `crd/${kind}.coffer.dev`);
     await kubectl.run(['delete', ...crds, '--timeout=60s']);
     await untilGone('statefulset', 'demo-server', 'team-two');
-    await kubectl.run(['delete', 'namespace', 'team-one', 'team-two', '--timeout=90s']);
+    await kubectl.run(['delete', 'namespace', ...namespaces, '--timeout=90s']);
   });
 });
