@@ -36,14 +36,20 @@ export function comparable(
 ): readonly unknown[] {
   const mask = (text: string) => masked(text, side);
   return documentsOf(reply.stdout)
-    .filter((document) => !document.startsWith('{"status":"warning"'))
+    .filter((document) => !isWarning(document))
     .map((document) => plain(JSON.parse(document), '', mask))
     .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** The text of a reply that is no JSON, such as that of `cat`. */
+/** The text of a reply that is no JSON, such as that of `cat`, without warnings. */
 export function plainText(reply: Reply, side: { readonly server: LineServer; readonly folder: string }): string {
-  return masked(reply.stdout, side).trim();
+  const lines = reply.stdout.split('\n').filter((line) => !isWarning(line));
+  return masked(lines.join('\n'), side).trim();
+}
+
+/** Reports whether a document is a warning of `coffer --json`. Stock mc prints warnings on standard error. */
+function isWarning(document: string): boolean {
+  return document.startsWith('{"status":"warning"');
 }
 
 /** Documents follow each other, on one line each or on several. */
