@@ -43,7 +43,9 @@ describe(`${size} tenants of one namespace`, () => {
     console.log(
       `steady state of ${size} tenants: ${(share * 100).toFixed(2)} % of one core, ${mebibytes(after.rssBytes)} MiB`,
     );
-    expect([double.requests.requests, double.requests.writes, double.requests.of('watch')]).toEqual([0, 0, 0]);
+    // A watch of events has no bookmarks, so that it is short and may end in this window.
+    const watches = double.requests.of('watch') - double.requests.of('watch', 'events');
+    expect([double.requests.requests, double.requests.writes, watches]).toEqual([0, 0, 0]);
   });
 
   it(
