@@ -18,7 +18,7 @@ export function isOtherStore(waitsFor: string): waitsFor is OtherStore {
  */
 export type WaitsFor = (typeof words)[number] | OtherStore;
 
-/** What is missing altogether. */
+/** The dependencies that are missing altogether. */
 export type MissingService = Exclude<(typeof words)[number], 'start'>;
 
 /** The dependencies that an administrator can repair. */

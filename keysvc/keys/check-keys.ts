@@ -3,7 +3,7 @@ import { KeyError } from '../keystores/keystore.ts';
 import type { Keyring } from './keyring.ts';
 import { proveCanaries } from './prove-canaries.ts';
 
-/** What a key store holds of the keys that a configuration needs. */
+/** The keys that a configuration needs, by their state in a key store. */
 export interface CheckedKeys {
   /** Keys that sealed data, and that are the same ones. */
   readonly proven: readonly string[];

@@ -107,7 +107,7 @@ export interface RolloutContext {
   readonly paused: boolean;
   /** The reason why a workload that this one depends on is not settled; undefined when it is ready and has no rollout. */
   readonly unsettled: string | undefined;
-  /** What the check of the workload has not proven; undefined when nothing is to be proven. */
+  /** The part that the check of the workload has not proven; undefined when nothing is to be proven. */
   readonly unproven?: Unproven | undefined;
   /** Undefined when the store was not asked. */
   readonly store: StoreHealth | undefined;

@@ -113,7 +113,7 @@ export interface ServerSettings {
   readonly autoEncryption: boolean;
   /** Keys of clients are allowed over plain HTTP too. */
   readonly customerKeysWithoutTls: boolean;
-  /** What a query of S3 Select may use: milliseconds of processor time, and bytes to which its object may expand. */
+  /** The budget of a query of S3 Select: milliseconds of processor time, and bytes to which its object may expand. */
   readonly queryBudget: { readonly processorMs: number; readonly decompressedBytes: number };
   readonly openid: readonly OpenIdProviderSettings[];
   readonly userStatusCheck: UserStatusCheckSettings;

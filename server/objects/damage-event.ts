@@ -1,4 +1,4 @@
-/** What became of an object whose bytes a read found damaged, or that is quarantined. */
+/** The outcome for an object whose bytes a read found damaged, or that is quarantined. */
 export interface DamageEvent {
   readonly kind:
     /** The object is not served from now on. */

@@ -106,7 +106,7 @@ export interface S3Call extends ObjectWriter {
   readonly replications: Replications | undefined;
   /** Reports if this request may carry customer keys, which must not travel in clear text. */
   readonly allowsCustomerKeys: boolean;
-  /** What a query of S3 Select may use. */
+  /** The budget of a query of S3 Select. */
   readonly queryBudget: QueryBudget;
   /**
    * The id of the object whose ACL or tags allow the request, '' for an absent one: the request reads and changes no other one. Undefined

@@ -135,7 +135,7 @@ export interface S3Services {
   readonly clock: () => Date;
   /** Accepts customer keys (SSE-C) also over plain HTTP; false by default. */
   readonly customerKeysWithoutTls?: boolean;
-  /** What a query of S3 Select may use; the default of the settings where it is absent. */
+  /** The budget of a query of S3 Select; the default of the settings where it is absent. */
   readonly queryBudget?: QueryBudget;
   /** Answers preflights. */
   readonly crossOrigin: CrossOrigin;

@@ -1,4 +1,4 @@
-/** What a query may use. */
+/** The budget of a query. */
 export interface QueryBudget {
   /** Milliseconds of processor time. */
   readonly processorMs: number;

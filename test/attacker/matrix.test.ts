@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Each row comes with so many identities: `npm test` tries some of them, by turns. */
+/** The number of identities with which each row comes: `npm test` tries some of them, by turns. */
 const identitiesOfRow = inFullForm(identityNames.length, 2);
 
 /** They end the session of the identity, so that they come last. */

@@ -23,7 +23,7 @@ import { knowText, WrittenFolder, WrittenPrefix, type WrittenPlace } from './wri
  * wrote, and did not replace or remove itself, are at the source or at the target afterwards.
  */
 const histories = Number(process.env['COFFER_HISTORIES'] ?? 200);
-/** Every so many histories the command is a process of its own, which is killed. */
+/** The interval, in histories, at which the command is a process of its own that is killed. */
 const killedEvery = inFullForm(12, 50);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
 

@@ -27,7 +27,7 @@ interface Target {
   readonly display: string;
 }
 
-/** What one copy is made of. */
+/** The parts of one copy. */
 interface Copy {
   readonly context: Context;
   readonly source: ObjectSource;

@@ -80,7 +80,7 @@ export async function* readable(
   for await (const page of pages) for (const one of page) if (isReadable(context, one, failures)) yield one;
 }
 
-/** How a walk goes on at what it does not follow or cannot read. */
+/** The choices of a walk at an entry that it does not follow or cannot read. */
 interface Choices {
   /** Leaves a name out without a word. */
   readonly isExcluded?: (name: string) => boolean;

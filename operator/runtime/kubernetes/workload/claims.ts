@@ -177,7 +177,7 @@ export function existingClaimNames({ mounts }: Workload): readonly string[] {
 
 /**
  * Reports whether a claim was there before the workload, so that nothing tells what it holds: a restored one, one that stayed after its
- * resource, or one of somebody else.
+ * resource, or one that another program made.
  *
  * @param isStart true while the workload has no StatefulSet, which is made before the claim
  */
