@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, retryBackoff } from './retry.ts';
 import { backoffMs } from '../../platform/backoff.ts';
 
-interface ObjectProperties {
+export interface ObjectProperties {
   readonly size: number;
   readonly etag: string;
   readonly lastModified: Date;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { s3Client } from '../support/server/s3-client.ts';
@@ -141,6 +141,30 @@ describe('mirror', { timeout: 60_000 }, () => {
     await writeFile(`${folder}/out`, 'second');
     await client.run('mirror', '--overwrite', folder, 's/box/build');
     expect(await client.run('cat', 's/box/build/out')).toBe('second');
+  });
+
+  it.each([
+    ['by its bytes', 3],
+    // The ETag of an object in parts tells nothing of its bytes.
+    ['once more, where they cannot tell', 6 * mebibyte],
+  ])('replaces a file that is hardly newer than an object of other bytes: %s', async (_, size) => {
+    await client.run('mb', '--ignore-existing', 's/seven');
+    const folder = client.path(`hardly-${size}`);
+    await client.run('put', '--part-size', '5MiB', await client.file('replaced', '2'.repeat(size)), `s/seven/${size}`);
+    await client.run('mirror', '--overwrite', 's/seven', folder);
+    const dated = new Date(Date.now() + 1_000);
+    await writeFile(`${folder}/${size}`, '1'.repeat(size));
+    await utimes(`${folder}/${size}`, dated, dated);
+    await client.run('mirror', '--overwrite', 's/seven', folder);
+    expect((await readFile(`${folder}/${size}`, 'utf8')).slice(-3)).toBe('222');
+  });
+
+  it.each([4, 6 * mebibyte])('keeps a file of the same %d bytes that is hardly newer than its object', async (size) => {
+    const [bucket, folder] = [`s/same-${size}`, client.path(`same-${size}`)];
+    await client.run('mb', bucket);
+    await client.run('put', '--part-size', '5MiB', await client.file('same', 's'.repeat(size)), `${bucket}/x`);
+    await client.run('mirror', bucket, folder);
+    expect(await client.json('mirror', '--overwrite', bucket, folder)).toMatchObject([{ transferred: 0 }]);
   });
 
   it('replaces an object whose ETag differs, although it is newer', async () => {

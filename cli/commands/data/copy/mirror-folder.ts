@@ -25,12 +25,11 @@ import { statOf } from '../entries/local-entries.ts';
 import { refuseOverlap } from './refuse-overlap.ts';
 import { type CopyDestination, pathUnder } from './copy-destination.ts';
 import { removeEmptyFolders } from './move-source.ts';
-import { keptAttributes } from './copy-one.ts';
+import { changeOf } from './change-of.ts';
 import type { Excludes } from './mirror-excludes.ts';
-import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
+import { fileSource, objectSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
-import { clockStepMs, readState, removeInState } from './source-state.ts';
-import { differsByDigest, hasDigestOfFile } from './differs-by-digest.ts';
+import { readState, removeInState } from './source-state.ts';
 import type { Transfer } from './transfer.ts';
 import type { TransferOptions } from './transfer-options.ts';
 import { ResponseError } from '../../../../protocol/response-error.ts';
@@ -214,12 +213,15 @@ async function copyPair(
   if (isExcludedBy(mirroring, name, first) || !mirroring.isOfAge(first.modified)) return;
   const found = source.kind === 'local' ? fileSource(first, name) : objectSource(source, first, name);
   if (second !== undefined) {
-    const change = await changeOf(mirroring, found, first, second);
+    const { encryption } = transfer;
+    const preserve = options.preserve === true;
+    const change = await changeOf(context, found, first, second, { preserve, encryption });
     if (change === undefined) return transfer.endUpload(name, destination);
     if (options.overwrite !== true) {
       const text = `\`${printable(second.display)}\` ${change}: use --overwrite to replace it`;
       // Other clients do not compare times, so that this is no failure.
-      if (change === 'is older than its source') context.output.warn('older', text);
+      if (change === 'is older than its source' || change === 'may be older than its source')
+        context.output.warn('older', text);
       else transfer.failures.report(new ProgramError('Unsafe', text), 'Unable to mirror');
       return;
     }
@@ -238,34 +240,6 @@ async function removeExtraneous(mirroring: Mirroring, source: Target, target: Ta
     return;
   }
   await removeEntry(mirroring, target, entry);
-}
-
-type Change = 'has another size' | 'has other bytes' | 'is older than its source';
-
-/**
- * Compares size, ETags where both are digests of the bytes, and time. A copy is newer than its source, except where it got the time of the
- * file from which the object was made.
- */
-async function changeOf(
-  { context, options, transfer }: Mirroring,
-  found: FoundSource,
-  source: Entry,
-  target: Entry,
-): Promise<Change | undefined> {
-  if (source.size !== target.size) return 'has another size';
-  if (await differsByDigest(context, source, target, transfer.encryption)) return 'has other bytes';
-  // The time of a file that is dated in the future tells nothing: its bytes do, where the ETag is their digest.
-  if (source.bucket === '' && source.modified.getTime() > Date.now()) {
-    if (await hasDigestOfFile(source.key, target.etag)) return undefined;
-  }
-  // A copy begins a step of the clock after the last change of its file. Some servers tell whole seconds: what changed in the second of its copy
-  // is copied once more.
-  const step = source.bucket === '' ? clockStepMs : source.modified.getMilliseconds() === 0 ? 999 : 0;
-  if (source.modified.getTime() + step <= target.modified.getTime()) return undefined;
-  const kept =
-    options.preserve === true && target.bucket === '' ? await keptAttributes(context, found, transfer.encryption) : {};
-  const isKept = kept.mtime !== undefined && Math.abs(kept.mtime * 1_000 - target.modified.getTime()) < 1_000;
-  return isKept ? undefined : 'is older than its source';
 }
 
 /** Removes a file of the target that the source does not have. */
