@@ -6,8 +6,13 @@ import { z } from 'zod';
  * is not the one of its tenant.
  */
 export const expectedDeployment = z.object({
-  /** The ID of the deployment whose data the server has; absent before it is known, when any store is taken. */
+  /** The ID of the deployment whose data the server has; absent before it is known. */
   expected: z.uuid().optional(),
+  /**
+   * The UID of the claim of a volume that was there before the server. Nothing tells whose data it holds, so any store on it has to be
+   * accepted. Without it, and without an expected ID, any store is taken.
+   */
+  unprovenClaim: z.uuid().optional(),
   /** The ID of another store that the administrator has accepted. */
   accepted: z.uuid().optional(),
   /** The IDs of deployments that are known to be others'. */
@@ -17,11 +22,11 @@ export const expectedDeployment = z.object({
 export type ExpectedDeployment = z.infer<typeof expectedDeployment>;
 
 /**
- * Returns the ID that an empty store gets in the place of a lost one. It follows from the lost one, so that an administrator can name the
- * store that is to be begun, and a name that stays in Git begins no other one.
+ * Returns the ID that an empty store gets in the place of a lost one, or on an unproven claim. It follows from the ID of the lost store, or from
+ * the UID of the claim, so that an administrator can name the store that is to be begun, and a name that stays in Git begins no other one.
  */
-export function nextDeployment(lost: string): string {
-  const digest = createHash('sha256').update(`coffer:deployment:${lost}`).digest('hex');
+export function nextDeployment(lostOrClaim: string): string {
+  const digest = createHash('sha256').update(`coffer:deployment:${lostOrClaim}`).digest('hex');
   return [
     digest.slice(0, 8),
     digest.slice(8, 12),

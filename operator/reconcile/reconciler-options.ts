@@ -63,6 +63,8 @@ export interface ReconcilerOptions {
   readonly sealedKeys?: ReadSealedKeys;
   /** Asks the server of a tenant for the deployment whose store it has; undefined when that is not done. */
   readonly deploymentOf?: (access: TenantAccess) => Promise<StoredDeployment>;
+  /** Answers the deployments in databases of the Tenants of other namespaces, by ID, with the `NAMESPACE/NAME` of the Tenant. */
+  readonly databasesElsewhere?: () => ReadonlyMap<string, string>;
   /** Lets the restored store of a tenant go on in place of the original. */
   readonly promoteStore?: (access: TenantAccess) => Promise<void>;
   readonly finalizer?: ResourceFinalizer;

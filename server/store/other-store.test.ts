@@ -37,6 +37,13 @@ describe('an empty store', () => {
       store: nextDeployment(second),
     });
   });
+  it('is begun on a volume that was there before once it is accepted', () => {
+    const unprovenClaim = randomUUID();
+    const next = nextDeployment(unprovenClaim);
+    const error = refusal(() => idOfNewStore({ unprovenClaim, accepted: randomUUID() }, 'here'));
+    expect(error).toMatchObject({ store: next, message: expect.stringContaining('was there before') });
+    expect(idOfNewStore({ unprovenClaim, accepted: next }, 'here')).toBe(next);
+  });
 });
 
 describe('a store of a deployment', () => {
@@ -46,6 +53,11 @@ describe('a store of a deployment', () => {
   it('is refused where it is neither the expected nor the accepted one', () => {
     const error = refusal(() => refuseOtherStore({ expected: randomUUID(), accepted: randomUUID() }, expected, 'here'));
     expect(error).toMatchObject({ code: 'other-store', store: expected });
+  });
+  it('is refused on a volume that was there before, until it is accepted', () => {
+    const unprovenClaim = randomUUID();
+    expect(refusal(() => refuseOtherStore({ unprovenClaim }, expected, 'here'))).toMatchObject({ store: expected });
+    expect(refusal(() => refuseOtherStore({ unprovenClaim, accepted: expected }, expected, 'here'))).toBeUndefined();
   });
   it('is refused where it is that of another deployment, though nothing is expected yet', () => {
     const error = refusal(() => refuseOtherStore({ others: [expected] }, expected, 'here'));

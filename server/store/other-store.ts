@@ -16,20 +16,30 @@ export class OtherStoreError extends Error {
 }
 
 /** Returns the ID for a new store. Throws `OtherStoreError` where the data of the deployment was somewhere else. */
-export function idOfNewStore({ expected, accepted }: ExpectedDeployment, place: string): string | undefined {
-  if (expected === undefined) return undefined;
-  const next = nextDeployment(expected);
+export function idOfNewStore(
+  { expected, unprovenClaim, accepted }: ExpectedDeployment,
+  place: string,
+): string | undefined {
+  const from = expected ?? unprovenClaim;
+  if (from === undefined) return undefined;
+  const next = nextDeployment(from);
   if (accepted === next) return next;
+  const why =
+    expected === undefined
+      ? 'their volume was there before this server: restore the data on it'
+      : `the data is that of the deployment ${expected}: give its volume or database back, or restore it`;
   throw new OtherStoreError(
     next,
-    `the records at ${place} are new or empty, and the data is that of the deployment ${expected}: give its volume or database back, or ` +
-      `restore it; an accepted empty store gets the ID ${next}`,
+    `the records at ${place} are new or empty, and ${why}; an accepted empty store gets the ID ${next}`,
   );
 }
 
-/** Throws `OtherStoreError` for the store of a deployment that is neither the expected nor the accepted one, or that is another's. */
+/**
+ * Throws `OtherStoreError` for the store of a deployment that is neither the expected nor the accepted one, that is another's, or that is on an
+ * unproven claim.
+ */
 export function refuseOtherStore(
-  { expected, accepted, others = [] }: ExpectedDeployment,
+  { expected, unprovenClaim, accepted, others = [] }: ExpectedDeployment,
   found: string,
   place: string,
 ): void {
@@ -39,7 +49,14 @@ export function refuseOtherStore(
       `the records at ${place} are those of another deployment, ${found}: give this one a database and bodies of its own`,
     );
   }
-  if (expected === undefined || found === expected || found === accepted) return;
+  if (found === expected || found === accepted) return;
+  if (expected === undefined) {
+    if (unprovenClaim === undefined) return;
+    throw new OtherStoreError(
+      found,
+      `the records at ${place} are those of the deployment ${found}, and their volume was there before this server: accept the store by its ID`,
+    );
+  }
   throw new OtherStoreError(
     found,
     `the records at ${place} are those of the deployment ${found}, and the data is that of the deployment ${expected}: name its ` +

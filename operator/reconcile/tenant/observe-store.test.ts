@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { made, Namespace, tenant } from '../../../test/support/operator/reconciler-harness.ts';
+import { nextDeployment } from '../../../protocol/expected-deployment.ts';
+import type { ReconcilerOptions } from '../reconciler-options.ts';
 import { ready } from '../conditions.ts';
 import type { ManagedControllers } from '../managed/controller.ts';
 import type { CofferObject } from '../../api/object.ts';
@@ -16,7 +18,7 @@ interface State {
 }
 
 /** A tenant with a bucket, whose server tells what `store` holds. */
-async function observed() {
+async function observed(more: Partial<ReconcilerOptions> = {}) {
   const space = new Namespace();
   const state: State = { store: 'first', applied: 0, promoted: 0, space: { free: 5, total: 10 } };
   const controller = {
@@ -40,6 +42,7 @@ async function observed() {
       delete state.restored;
     },
     controllers,
+    ...more,
   });
   const pass = async (...objects: readonly CofferObject[]) => {
     space.objects = objects;
@@ -92,6 +95,34 @@ describe('the server of a Tenant', () => {
     expect(file(found)).toEqual({ expected: first });
   });
 
+  it('learns which databases are those of Tenants of other namespaces, and may have a copy once it is accepted', async () => {
+    const elsewhere = new Map([[second, 'team/demo']]);
+    const found = await observed({ databasesElsewhere: () => elsewhere });
+    const database = { records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } } };
+    const onDatabase = (annotations = {}) => {
+      const { metadata, ...rest } = tenant({ storage: database });
+      return { ...rest, metadata: { ...metadata, annotations } };
+    };
+    found.space.secrets = [
+      { name: 'database', data: { url: 'postgres://database/coffer' }, uses: new Set(['database']) },
+    ];
+    found.state.store = second;
+    found.space.statuses.delete('Tenant/demo');
+    await found.pass(onDatabase());
+    found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}` });
+    await found.pass(onDatabase());
+    expect(file(found)).toEqual({ others: [second] });
+    expect(found.space.conditions('Tenant/demo')).toContain('Stalled=True StoreOfAnother');
+    const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
+    expect(message).toContain('Tenant demo of namespace team');
+    expect(message).toMatch(new RegExp(`accept-store=${second}$`));
+    await found.pass(onDatabase({ 'coffer.dev/accept-store': second }));
+    await found.space.allReady(found.reconciler);
+    await found.pass(onDatabase({ 'coffer.dev/accept-store': second }));
+    expect(file(found)).toEqual({ expected: second });
+    expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(second);
+  });
+
   it('learns which stores are those of other Tenants, and says whose it has', async () => {
     const found = await known();
     await found.pass(tenant(), tenant({}, 'other'));
@@ -105,6 +136,72 @@ describe('the server of a Tenant', () => {
     const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
     expect(message).toMatch(/another deployment.*Tenant other/);
     expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
+  });
+
+  describe('on a volume that was there before it', () => {
+    const claim = 'data-demo-server-0';
+    const uid = '33333333-3333-4333-8333-333333333333';
+    const restored = async (volume: object) => {
+      const found = await known();
+      found.space.statuses.delete('Tenant/demo');
+      found.space.runtime.dataVolumes.set('demo-server', { claim, ...volume });
+      await found.pass(tenant());
+      return found;
+    };
+
+    it('may have no store on it without its acceptance, and the condition has the line for that', async () => {
+      const found = await restored({ unproven: uid });
+      expect(file(found)).toEqual({ unprovenClaim: uid });
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}` });
+      await found.pass(tenant());
+      expect(found.space.conditions('Tenant/demo')).toEqual([
+        'Ready=False StoreNotProven',
+        'Stalled=True StoreNotProven',
+      ]);
+      const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
+      expect(message).toContain(claim);
+      expect(message).toMatch(
+        new RegExp(`kubectl annotate tenant demo --overwrite coffer.dev/accept-store=${second}$`),
+      );
+      expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
+    });
+
+    it('is told where it is empty, which a restore may not have meant', async () => {
+      const found = await restored({ unproven: uid });
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${nextDeployment(uid)}` });
+      await found.pass(tenant());
+      expect(found.space.statuses.get('Tenant/demo')?.conditions[0]?.message).toContain('which is empty');
+    });
+
+    it('takes the accepted store, which the volume names from then on', async () => {
+      const found = await restored({ unproven: uid });
+      await found.pass(accepting(second));
+      expect(file(found)).toEqual({ unprovenClaim: uid, accepted: second });
+      expect(found.space.conditions('Tenant/demo')).toContain('Ready=False StoreNotProven');
+      await found.pass(accepting(first));
+      await found.space.allReady(found.reconciler);
+      await found.pass(accepting(first));
+      expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(first);
+      expect(found.space.runtime.dataVolumes.get('demo-server')).toEqual({ claim, deployment: first });
+      await found.pass(accepting(first));
+      expect(file(found)).toEqual({ expected: first });
+    });
+
+    it('takes the store that the volume names, without a word', async () => {
+      const found = await restored({ deployment: first });
+      expect(file(found)).toEqual({ expected: first });
+      await found.space.allReady(found.reconciler);
+      await found.pass(tenant());
+      expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(first);
+      expect(found.space.conditions('Tenant/demo')).toContain('Ready=True Ready');
+    });
+
+    it('may not have a store that the volume does not name: its content was not restored', async () => {
+      const found = await restored({ deployment: first });
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}` });
+      await found.pass(tenant());
+      expect(found.space.conditions('Tenant/demo')).toContain('Stalled=True StoreReplaced');
+    });
   });
 
   it('that refuses its store makes the Tenant Stalled with the line that accepts it', async () => {

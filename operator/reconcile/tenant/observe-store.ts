@@ -1,9 +1,10 @@
-import { expectedDeployment, type ExpectedDeployment } from '../../../protocol/expected-deployment.ts';
+import { expectedDeployment, nextDeployment, type ExpectedDeployment } from '../../../protocol/expected-deployment.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 import { isOtherStore } from '../../../protocol/waits-for.ts';
 import type { Tenant } from '../../api/object.ts';
 import { promoteAnnotation } from '../../api/tenant.ts';
-import type { RunningWorkload } from '../../runtime/contract/runtime.ts';
+import { workloadName } from '../../render/render-context.ts';
+import type { DataVolumeOwner, RunningWorkload } from '../../runtime/contract/runtime.ts';
 import type { ConditionUpdate, ResourceStatus } from '../conditions.ts';
 import type { TenantAccess } from '../managed/controller.ts';
 import { tenantAccess } from '../managed/tenant-access.ts';
@@ -29,15 +30,54 @@ export interface StoreObservation {
 /** Milliseconds until the server is asked again. A changed pod is an event, and asks at once. */
 const askAgainMs = 60_000;
 
+/** What is known of the store of a tenant before its server is asked. */
+export interface KnownStore {
+  /** The ID of its deployment. */
+  readonly deployment: string | undefined;
+  /** The volume that was there before the server; undefined where the deployment is known, or the volume was made for the server. */
+  readonly unproven: { readonly claim: string; readonly uid: string } | undefined;
+}
+
+/**
+ * Answers the store that a tenant had before. After a restore it has no status, and the claim of its volume tells: each claim is marked with the
+ * deployment whose store it holds.
+ */
+export async function knownStore(tenant: Tenant, { options }: SharedState): Promise<KnownStore> {
+  const ref = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  const recorded = options.status.get(ref)?.deployment;
+  const volume =
+    recorded === undefined && hasOwnRecords(tenant) ? await options.runtime.dataVolume(serverOf(ref)) : undefined;
+  const uid = volume?.unproven;
+  return {
+    deployment: recorded ?? volume?.deployment,
+    unproven: volume === undefined || uid === undefined ? undefined : { claim: volume.claim, uid },
+  };
+}
+
+/** The records name the deployment, so that a volume with bodies alone proves nothing. */
+function hasOwnRecords({ spec }: Tenant): boolean {
+  return spec.storage.records === undefined;
+}
+
+function serverOf(owner: { readonly kind: 'Tenant'; readonly name: string }): DataVolumeOwner {
+  return { name: workloadName(owner), owner, program: 'coffer-server' };
+}
+
 /** Answers which stores the server of a tenant may have, which it checks by itself. */
-export function expectedStore(tenant: Tenant, resources: Resources, { options }: SharedState): ExpectedDeployment {
-  const { metadata } = tenant;
-  const expected = options.status.get({ kind: 'Tenant', name: metadata.name })?.deployment;
-  const accepted = metadata.annotations?.[acceptStoreAnnotation];
-  const others = [...othersStores(tenant, resources, options).keys()].filter((id) => id !== expected).toSorted();
+export function expectedStore(
+  tenant: Tenant,
+  known: KnownStore,
+  resources: Resources,
+  { options }: SharedState,
+): ExpectedDeployment {
+  const { deployment: expected, unproven } = known;
+  const accepted = tenant.metadata.annotations?.[acceptStoreAnnotation];
+  const others = [...othersStores(tenant, known, resources, options).keys()].filter((id) => id !== expected).toSorted();
+  const isNeeded = expected !== undefined || unproven !== undefined;
   return {
     ...(expected === undefined ? {} : { expected }),
-    ...(expected !== undefined && accepted !== expected && isId(accepted) ? { accepted } : {}),
+    ...(unproven === undefined ? {} : { unprovenClaim: unproven.uid }),
+    ...(isNeeded && accepted !== expected && isId(accepted) ? { accepted } : {}),
     ...(others.length === 0 ? {} : { others }),
   };
 }
@@ -46,16 +86,39 @@ function isId(text: string | undefined): text is string {
   return expectedDeployment.shape.expected.unwrap().safeParse(text).success;
 }
 
-/** Answers the stores of the other tenants of the namespace, each with the name of its tenant. */
+interface OtherTenant {
+  /** As messages call it: `Tenant demo`, `Tenant demo of namespace team`. */
+  readonly title: string;
+  /** Set where the store may be a copy, which has the same ID, and may be accepted. */
+  readonly mayBeCopied: boolean;
+  /** Set where it keeps the store of two that began together: the first by name. */
+  readonly isFirst: boolean;
+}
+
+/**
+ * Answers the stores of other tenants, each with its tenant: those of the namespace, and for a database those in the databases of other
+ * namespaces. A store that was accepted is not another's: it may be a copy, which has the same ID.
+ */
 function othersStores(
-  { metadata }: Tenant,
+  tenant: Tenant,
+  { deployment }: KnownStore,
   { tenants }: Resources,
-  { status }: SharedState['options'],
-): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+  { status, databasesElsewhere, namespace }: SharedState['options'],
+): ReadonlyMap<string, OtherTenant> {
+  const { metadata } = tenant;
+  const found = new Map<string, OtherTenant>();
+  const elsewhere = hasOwnRecords(tenant) ? undefined : databasesElsewhere?.();
+  for (const [id, at] of elsewhere ?? []) {
+    // The file of a server does not change with every Tenant of the cluster: one that has its store is told only who else has that.
+    const counts = deployment === undefined || id === deployment;
+    if (!counts || id === metadata.annotations?.[acceptStoreAnnotation]) continue;
+    const [where, name] = at.split('/');
+    const title = `Tenant ${name} of namespace ${where}`;
+    found.set(id, { title, mayBeCopied: true, isFirst: at < `${namespace}/${metadata.name}` });
+  }
   for (const name of tenants.keys()) {
     const id = name === metadata.name ? undefined : status.get({ kind: 'Tenant', name })?.deployment;
-    if (id !== undefined) found.set(id, name);
+    if (id !== undefined) found.set(id, { title: `Tenant ${name}`, mayBeCopied: false, isFirst: name < metadata.name });
   }
   return found;
 }
@@ -75,6 +138,7 @@ function refusedStore(running: RunningWorkload | undefined): string | undefined 
  */
 export async function observeStore(
   tenant: Tenant,
+  known: KnownStore,
   running: RunningWorkload | undefined,
   resources: Resources,
   shared: SharedState,
@@ -82,8 +146,7 @@ export async function observeStore(
   const { options } = shared;
   const ref = { kind: 'Tenant', name: tenant.metadata.name } as const;
   const nothing: StoreObservation = { condition: undefined, status: {} };
-  const known = options.status.get(ref)?.deployment;
-  const others = othersStores(tenant, resources, options);
+  const others = othersStores(tenant, known, resources, options);
   const refused = refusedStore(running);
   if (refused !== undefined) {
     const condition = problemOf(tenant, known, refused, others);
@@ -99,7 +162,9 @@ export async function observeStore(
   const condition = problemOf(tenant, known, found, others);
   if (condition !== undefined) return { condition, status: {} };
   // Servers of other tenants on these stores wait for something else until they learn whose they are.
-  if (known === undefined) for (const name of resources.tenants.keys()) options.enqueue({ kind: 'Tenant', name });
+  if (known.deployment === undefined)
+    for (const name of resources.tenants.keys()) options.enqueue({ kind: 'Tenant', name });
+  if (hasOwnRecords(tenant)) await options.runtime.recordDeployment(serverOf(ref), found);
   const before = options.status.get(ref)?.conditions.find(({ type }) => type === 'VolumeFull');
   const seen: StoreObservation = {
     condition: undefined,
@@ -113,15 +178,17 @@ export async function observeStore(
 /** Answers why a store is not that of a tenant; undefined when it is, or when nothing tells. */
 function problemOf(
   tenant: Tenant,
-  known: string | undefined,
+  { deployment: known, unproven }: KnownStore,
   found: string,
-  others: ReadonlyMap<string, string>,
+  others: ReadonlyMap<string, OtherTenant>,
 ): ConditionUpdate | undefined {
-  const { name } = tenant.metadata;
+  const { name, annotations } = tenant.metadata;
   const other = others.get(found);
   // Of two that began together, the first by name keeps the store.
-  if (other !== undefined && (known !== found || other < name)) return shared(other, found);
-  return isExpectedStore(tenant, known, found) ? undefined : replaced(name, known ?? '', found);
+  if (other !== undefined && (known !== found || other.isFirst)) return sharedStore(name, other, found);
+  if (known === found || annotations?.[acceptStoreAnnotation] === found) return undefined;
+  if (known !== undefined) return replaced(name, known, found);
+  return unproven && notProven(name, unproven, found);
 }
 
 /**
@@ -155,18 +222,16 @@ function notPromoted(tenant: string, reason: string): ConditionUpdate {
 export async function hasExpectedStore(
   access: TenantAccess,
   resources: Resources,
-  { options }: SharedState,
+  shared: SharedState,
 ): Promise<boolean> {
+  const { options } = shared;
   const { tenant } = access;
-  const known = options.status.get({ kind: 'Tenant', name: tenant.metadata.name })?.deployment;
-  const others = othersStores(tenant, resources, options);
-  if ((known === undefined && others.size === 0) || options.deploymentOf === undefined) return true;
+  const known = await knownStore(tenant, shared);
+  const others = othersStores(tenant, known, resources, options);
+  const mayHaveAny = known.deployment === undefined && known.unproven === undefined && others.size === 0;
+  if (mayHaveAny || options.deploymentOf === undefined) return true;
   const found = await ask(access, options.deploymentOf);
   return found === undefined || problemOf(tenant, known, found.deploymentID, others) === undefined;
-}
-
-function isExpectedStore({ metadata }: Tenant, known: string | undefined, found: string): boolean {
-  return known === undefined || known === found || metadata.annotations?.[acceptStoreAnnotation] === found;
 }
 
 /** Answers undefined for a server that cannot tell: it is away, or of an earlier release. Other conditions report that. */
@@ -186,13 +251,33 @@ function replaced(tenant: string, known: string, found: string): ConditionUpdate
   const message =
     `its server has the store of the deployment ${found}, which is empty or another one's: the data of this Tenant is that of the deployment ` +
     `${known}. Its volume was lost or replaced: give it back, or restore it from a backup; its resources are not applied meanwhile. To go on ` +
-    `with this store: kubectl annotate tenant ${tenant} --overwrite ${acceptStoreAnnotation}=${found}`;
+    `with this store: ${acceptance(tenant, found)}`;
   return { type: 'Ready', status: 'False', reason: 'StoreReplaced', message };
 }
 
-function shared(other: string, found: string): ConditionUpdate {
+function notProven(
+  tenant: string,
+  { claim, uid }: NonNullable<KnownStore['unproven']>,
+  found: string,
+): ConditionUpdate {
+  const holds =
+    found === nextDeployment(uid)
+      ? 'which is empty: restore its data, if it is to have any'
+      : `which holds the store of the deployment ${found}: make sure that this is the data of this Tenant`;
   const message =
-    `its server has the store of another deployment, ${found}, which is that of Tenant ${other}: give each a database, and bodies, of its ` +
-    'own; its resources are not applied meanwhile';
+    `its volume is the claim ${claim}, which was there before it and does not tell whose data it holds, and ${holds}; its server waits, and ` +
+    `its resources are not applied. To go on with this store: ${acceptance(tenant, found)}`;
+  return { type: 'Ready', status: 'False', reason: 'StoreNotProven', message };
+}
+
+function acceptance(tenant: string, id: string): string {
+  return `kubectl annotate tenant ${tenant} --overwrite ${acceptStoreAnnotation}=${id}`;
+}
+
+function sharedStore(tenant: string, { title, mayBeCopied }: OtherTenant, found: string): ConditionUpdate {
+  const copied = mayBeCopied ? `. If the database is a copy, with copied bodies: ${acceptance(tenant, found)}` : '';
+  const message =
+    `its server has the store of another deployment, ${found}, which is that of ${title}: give each a database, and bodies, of its ` +
+    `own; its resources are not applied meanwhile${copied}`;
   return { type: 'Ready', status: 'False', reason: 'StoreOfAnother', message };
 }

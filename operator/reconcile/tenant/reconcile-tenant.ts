@@ -23,7 +23,7 @@ import { isSettled } from '../rollout.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { RolloutProgress } from '../rollouts.ts';
 import { observeKeys, type KeyObservation } from './observe-keys.ts';
-import { expectedStore, observeStore, type StoreObservation } from './observe-store.ts';
+import { expectedStore, knownStore, observeStore, type KnownStore, type StoreObservation } from './observe-store.ts';
 import { keptTiers, reconcileTiers, type TierStatus } from './reconcile-tiers.ts';
 import { tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
@@ -36,6 +36,7 @@ interface Gathered {
   readonly issued: ReadonlyMap<string, IssuedCertificate>;
   readonly certificates: readonly KnownCertificate[];
   readonly image: DefaultImage;
+  readonly store: KnownStore;
 }
 
 /** Reconciles a Tenant: checks its providers, renders its server, takes the next safe step, sets its conditions. */
@@ -59,7 +60,7 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
       : await advance(rendered.desired, tenant, resources, gathered, secrets, shared);
   await shared.providers.forgetUnused(resources);
   await settleRoot(tenant, secrets, rendered?.desired, progress.running, shared);
-  const store = await observeStore(tenant, progress.running, resources, shared);
+  const store = await observeStore(tenant, gathered.store, progress.running, resources, shared);
   // Another store knows nothing of this tenant: neither is it changed, nor does it tell which keys sealed the tenant's data.
   const isForeign = store.condition !== undefined;
   const tiers = isForeign ? keptTiers(tenant, shared) : await reconcileTiers(tenant, resources, shared);
@@ -102,8 +103,9 @@ async function gather(
   tenant: Tenant,
   resources: Resources,
   before: RunningWorkload | undefined,
-  { providers, options, keyServices }: SharedState,
+  shared: SharedState,
 ): Promise<Gathered> {
+  const { providers, options, keyServices } = shared;
   const names = (tenant.spec.identityProviders ?? []).map(({ name }) => name);
   const { name } = tenant.metadata;
   const kmsRef = tenant.spec.kmsConfigRef;
@@ -121,6 +123,7 @@ async function gather(
     image: tenant.spec.paused
       ? { image: options.operandImage, held: [] }
       : defaultImage(tenant, before, options, kmsRef && keyServices.get(kmsRef.name)?.conditions),
+    store: await knownStore(tenant, shared),
   };
 }
 
@@ -171,7 +174,7 @@ async function settleRoot(
 function render(
   tenant: Tenant,
   resources: Resources,
-  { issued, image: { image: operandImage } }: Gathered,
+  { issued, image: { image: operandImage }, store }: Gathered,
   secrets: TenantSecrets,
   isNew: boolean,
   shared: SharedState,
@@ -194,7 +197,7 @@ function render(
       providers: (tenant.spec.identityProviders ?? []).flatMap(({ name }) => accepted.rendered(name) ?? []),
       rootSecret: secrets.root.name,
       acceptedRootSecret: secrets.accepted?.name,
-      deployment: expectedStore(tenant, resources, shared),
+      deployment: expectedStore(tenant, store, resources, shared),
       kms,
     };
     const { configMaps } = resources;

@@ -31,6 +31,10 @@ export interface Runtime {
   renew(workload: Workload, secrets: ReadonlyMap<string, Secret>): Promise<void>;
   /** Answers the volumes with the names of the workload's own that the operator did not make for it: restored ones, or foreign ones. */
   foundVolumes(workload: Workload): Promise<readonly string[]>;
+  /** Answers the volume with the records of a server; undefined where there is none yet, or where nothing but its owner can use it. */
+  dataVolume(server: DataVolumeOwner): Promise<DataVolume | undefined>;
+  /** Records on the volume of a server which deployment's data it holds, so that it proves itself after a restore. */
+  recordDeployment(server: DataVolumeOwner, deployment: string): Promise<void>;
   /**
    * Runs the check of a workload once, beside its instances. Answers why it failed, or undefined when it has passed. `found` are volumes
    * that it has to prove. Errors only with `ResourceError`.
@@ -52,6 +56,16 @@ export interface Runtime {
   hasData(name: string): Promise<boolean>;
   /** Calls the listener with the name of a workload whose instances changed. */
   onChange(listener: (name: string) => void): void;
+}
+
+export type DataVolumeOwner = Pick<Workload, 'name' | 'owner' | 'program'>;
+
+export interface DataVolume {
+  readonly claim: string;
+  /** The ID of the deployment whose data it holds, as `recordDeployment` left it. */
+  readonly deployment?: string | undefined;
+  /** The UID of the claim, where it was there before the server and nothing tells what it holds. */
+  readonly unproven?: string | undefined;
 }
 
 export interface StoreHealth {

@@ -85,6 +85,14 @@ export class LocalRuntime implements Runtime {
     return Promise.resolve([]);
   }
 
+  dataVolume(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  recordDeployment(): Promise<void> {
+    return Promise.resolve();
+  }
+
   hasData(name: string): Promise<boolean> {
     return Promise.resolve(this.#workloads.has(name) || existsSync(this.#options.state.at('data', name)));
   }

@@ -1,4 +1,6 @@
 import type {
+  DataVolume,
+  DataVolumeOwner,
   Instance,
   InstanceState,
   ResizingVolume,
@@ -97,6 +99,19 @@ export class RecordingRuntime implements Runtime {
 
   foundVolumes({ name }: Workload): Promise<readonly string[]> {
     return Promise.resolve(this.found.get(name) ?? []);
+  }
+
+  /** The data volume of each server. */
+  readonly dataVolumes = new Map<string, DataVolume>();
+
+  dataVolume({ name }: DataVolumeOwner): Promise<DataVolume | undefined> {
+    return Promise.resolve(this.dataVolumes.get(name));
+  }
+
+  recordDeployment({ name }: DataVolumeOwner, deployment: string): Promise<void> {
+    const volume = this.dataVolumes.get(name);
+    if (volume !== undefined) this.dataVolumes.set(name, { claim: volume.claim, deployment });
+    return Promise.resolve();
   }
 
   replace(name: string, instance: string): Promise<void> {

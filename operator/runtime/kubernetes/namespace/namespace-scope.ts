@@ -32,6 +32,7 @@ import { PodProviderCheck } from '../provider-check/provider-check.ts';
 import type { AskHealth } from '../workload/store-health.ts';
 import { NamespaceLease, type NamespaceLeaseOptions } from './namespace-lease.ts';
 import { KubernetesStatus } from './status-store.ts';
+import { databasesElsewhere } from './databases-elsewhere.ts';
 import type { SwapNodes } from '../swap-nodes.ts';
 import { isContentChange, ownersToNotify } from './watching.ts';
 
@@ -347,6 +348,7 @@ export class NamespaceScope {
       sealedKeys: this.#options.sealedKeys,
       deploymentOf: this.#options.deploymentOf,
       promoteStore: this.#options.promoteStore,
+      databasesElsewhere: () => databasesElsewhere(caches.get('tenants').list(), namespace),
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
       removeCredentials: (resource) => removeCredentials(resource, { api, secrets, namespace }),

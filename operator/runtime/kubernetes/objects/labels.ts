@@ -37,6 +37,9 @@ export const filesAnnotation = 'coffer.dev/files';
  */
 export const sealedForAnnotation = 'coffer.dev/sealed-for';
 
+/** On the claim of a server's data: the ID of the deployment whose store it holds. */
+export const deploymentAnnotation = 'coffer.dev/deployment';
+
 export const componentLabel = 'app.kubernetes.io/component';
 /** Components of pods that check something and end. */
 export const checkComponents = ['provider-check', 'keystore-check'] as const;

@@ -83,6 +83,11 @@ export function sharedClaimName(workload: string, mount: string): string {
   return `${workload}-${mount}`;
 }
 
+/** Names the claim that the StatefulSet makes for a mount of its first pod. */
+export function firstClaimName(workload: string, mount: string): string {
+  return `${mount}-${workload}-0`;
+}
+
 /** The volumes of the template do not list the claims that the StatefulSet creates. */
 function claimed(mount: VolumeMount, workload: string): readonly Json[] {
   switch (mount.claim.kind) {

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import { adjustedClaim, deletedClaims, growths, otherTemplates, resizingVolumes } from './claims.ts';
+import {
+  adjustedClaim,
+  dataVolumeOf,
+  deletedClaims,
+  growths,
+  markedClaim,
+  otherTemplates,
+  resizingVolumes,
+} from './claims.ts';
 import { exampleContext, exampleServer } from '../../../../test/support/operator/example-workload.ts';
+import { workloadLabels } from '../objects/labels.ts';
 import { sharedClaims, claimTemplates } from '../objects/volumes.ts';
 import { quantityValue } from '../../../api/volume-fields.ts';
 
@@ -209,5 +218,53 @@ describe('the templates of claims', () => {
   });
   it('are others with another volume', () => {
     expect(otherTemplates(exampleServer(), [])).toBe(true);
+  });
+});
+
+describe('the volume of a server', () => {
+  const uid = '33333333-3333-4333-8333-333333333333';
+  const deployment = '11111111-1111-4111-8111-111111111111';
+  const server = exampleServer();
+  const made = (creationTimestamp: string, metadata: object = {}): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data-demo-0', uid, creationTimestamp, labels: workloadLabels(server), ...metadata },
+  });
+  const statefulSet = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'demo', creationTimestamp: '2026-11-30T10:00:00Z' },
+  };
+  const after = '2026-11-30T10:00:00Z';
+  const before = '2026-11-30T09:59:59Z';
+
+  it('is its own where its StatefulSet made it', () => {
+    expect(dataVolumeOf(made(after), server, statefulSet)).toEqual({ claim: 'data-demo-0' });
+  });
+
+  it.each([
+    ['older than the StatefulSet', made(before), statefulSet],
+    ['without a StatefulSet', made(after), undefined],
+    ['without the labels of the template', made(after, { labels: {} }), statefulSet],
+    [
+      'with the labels of another workload',
+      made(after, { labels: { ...workloadLabels(server), 'coffer.dev/workload': 'two' } }),
+      statefulSet,
+    ],
+    [
+      'with a mark that names no deployment',
+      made(before, { annotations: { 'coffer.dev/deployment': 'first' } }),
+      statefulSet,
+    ],
+  ])('is not proven where it is %s', (_, live, set) => {
+    expect(dataVolumeOf(live, server, set)).toEqual({ claim: 'data-demo-0', unproven: uid });
+  });
+
+  it('names its deployment once it is marked, once', () => {
+    const patch = markedClaim(made(before, { labels: {} }), server, deployment) as { metadata: object };
+    expect(patch.metadata).toMatchObject({ labels: workloadLabels(server) });
+    const marked = made(before, patch.metadata);
+    expect(dataVolumeOf(marked, server, undefined)).toEqual({ claim: 'data-demo-0', deployment });
+    expect(markedClaim(marked, server, deployment)).toBeUndefined();
   });
 });

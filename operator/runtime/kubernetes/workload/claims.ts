@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { ResizingVolume } from '../../contract/runtime.ts';
+import type { DataVolume, DataVolumeOwner, ResizingVolume } from '../../contract/runtime.ts';
 import type { Json, Workload } from '../../contract/workload.ts';
-import { sealedForAnnotation, workloadLabels } from '../objects/labels.ts';
+import { deploymentAnnotation, sealedForAnnotation, workloadLabels } from '../objects/labels.ts';
 import { claimTemplates, sharedClaimName, sizeOf } from '../objects/volumes.ts';
 import { largerQuantity } from '../../../api/volume-fields.ts';
 
@@ -190,6 +190,31 @@ export function isFound({ metadata }: KubeObject, workload: Workload, isStart: b
   const isOurs = Object.entries(workloadLabels(workload)).every(([label, value]) => labels[label] === value);
   if (!isOurs) return true;
   return isStart && metadata.annotations?.[sealedForAnnotation] !== '';
+}
+
+/**
+ * Answers what a claim of a server's data says about its store. A claim that is older than the StatefulSet was not made by it: it was restored,
+ * it stayed after its resource, or another program made it.
+ */
+export function dataVolumeOf(
+  { metadata }: KubeObject,
+  server: DataVolumeOwner,
+  statefulSet: KubeObject | undefined,
+): DataVolume {
+  const { name: claim, uid, creationTimestamp: made = '' } = metadata;
+  const deployment = z.uuid().safeParse(metadata.annotations?.[deploymentAnnotation]).data;
+  if (deployment !== undefined) return { claim, deployment };
+  const labels = metadata.labels ?? {};
+  const isOurs = Object.entries(workloadLabels(server)).every(([label, value]) => labels[label] === value);
+  const isOlder = Date.parse(made) < Date.parse(statefulSet?.metadata.creationTimestamp ?? '');
+  const isMade = isOurs && statefulSet !== undefined && !isOlder;
+  return isMade ? { claim } : { claim, unproven: z.uuid().safeParse(uid).data };
+}
+
+/** Answers the patch by which a claim is marked with the deployment whose store it holds; undefined where it is. */
+export function markedClaim({ metadata }: KubeObject, server: DataVolumeOwner, deployment: string): Json | undefined {
+  if (metadata.annotations?.[deploymentAnnotation] === deployment) return undefined;
+  return { metadata: { labels: workloadLabels(server), annotations: { [deploymentAnnotation]: deployment } } };
 }
 
 /** Answers the patch by which a proven claim is taken. It gets no owner: it is not deleted with a resource that did not make it. */

@@ -282,6 +282,36 @@ describe('the keys of a key service', () => {
   });
 });
 
+describe('the data volume of a server', () => {
+  const server = exampleServer();
+  const deployment = '11111111-1111-4111-8111-111111111111';
+  const claimName = 'data-demo-0';
+
+  it('is none before its claim, and its own once its StatefulSet has made it', async () => {
+    expect(await runtime.dataVolume(server)).toBeUndefined();
+    await runtime.apply(server, secrets());
+    await until('the claim', async () => (await runtime.dataVolume(server)) !== undefined);
+    expect(await runtime.dataVolume(server)).toEqual({ claim: claimName });
+  });
+
+  it('that was there before is not proven until it is marked, also where it has no label of the operator', async () => {
+    double.put({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: claimName, namespace: 'default' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    const found = await runtime.dataVolume(server);
+    expect(found).toMatchObject({ claim: claimName });
+    expect(found).toHaveProperty('unproven');
+    await runtime.recordDeployment(server, deployment);
+    expect(await runtime.dataVolume(server)).toEqual({ claim: claimName, deployment });
+    const { labels, ownerReferences } = double.get('persistentvolumeclaims', 'default', claimName)?.metadata ?? {};
+    expect(labels).toMatchObject({ 'coffer.dev/workload': 'demo' });
+    expect(ownerReferences).toBeUndefined();
+  });
+});
+
 describe('what the API server refuses', () => {
   it.each(['statefulsets.apps', 'services', 'networkpolicies.networking.k8s.io'])(
     'of %s is told with its words, and is no error of the pass',

@@ -4,7 +4,14 @@ import { KubeError, type KubeApi, type KubeObject, type OwnerReference } from '.
 import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
 import { workloadName } from '../../../render/render-context.ts';
 import { isRenewed, resolveText } from '../../contract/resolve.ts';
-import type { RefusalReason, RunningWorkload, Runtime, StoreHealth } from '../../contract/runtime.ts';
+import type {
+  DataVolume,
+  DataVolumeOwner,
+  RefusalReason,
+  RunningWorkload,
+  Runtime,
+  StoreHealth,
+} from '../../contract/runtime.ts';
 import type {
   CertificateNeed,
   IssuedCertificate,
@@ -17,11 +24,20 @@ import { type CertificateExpiry, CertificateKeeper } from '../certificates/certi
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
 import type { Drift } from './drift.ts';
 import { CheckPods } from './check-pods.ts';
-import { deletedClaims, existingClaimNames, isFound, resizingVolumes, sharedClaimNames } from './claims.ts';
+import {
+  dataVolumeOf,
+  deletedClaims,
+  existingClaimNames,
+  isFound,
+  markedClaim,
+  resizingVolumes,
+  sharedClaimNames,
+} from './claims.ts';
 import { failedCreateView, rejectedPods, statefulSetView } from './live-workload.ts';
 import { schedulingDeadline, podView } from './instance-state.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { authorityLabel, certificateLabel, ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
+import { firstClaimName } from '../objects/volumes.ts';
 import { KeyStores } from './key-store-health.ts';
 import {
   askHealth,
@@ -197,6 +213,22 @@ export class KubernetesRuntime implements Runtime {
       if (live !== undefined && isFound(live, workload, isStart)) found.push(name);
     }
     return found;
+  }
+
+  async dataVolume(server: DataVolumeOwner): Promise<DataVolume | undefined> {
+    const { caches, namespace } = this.#options;
+    const live = await this.#writer.find(caches.persistentVolumeClaims, namespace, firstClaimName(server.name, 'data'));
+    if (live === undefined) return undefined;
+    return dataVolumeOf(live, server, await this.#writer.find(caches.statefulSets, namespace, server.name));
+  }
+
+  async recordDeployment(server: DataVolumeOwner, deployment: string): Promise<void> {
+    const { api, caches, namespace } = this.#options;
+    const claims = caches.persistentVolumeClaims;
+    const live = await this.#writer.find(claims, namespace, firstClaimName(server.name, 'data'));
+    const patch = live && markedClaim(live, server, deployment);
+    if (patch === undefined || live === undefined) return;
+    claims.wrote(await api.patch(claims.type, namespace, live.metadata.name, patch));
   }
 
   async check(
