@@ -41,16 +41,24 @@ export function createFormerRoot(
   return async (accessKey) => {
     const now = clock().getTime();
     if (known === undefined || now - known.at >= rereadMs || now < known.at) {
-      known = { at: now, credentials: read(path).then(parsed, () => undefined) };
+      known = { at: now, credentials: readFormerRoot(path, read).then(asCredentials) };
     }
     const credentials = await known.credentials;
     return credentials?.accessKey === accessKey ? credentials : undefined;
   };
 }
 
-function parsed(text: string): StoredCredentials | undefined {
+/** Returns undefined for a missing or incomplete file. */
+export async function readFormerRoot(
+  path: string,
+  read: (path: string) => Promise<string> = (file) => readFile(file, 'utf8'),
+): Promise<RootCredentials | undefined> {
+  const text = await read(path).catch(() => '');
   const [user = '', password = ''] = text.split(/\r?\n/);
-  if (user === '' || password === '') return undefined;
-  const credentials = rootCredentials({ user, password });
-  return { ...credentials, principal: { kind: 'root', accessKey: user, former: true } };
+  return user === '' || password === '' ? undefined : { user, password };
+}
+
+function asCredentials(root: RootCredentials | undefined): StoredCredentials | undefined {
+  if (root === undefined) return undefined;
+  return { ...rootCredentials(root), principal: { kind: 'root', accessKey: root.user, former: true } };
 }

@@ -10,6 +10,8 @@ import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import { isOtherStore, type MissingService } from '../../protocol/waits-for.ts';
 import type { OtherServer, ServerProcess } from '../administration/services.ts';
+import { readFormerRoot } from '../auth/root-credentials.ts';
+import { agreementOf } from '../replicas/agreement.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openConsole } from './open-console.ts';
@@ -122,6 +124,11 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const sealing = createSealingLoop(services, log, tasks);
 
   let joined: Awaited<ReturnType<typeof deploymentOf>> | undefined;
+  const agreement = async (deploymentId: string) => {
+    const { root, formerRootFile, region } = settings;
+    const formerRoot = formerRootFile === undefined ? undefined : await readFormerRoot(formerRootFile);
+    return agreementOf({ root, region, ...(formerRoot !== undefined && { formerRoot }) }, deploymentId);
+  };
   const attempt = async () => {
     await services.stores.openRemote();
     joined = await deploymentOf(options, services);
@@ -133,6 +140,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
       version: packageJson.version,
       startedAt: options.startedAt,
       keyService: hasKeys(settings),
+      ...(services.stores.shared && { agreement: await agreement(joined.id) }),
     });
     await sealing.start(replicas.view());
     return joined.id;

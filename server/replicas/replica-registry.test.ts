@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { within } from '../store/keys.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
+import type { Agreement } from './agreement.ts';
 import { ReplicaRegistry, registryTimes } from './replica-registry.ts';
 
 const { every, gone, forgotten } = registryTimes;
@@ -13,9 +14,14 @@ beforeEach(() => {
   now = 0;
 });
 
-function registry(id: string, more: { keyService?: boolean } = {}) {
-  const own = () => ({ id, endpoint: `${id}:9000`, version: '1', startedAt: 0, keyService: more.keyService ?? false });
-  return new ReplicaRegistry({ records, own, random: randomBytes, clock: () => now });
+function registry(id: string, more: { keyService?: boolean; agreement?: Agreement; startedAt?: number } = {}) {
+  const own = () => ({ id, endpoint: `${id}:9000`, version: '1', startedAt: 0, keyService: false, ...more });
+  const beats: ReplicaRegistry[] = [];
+  const wait = (ms: number) => pass(ms, ...beats);
+  const doubts: string[] = [];
+  const onDoubt = (message: string) => doubts.push(message);
+  const made = new ReplicaRegistry({ records, own, random: randomBytes, clock: () => now, wait, onDoubt });
+  return Object.assign(made, { beats, doubts });
 }
 
 async function pass(ms: number, ...alive: readonly ReplicaRegistry[]): Promise<void> {
@@ -76,4 +82,56 @@ it('forgets a replica that died long ago', async () => {
   const a = registry('a');
   await pass(forgotten + 2 * every, a);
   expect(await Array.fromAsync(records.scan(within('live', 'replica')))).toHaveLength(1);
+});
+
+describe('a server that joins', () => {
+  const mine: Agreement = { SVC_ROOT_PASSWORD: ['one'], SVC_REGION: ['eu-west-1'] };
+  const others: Agreement = { SVC_ROOT_PASSWORD: ['two'], SVC_REGION: ['us-east-1'] };
+
+  it('is published beside those with the same settings, and those that publish none', async () => {
+    await registry('old').step();
+    await registry('a', { agreement: mine }).join();
+    const b = registry('b', { agreement: mine });
+    await b.join();
+    expect(live(b)).toEqual(['a', 'b', 'old']);
+  });
+
+  it('is refused, and not published, while a live one has other settings', async () => {
+    const [a, b] = [registry('a', { agreement: mine }), registry('b', { agreement: others })];
+    await a.join();
+    b.beats.push(a);
+    await expect(b.join()).rejects.toThrow(
+      'the server a:9000 of this deployment has another SVC_ROOT_PASSWORD and another SVC_REGION (eu-west-1, here us-east-1): give all',
+    );
+    await a.step();
+    expect(live(a)).toEqual(['a']);
+  });
+
+  it('waits until one with other settings, which was killed, counts as gone', async () => {
+    await registry('dead', { agreement: mine }).join();
+    const b = registry('b', { agreement: others });
+    await b.join();
+    expect([live(b), now, b.doubts.length]).toEqual([['b'], gone, 1]);
+  });
+
+  it('is refused as the later one of two that start at the same time', async () => {
+    const a = registry('a', { agreement: mine, startedAt: 1 });
+    const b = registry('b', { agreement: others, startedAt: 2 });
+    const [first, second] = await Promise.allSettled([a.join(), b.join()]);
+    expect([first?.status, second?.status]).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('is refused although it started first, where the other one has joined before it was published', async () => {
+    const a = registry('a', { agreement: mine, startedAt: 1 });
+    const b = registry('b', { agreement: others, startedAt: 2 });
+    a.beats.push(b);
+    const commit = records.commit.bind(records);
+    vi.spyOn(records, 'commit').mockImplementationOnce(async (batch) => {
+      await b.join();
+      return commit(batch);
+    });
+    await expect(a.join()).rejects.toThrow('the server b:9000');
+    await b.step();
+    expect(live(b)).toEqual(['b']);
+  });
 });

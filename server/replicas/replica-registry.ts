@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { ProgramError } from '../../platform/program-error.ts';
 import { key, within } from '../store/keys.ts';
 import type { Key, Batch, RecordStore, Revision } from '../store/record-store.ts';
 import { commitOnce } from '../store/commits.ts';
+import { disagreements } from './agreement.ts';
 
 /**
  * The keys of records that servers write about themselves while they run. A copy of the records may leave them out. Copied ones are
@@ -25,6 +28,8 @@ const schema = z.object({
   startedAt: z.number(),
   /** True if the server has reached the key service. */
   keyService: z.boolean(),
+  /** The settings that all servers must share. Absent in those of older servers. */
+  agreement: z.record(z.string(), z.array(z.string()).readonly()).optional(),
 });
 
 /** The facts that a server publishes about itself. */
@@ -42,18 +47,80 @@ interface RegistryOptions {
 /** In milliseconds. A server that has not changed its record for `gone` counts as gone. Its record is removed after `forgotten`. */
 export const registryTimes = { every: 3_000, gone: 12_000, forgotten: 10 * 60_000 } as const;
 
+/** The record of a server, and when its revision was first seen. */
+interface Seen {
+  readonly revision: Revision;
+  readonly since: number;
+  readonly facts: ReplicaFacts;
+}
+
 /** Lists the live servers of a record store. Each server changes its own record every few seconds. */
 export class ReplicaRegistry {
   readonly #options: RegistryOptions;
   readonly #id: string;
-  readonly #seen = new Map<
-    string,
-    { readonly revision: Revision; readonly since: number; readonly facts: ReplicaFacts }
-  >();
+  readonly #seen = new Map<string, Seen>();
 
   constructor(options: RegistryOptions) {
     this.#options = options;
     this.#id = options.own().id;
+  }
+
+  /**
+   * Publishes this server, unless a live one has other settings. A record of a server that was killed looks like that of a live one, so this
+   * waits until the record changes or has not changed for `gone`.
+   *
+   * @throws ProgramError with the name of the server and of the settings
+   */
+  async join(): Promise<void> {
+    const { clock, onDoubt, wait = sleep } = this.#options;
+    const first = new Map<string, Revision>();
+    for (let published = false; ;) {
+      await (published ? this.step() : this.#look());
+      const others = this.#disagreeing().filter(({ since }) => clock() - since < registryTimes.gone);
+      // Of two servers that start at the same time, each sees the other one, and the later one is refused.
+      const isMember = ({ revision, facts }: Seen) =>
+        first.has(facts.id) ? first.get(facts.id) !== revision : published && startsBefore(facts, this.#options.own());
+      const member = others.find(isMember);
+      if (member !== undefined) {
+        if (published) await this.close();
+        throw this.#refusal(member.facts);
+      }
+      if (others[0] === undefined) {
+        if (published) return;
+        published = true;
+        continue;
+      }
+      if (first.size === 0) onDoubt?.(this.#describe(others[0].facts));
+      for (const { revision, facts } of others) first.set(facts.id, revision);
+      await wait(registryTimes.every);
+    }
+  }
+
+  #disagreeing(): readonly Seen[] {
+    const own = this.#options.own();
+    return [...this.#seen.values()].filter(
+      ({ facts }) => facts.id !== own.id && disagreements(own.agreement, facts.agreement).length > 0,
+    );
+  }
+
+  #refusal(other: ReplicaFacts): ProgramError {
+    return new ProgramError(
+      'other-settings',
+      `${this.#describe(other)}: give all servers of a deployment the same, or stop those with the former settings first` +
+        ' (SVC_ROOT_FORMER_FILE lets root credentials change one server at a time)',
+    );
+  }
+
+  #describe(other: ReplicaFacts): string {
+    const own = this.#options.own();
+    const parts = disagreements(own.agreement, other.agreement).map((setting) => {
+      const values =
+        setting === 'SVC_REGION'
+          ? ` (${other.agreement?.[setting]?.join()}, here ${own.agreement?.[setting]?.join()})`
+          : '';
+      return `${setting}${values}`;
+    });
+    return `the server ${other.endpoint} of this deployment has another ${parts.join(' and another ')}`;
   }
 
   /** Writes the record of this server and reads those of the others. Call it every `registryTimes.every` milliseconds. */
@@ -104,6 +171,11 @@ export class ReplicaRegistry {
   async #commit(batch: Omit<Batch, 'id'>): Promise<void> {
     await commitOnce(this.#options.records, batch, this.#options.random);
   }
+}
+
+/** Orders servers for both of them, although their clocks differ. */
+function startsBefore(one: ReplicaFacts, other: ReplicaFacts): boolean {
+  return one.startedAt === other.startedAt ? one.id < other.id : one.startedAt < other.startedAt;
 }
 
 function parsed(value: Buffer): unknown {

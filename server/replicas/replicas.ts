@@ -21,7 +21,7 @@ export interface ReplicasView {
 export interface Replicas {
   /** The lease of the background work. */
   readonly lease: Lease;
-  /** Publishes this server. Throws `StoreError`; may be repeated. */
+  /** Publishes this server. Throws `StoreError`, and `ProgramError` while a live server has other settings; may be repeated. */
   join(facts: ReplicaFacts): Promise<void>;
   /** Allows this server to take the lease. */
   work(): Promise<void>;
@@ -97,8 +97,18 @@ export function sharedReplicas(options: ReplicasOptions): Replicas {
     view,
     async join(facts) {
       own = facts;
-      registry ??= new ReplicaRegistry({ records, random, clock, own: () => own ?? facts });
-      await registry.step();
+      registry ??= new ReplicaRegistry({
+        records,
+        random,
+        clock,
+        own: () => own ?? facts,
+        onDoubt: (message) =>
+          log.warn(
+            { event: 'other-settings' },
+            `${message}; this server waits up to 15 s, in case that one was killed`,
+          ),
+      });
+      await registry.join();
       changed();
       if (beats.length > 0) return;
       const step = async () => {
