@@ -22,6 +22,8 @@ export type ProgramErrorCode =
   | 'in-use'
   /** The stores belong to different deployments. */
   | 'deployment'
+  /** Another server of the deployment runs with other settings. */
+  | 'other-settings'
   /** A newer version wrote the data. */
   | 'newer-format'
   /** A command refuses its work, or it failed. The message has the reason. */

@@ -1,3 +1,4 @@
+import type { CallableServer } from './other-servers.ts';
 import type { VolumeSpace } from '../../platform/volume-space.ts';
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import type { FollowedLines, LineRing } from '../../platform/line-ring.ts';
@@ -48,6 +49,8 @@ export interface AdminServices {
   readonly sites?: SiteReplication;
   /** The other running servers over the same stores. */
   readonly others?: () => readonly OtherServer[];
+  /** The same servers, for calls in the name of the deployment. */
+  readonly callableServers?: () => readonly CallableServer[];
   /** The connections between this server and the others. */
   readonly serverSpeeds?: ServerSpeeds;
   /** Bytes of the blob store; undefined if unknown. */

@@ -39,7 +39,7 @@ import { ProfileRequests } from './thread-profiles.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationSums } from '../replication/replication-sums.ts';
 import { openReplications } from './replications.ts';
-import { openServerSpeeds, openSites } from './sites.ts';
+import { openCallableServers, openServerSpeeds, openSites } from './sites.ts';
 import { hearEvents, setHearing } from './heard-events.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
 import type { ReplicasView } from '../replicas/replicas.ts';
@@ -332,6 +332,12 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
   const { settings } = options;
   const notificationTargets = settings.notify.targets.map(({ id, type }) => `${id}:${type}`);
   const replications = openReplications(services, options.startedAt, known.stopping);
+  const deployment = {
+    live: () => known.replicas().live,
+    self: options.replica,
+    root: settings.root,
+    secure: options.tls !== undefined,
+  };
   return {
     s3: createS3Api({
       objects: services.objects,
@@ -366,12 +372,8 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       remoteTargets: replications.targets,
       replicationBacklog: replications.backlog,
       sites: openSites(services, { region: settings.region, self: known.deploymentId }),
-      serverSpeeds: openServerSpeeds({
-        live: () => known.replicas().live,
-        self: options.replica,
-        root: settings.root,
-        secure: options.tls !== undefined,
-      }),
+      serverSpeeds: openServerSpeeds(deployment),
+      callableServers: () => openCallableServers(deployment),
       others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
     }),
   };

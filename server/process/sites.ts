@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Logger } from '../../platform/logger.ts';
+import type { CallableServer } from '../administration/other-servers.ts';
 import { identityKeys } from '../auth/identities/records.ts';
 import type { ServerSpeeds } from '../administration/sites.ts';
 import type { Lease } from '../replicas/lease.ts';
@@ -11,6 +12,7 @@ import { isStoreError } from '../store/store-error.ts';
 import { BucketItems } from '../sites/bucket-items.ts';
 import { identityItems } from '../sites/identity-items.ts';
 import { providerSettings } from '../sites/provider-settings.ts';
+import { callableServer } from '../sites/call-server.ts';
 import { LiveItems } from '../sites/live-items.ts';
 import { peerCaller, uploadToPeer } from '../sites/peer-client.ts';
 import { SiteReconciler } from '../sites/reconcile-sites.ts';
@@ -96,6 +98,19 @@ export function openServerSpeeds({
     return Promise.resolve(sites.length < 2 ? undefined : { sites, credentials });
   };
   return new SiteSpeeds({ group, call: peerCaller().call, upload: uploadToPeer, self, peerCall: 'server-speed' });
+}
+
+/** Returns the other servers of this deployment as an administrator of all of them calls them. */
+export function openCallableServers({
+  live,
+  self,
+  root,
+  secure,
+}: Parameters<typeof openServerSpeeds>[0]): readonly CallableServer[] {
+  const credentials = { accessKey: root.user, secretKey: root.password };
+  return live()
+    .filter(({ id, endpoint }) => id !== self && endpoint !== '')
+    .map(({ endpoint }) => callableServer({ endpoint, secure }, credentials));
 }
 
 /** Keeps this server in step with its sites while it holds the lease, until it is stopped. */

@@ -42,6 +42,9 @@ interface RegistryOptions {
   readonly random: (size: number) => Buffer;
   /** A monotonic clock in milliseconds. Its times are never compared with those of another machine. */
   readonly clock: () => number;
+  readonly wait?: (ms: number) => Promise<unknown>;
+  /** Called before the wait for a server that may be gone. */
+  readonly onDoubt?: (message: string) => void;
 }
 
 /** In milliseconds. A server that has not changed its record for `gone` counts as gone. Its record is removed after `forgotten`. */

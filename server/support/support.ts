@@ -69,7 +69,7 @@ export function createSupport(context: SupportContext): Support {
       }
     },
     async profile(kinds, durationMs) {
-      const { end } = await tasks.begin('profile', durationMs + profileGraceMs);
+      const { end } = await tasks.begin(`profile of ${own().endpoint}`, durationMs + profileGraceMs);
       try {
         const { files, missing } = await context.profile(kinds, durationMs);
         return [...files.map(({ name, text }) => ({ name, content: Buffer.from(text) })), readme(kinds, missing)];

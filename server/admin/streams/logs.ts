@@ -2,6 +2,8 @@ import { counted } from '../../../platform/message-text.ts';
 import { formatForTerminal } from '../../../platform/terminal-log-format.ts';
 import { followLines } from '../../../platform/line-ring.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
+import { askedServers } from '../../administration/other-servers.ts';
+import { mergedLines, namesOf } from './merged-lines.ts';
 import { adminError } from '../../administration/admin-error.ts';
 
 /** Error lines, and all other lines. */
@@ -62,7 +64,7 @@ function optional(name: string, value: unknown): Record<string, unknown> {
   return value === undefined ? {} : { [name]: value };
 }
 
-/** `mc admin logs`: the last lines of this server's log, and new ones. */
+/** `mc admin logs`: the last lines of the logs of all servers, or of the one that `node` names, and new ones. */
 export const logRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('log'), action: 'admin:ConsoleLog', serve: (call) => Promise.resolve(log(call)) },
 ];
@@ -76,53 +78,55 @@ const kinds: Readonly<Record<string, readonly LogEntry['errKind'][]>> = {
 function log({ services, query }: AdminCall): AdminAnswer {
   const { process, server } = services;
   if (process === undefined) throw adminError('XCofferRefused', 'This server keeps no log to show.');
-  const asked = askedOf(query, server.endpoint);
+  const asked = askedOf(query);
+  const servers = askedServers(services, namesOf(query, 'node'));
   const source = { deploymentId: server.deploymentId, node: server.endpoint };
   const wanted = (lines: readonly string[]) =>
     lines.map((line) => logEntry(line, source)).filter(({ errKind }) => asked.kinds.includes(errKind));
-  const missing = (count: number): LogEntry => ({
+  const lineWithout = (node: string, message: string): LogEntry => ({
     level: 'WARN',
     errKind: 'APPLICATION',
     time: nowOf(services).toISOString(),
-    ConsoleMsg: `${counted(count, 'line is', 'lines are')} not shown: this client reads more slowly than lines come`,
-    node: server.endpoint,
+    ConsoleMsg: message,
+    node,
   });
   const ring = process.log;
-  return {
-    kind: 'lines',
-    async *lines(signal) {
-      const end = ring.newest();
-      const kept: LogEntry[] = [];
-      let place = ring.oldest();
-      while (place.line < end.line) {
-        const read = ring.read(place);
-        kept.push(...wanted(read.lines));
-        place = read.next;
-      }
-      if (kept.length > 0) yield kept.slice(-asked.limit);
-      for await (const { lines, dropped } of followLines(ring, place, signal)) {
-        const shown = wanted(lines);
-        if (shown.length > 0 || dropped > 0) yield dropped === 0 ? shown : [missing(dropped), ...shown];
-      }
-    },
+  async function* own(signal: AbortSignal) {
+    const end = ring.newest();
+    const kept: LogEntry[] = [];
+    let place = ring.oldest();
+    while (place.line < end.line) {
+      const read = ring.read(place);
+      kept.push(...wanted(read.lines));
+      place = read.next;
+    }
+    if (kept.length > 0) yield kept.slice(-asked.limit);
+    for await (const { lines, dropped } of followLines(ring, place, signal)) {
+      const shown = wanted(lines);
+      const lost = `${counted(dropped, 'line is', 'lines are')} not shown: this client reads more slowly than lines come`;
+      if (shown.length > 0 || dropped > 0) yield dropped === 0 ? shown : [lineWithout(server.endpoint, lost), ...shown];
+    }
+  }
+  const others = {
+    servers,
+    // After a break the last line alone: the ones before it were shown.
+    call: (again: boolean) => ({
+      call: 'log',
+      query: { ...Object.fromEntries(query), ...(again && { limit: '1' }) },
+    }),
+    missing: (endpoint: string, reason: string) =>
+      lineWithout(endpoint, `its log is not shown: ${reason}; it is asked for again`),
   };
+  return { kind: 'lines', lines: (signal) => mergedLines({ own, ...others }, signal) };
 }
 
-function askedOf(query: URLSearchParams, endpoint: string) {
+function askedOf(query: URLSearchParams) {
   const type = (query.get('logType') || 'all').toLowerCase();
   const wanted = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   if (wanted === undefined) {
     throw adminError(
       'XCofferInvalidRequest',
       `The parameter logType is one of ${Object.keys(kinds).join(', ')}, not ${JSON.stringify(type.slice(0, 40))}.`,
-    );
-  }
-  const node = query.get('node') ?? '';
-  if (node !== '' && node !== endpoint && node !== endpoint.replace(/:\d+$/, '')) {
-    const given = JSON.stringify(node.slice(0, 80));
-    throw adminError(
-      'XCofferInvalidRequest',
-      `This server is ${endpoint} and shows its own log alone: ask ${given} itself.`,
     );
   }
   // Zero or none means all lines.

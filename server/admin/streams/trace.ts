@@ -1,6 +1,8 @@
 import { counted } from '../../../platform/message-text.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
 import { type TraceLine, traceTypes } from './trace-line.ts';
+import { askedServers } from '../../administration/other-servers.ts';
+import { mergedLines, namesOf } from './merged-lines.ts';
 import { adminError } from '../../administration/admin-error.ts';
 
 /** Milliseconds. */
@@ -30,7 +32,7 @@ export function goDuration(text: string): number | undefined {
   return sum;
 }
 
-/** `mc admin trace`: requests of this server as they finish. */
+/** `mc admin trace`: requests of all servers as they finish, or of the one that `node` names. */
 export const traceRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -41,27 +43,34 @@ export const traceRoutes: readonly Route[] = [
 ];
 
 function trace({ services, query }: AdminCall): AdminAnswer {
-  const { process } = services;
-  if (process === undefined) throw adminError('XCofferRefused', 'This server has no process to trace.');
+  const traced = services.process;
+  if (traced === undefined) throw adminError('XCofferRefused', 'This server has no process to trace.');
   const wanted = wantedOf(query);
-  const droppedLine = (count: number) => ({
+  const servers = askedServers(services, namesOf(query, 'node'));
+  const lineWithout = (nodename: string, msg: string) => ({
     type: wanted.types,
-    nodename: services.server.endpoint,
+    nodename,
     funcname: 'trace.Lost',
     time: nowOf(services).toISOString(),
     path: '',
     dur: 0,
-    msg: `${counted(count, 'request is', 'requests are')} not shown: this client reads more slowly than requests come`,
+    msg,
   });
-  return {
-    kind: 'lines',
-    async *lines(signal) {
-      for await (const { lines, dropped } of process.trace(signal)) {
-        const shown = lines.map((line) => JSON.parse(line) as TraceLine).filter((line) => isWanted(line, wanted));
-        if (shown.length > 0 || dropped > 0) yield dropped === 0 ? shown : [droppedLine(dropped), ...shown];
-      }
-    },
+  const own = async function* (signal: AbortSignal) {
+    for await (const { lines, dropped } of traced.trace(signal)) {
+      const shown = lines.map((line) => JSON.parse(line) as TraceLine).filter((line) => isWanted(line, wanted));
+      if (dropped === 0 && shown.length === 0) continue;
+      const lost = `${counted(dropped, 'request is', 'requests are')} not shown: this client reads more slowly than requests come`;
+      yield dropped === 0 ? shown : [lineWithout(services.server.endpoint, lost), ...shown];
+    }
   };
+  const others = {
+    servers,
+    call: () => ({ call: 'trace', query: Object.fromEntries(query) }),
+    missing: (endpoint: string, reason: string) =>
+      lineWithout(endpoint, `its requests are not shown: ${reason}; they are asked for again`),
+  };
+  return { kind: 'lines', lines: (signal) => mergedLines({ own, ...others }, signal) };
 }
 
 interface WantedTraces {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { encryptFile } from '../../../protocol/admin-payload.ts';
 import { profileKinds, type ProfileKind, supportOf } from '../../administration/support.ts';
-import { writeZip } from '../../administration/zip.ts';
+import { readZip, writeZip, type ZipEntry } from '../../administration/zip.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } from '../call.ts';
+import { askedServers, type CallableServer } from '../../administration/other-servers.ts';
+import { namesOf } from '../streams/merged-lines.ts';
 import { goDuration } from '../streams/trace.ts';
 import { adminError } from '../../administration/admin-error.ts';
 import type { RequestError } from '../../../protocol/request-error.ts';
@@ -47,8 +49,40 @@ async function profile({ services, query }: AdminCall): Promise<AdminAnswer> {
   const durationMs = goDuration(query.get('duration') || '10s');
   if (durationMs === undefined || durationMs < 1 || durationMs > maxProfileMs)
     throw invalid('The parameter duration is a duration of at most 10m, such as 10s.');
-  const files = await supportOf(services).profile(asked as ProfileKind[], durationMs);
-  return { kind: 'bytes', bytes: await writeZip(files, nowOf(services)), contentType: 'application/zip' };
+  const servers = askedServers(services, namesOf(query, 'node'));
+  const others = servers.others();
+  const support = supportOf(services);
+  const own = servers.self ? support.profile(asked as ProfileKind[], durationMs) : Promise.resolve([]);
+  const isAlone = servers.self && others.length === 0;
+  const [files, ...more] = await Promise.all([own, ...others.map((other) => profileOf(other, query))]);
+  const inFolder = (endpoint: string, entries: readonly ZipEntry[]) =>
+    isAlone ? entries : entries.map(({ name, content }) => ({ name: `${folderOf(endpoint)}/${name}`, content }));
+  const entries = [
+    ...inFolder(services.server.endpoint, files),
+    ...others.flatMap(({ endpoint }, at) => inFolder(endpoint, more[at] ?? [])),
+  ];
+  return { kind: 'bytes', bytes: await writeZip(entries, nowOf(services)), contentType: 'application/zip' };
+}
+
+const profileLimits = { entries: 1_000, size: 512 * 1024 ** 2 };
+
+/** Returns the files of another server, or the reason why there are none as a file. */
+async function profileOf(other: CallableServer, query: URLSearchParams): Promise<readonly ZipEntry[]> {
+  try {
+    const asked = { ...Object.fromEntries(query), node: other.endpoint };
+    const over = AbortSignal.timeout(maxProfileMs + 60_000);
+    const answer = await other.call({ method: 'POST', call: 'profile', query: asked }, over);
+    const entries = await readZip(Buffer.concat(await Array.fromAsync(answer)), profileLimits);
+    return entries;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ name: 'MISSING.txt', content: Buffer.from(`There is no profile of this server: ${reason}\n`) }];
+  }
+}
+
+/** A colon is not allowed in a name of a file on Windows. */
+function folderOf(endpoint: string): string {
+  return endpoint.replaceAll(/[^\w.-]/g, '_');
 }
 
 const maxFormBytes = 16 * 1024;

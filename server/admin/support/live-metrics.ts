@@ -6,6 +6,9 @@ import { type AdminAnswer, type AdminCall, adminPath, json, nowOf, type Route } 
 import { jobMetric } from '../../maintenance/batch/job-metric.ts';
 import { jobsOf } from '../batch-jobs.ts';
 import { goDuration } from '../streams/trace.ts';
+import { askedServers, type CallableServer } from '../../administration/other-servers.ts';
+import { namesOf, parsedLines } from '../streams/merged-lines.ts';
+import { type HostReport, mergedReports } from './merged-reports.ts';
 import { adminError } from '../../administration/admin-error.ts';
 
 /** `mc support top drive|net|rpc`, `mc admin scanner status` and `mc batch status`. */
@@ -32,6 +35,8 @@ const types = {
   rpc: 256,
 } as const;
 const allTypes = 2 ** 32 - 1;
+/** The types that each server has of its own. */
+const hostTypes = types.drive | types.net | types.memory | types.cpu;
 
 /** The shortest time between two reports. */
 const minIntervalMs = 500;
@@ -48,20 +53,43 @@ function metrics(call: AdminCall): AdminAnswer {
   const ofResync = asked === types.siteResync;
   if (ofJobs) jobsOf(call);
   else if (!ofResync) supportOf(services);
+  const servers = askedServers(services, [...namesOf(query, 'node'), ...namesOf(query, 'hosts')]);
   return {
     kind: 'lines',
     async *lines(signal) {
       for (let shown = 1; !signal.aborted; shown += 1) {
         const jobs = asked & types.batch && services.batchJobs !== undefined ? await namedJobs(call) : undefined;
-        const aggregated = await collect(call, asked, jobs);
+        const others =
+          asked & hostTypes ? await Promise.all(servers.others().map((one) => ofServer(one, call, signal))) : [];
+        // What the servers share is the same at each of them.
+        const aggregated = await collect(call, servers.self ? asked : asked & ~hostTypes, jobs);
         const isOver = (ofJobs && !(jobs ?? []).some(isWaiting)) || (ofResync && !isRunning(aggregated));
         const final = shown >= count || isOver;
-        yield [{ hosts: [services.server.endpoint], aggregated, ...split(call, aggregated), final }];
+        const own = { hosts: servers.self ? [services.server.endpoint] : [], aggregated, ...split(call, aggregated) };
+        yield [{ ...mergedReports(own, others), final }];
         if (final) return;
         await pause(intervalMs, signal);
       }
     },
   };
+}
+
+/** Milliseconds for the report of another server. */
+const reportMs = 5_000;
+
+async function ofServer(other: CallableServer, { query }: AdminCall, signal: AbortSignal): Promise<HostReport> {
+  try {
+    const asked = { ...Object.fromEntries(query), n: '1', node: other.endpoint, hosts: '' };
+    const over = AbortSignal.any([signal, AbortSignal.timeout(reportMs)]);
+    for await (const [report] of parsedLines(
+      await other.call({ method: 'GET', call: 'metrics', query: asked }, over),
+    )) {
+      if (report !== undefined) return report as HostReport;
+    }
+    throw new Error(`the server ${other.endpoint} sent no report`);
+  } catch (error) {
+    return { hosts: [], errors: [error instanceof Error ? error.message : String(error)] };
+  }
 }
 
 function wantedTypes(text: string): number {
@@ -78,8 +106,7 @@ async function namedJobs({ services, query }: AdminCall): Promise<readonly Batch
 async function collect({ services, query }: AdminCall, asked: number, jobs: readonly BatchJob[] | undefined) {
   const { support } = services;
   const collected = nowOf(services).toISOString();
-  const ofHost = types.drive | types.net | types.memory | types.cpu;
-  const host = support !== undefined && asked & ofHost ? await support.host() : undefined;
+  const host = support !== undefined && asked & hostTypes ? await support.host() : undefined;
   return {
     ...(support !== undefined &&
       asked & types.scanner && { scanner: scannerMetric(await support.scanner(), collected) }),
