@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { assert, asyncProperty, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decryptPayload, encryptPayload } from './admin-payload.ts';
+import { algorithmOf, decryptPayload, encryptPayload } from './admin-payload.ts';
 
 const secret = 'xPl.8/rhR"Q_1xLt';
 /** As MinIO's own client encrypts: Argon2id and AES-256-GCM. A published vector. */
@@ -49,6 +49,12 @@ describe('encryptPayload', () => {
   it.each([0, 1, 16_383, 16_384, 16_385, 32_768, 100_000])('can be read again with %i bytes', async (size) => {
     const plaintext = Buffer.alloc(size, 'x');
     expect(await decryptPayload(secret, await encryptPayload(secret, plaintext))).toEqual(plaintext);
+  });
+
+  it.each(['argon2id-aes', 'argon2id-chacha', 'pbkdf2-aes'] as const)('can be read again by %s', async (algorithm) => {
+    const payload = await encryptPayload(secret, Buffer.alloc(20_000, 'x'), algorithm);
+    expect(algorithmOf(payload)).toBe(algorithm);
+    expect(await decryptPayload(secret, payload)).toEqual(Buffer.alloc(20_000, 'x'));
   });
 
   it('can be read again whatever it holds', async () => {

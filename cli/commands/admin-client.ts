@@ -1,6 +1,6 @@
 import { FormatError } from '../../protocol/format-error.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
+import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
 import { percentEncode } from '../../protocol/sigv4/signature.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import type { Context } from './context.ts';
@@ -82,7 +82,10 @@ export class AdminClient {
       region: 'empty',
       query,
       body: plain !== undefined && encrypted ? await encryptPayload(this.#secret, plain) : plain,
-      headers: encrypted ? { 'content-type': 'application/octet-stream' } : undefined,
+      headers: {
+        [answerAlgorithmHeader]: 'pbkdf2-aes',
+        ...(encrypted && { 'content-type': 'application/octet-stream' }),
+      },
       retries,
     };
   }

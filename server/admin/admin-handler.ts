@@ -1,6 +1,5 @@
-import { encryptPayload } from '../../protocol/admin-payload.ts';
 import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/request.ts';
-import { callerSecret, type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
+import { type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
 import { asAdminError } from '../administration/admin-error.ts';
@@ -69,8 +68,7 @@ async function toAnswer(call: AdminCall, answer: AdminAnswer): Promise<Answer> {
     case 'sealed': {
       if (call.services.plainDocuments === true)
         return bytes(Buffer.from(answer.value), 'text/plain; charset=utf-8', answer.headers);
-      const secret = await callerSecret(call.services, call.principal);
-      return bytes(await encryptPayload(secret, Buffer.from(answer.value)), 'application/octet-stream', answer.headers);
+      return bytes(await call.seal(Buffer.from(answer.value)), 'application/octet-stream', answer.headers);
     }
     case 'bytes':
       return bytes(answer.bytes, answer.contentType);

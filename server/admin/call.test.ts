@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adminTest } from '../../test/support/admin/admin.ts';
+import { algorithmOf } from '../../protocol/admin-payload.ts';
 import { isSecondGeneration, listsNamesAlone } from './call.ts';
 
 describe('the age of a client', () => {
@@ -14,6 +15,31 @@ describe('the age of a client', () => {
   ])('of %s is told by its user agent', (userAgent, second, names) => {
     expect([isSecondGeneration(userAgent), listsNamesAlone(userAgent)]).toEqual([second, names]);
   });
+});
+
+describe('an encrypted answer', () => {
+  it.each(['argon2id-aes', 'argon2id-chacha', 'pbkdf2-aes'] as const)(
+    'has the algorithm of the body (%s), whatever else the client says',
+    async (algorithm) => {
+      const test = await adminTest();
+      const sent = { sealed: { name: 'made' }, algorithm, answerAlgorithm: 'argon2id-aes' };
+      const { status, bytes } = await test.call('root', 'PUT', 'add-service-account', sent);
+      expect([status, algorithmOf(bytes)]).toEqual([200, algorithm]);
+    },
+  );
+
+  it.each([
+    ['pbkdf2-aes', 'pbkdf2-aes'],
+    ['of-tomorrow', 'argon2id-aes'],
+    ['', 'argon2id-aes'],
+  ])(
+    'to a request without a body has the one that the client names (%j), or that every client reads',
+    async (name, algorithm) => {
+      const test = await adminTest();
+      const { bytes } = await test.call('root', 'GET', 'list-users', { answerAlgorithm: name });
+      expect(algorithmOf(bytes)).toBe(algorithm);
+    },
+  );
 });
 
 // A client would believe that it holds: with `expires` for `expiration`, an access key would never expire.

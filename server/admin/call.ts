@@ -5,7 +5,14 @@ import { identitiesFor } from '../administration/caller.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { z } from 'zod';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { decryptPayload } from '../../protocol/admin-payload.ts';
+import {
+  algorithmOf,
+  answerAlgorithmHeader,
+  decryptPayload,
+  encryptPayload,
+  isPayloadAlgorithm,
+  type PayloadAlgorithm,
+} from '../../protocol/admin-payload.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import { connectionContext } from '../auth/condition-keys.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
@@ -45,6 +52,8 @@ export interface AdminCall {
   body(limit?: number): Promise<Buffer>;
   /** Reads a body that the client encrypted under the caller's secret key, except for a session of the console. */
   sealedBody(limit?: number): Promise<Buffer>;
+  /** Encrypts an answer under the caller's secret key, by an algorithm that the client reads. */
+  seal(answer: Buffer): Promise<Buffer>;
   /** Rejects with `AccessDenied` unless the caller has this right too. Of several names one must be allowed and none denied. */
   require(action: string | readonly string[], resource?: string): Promise<void>;
   /** Reports whether the caller has the right. */
@@ -138,7 +147,7 @@ function jsonOf(body: Buffer): unknown {
 const maxBodyBytes = 1024 * 1024;
 
 /** Deriving the key takes 64 MiB, so a semaphore bounds the derivations. */
-const decryptionSemaphore = semaphore(2);
+const derivationSemaphore = semaphore(2);
 
 export function createCall(
   services: AdminServices,
@@ -153,6 +162,7 @@ export function createCall(
     if ((size ?? 0) > maxBytes) throw tooLarge();
     return readWholeBody(body, { maxBytes, tooLarge });
   };
+  let algorithm: PayloadAlgorithm | undefined;
   return {
     services: { ...services, identities: identitiesFor(principal, services.identities) },
     request,
@@ -170,12 +180,18 @@ export function createCall(
       if (services.plainDocuments === true) return payload;
       const secret = await callerSecret(services, principal);
       try {
-        return await decryptionSemaphore(() => decryptPayload(secret, payload));
+        const opened = await derivationSemaphore(() => decryptPayload(secret, payload));
+        algorithm = algorithmOf(payload);
+        return opened;
       } catch (error) {
         if (!(error instanceof FormatError)) throw error;
         const message = `The body cannot be decrypted with the secret key of ${principal.accessKey}: ${error.message}.`;
         throw adminError('XCofferInvalidRequest', message, { cause: error });
       }
+    },
+    async seal(answer) {
+      const secret = await callerSecret(services, principal);
+      return derivationSemaphore(() => encryptPayload(secret, answer, algorithm ?? askedAlgorithm(request)));
     },
     require: (action, resource = '') => authorizeCall({ services, request, principal }, { action, resource }),
     async allows(action, resource = '') {
@@ -186,8 +202,14 @@ export function createCall(
   };
 }
 
+/** A client that names no algorithm gets the one that every client reads. */
+function askedAlgorithm({ headers }: IncomingRequest): PayloadAlgorithm {
+  const asked = headers[answerAlgorithmHeader];
+  return typeof asked === 'string' && isPayloadAlgorithm(asked) ? asked : 'argon2id-aes';
+}
+
 /** Returns the secret key under which the caller encrypts bodies and reads answers. */
-export async function callerSecret(services: AdminServices, principal: AuthenticatedPrincipal): Promise<string> {
+async function callerSecret(services: AdminServices, principal: AuthenticatedPrincipal): Promise<string> {
   const { access } = services;
   const signedByFormer = principal.kind === 'root' && principal.former === true;
   const credentials = await (signedByFormer

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { z } from 'zod';
-import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
+import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
 import { FormatError } from '../../protocol/format-error.ts';
 import { percentEncode } from '../../protocol/sigv4/signature.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
@@ -83,7 +83,11 @@ async function exchange(
   const rawQuery = Object.entries(query)
     .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
     .join('&');
-  const unsigned = { host: url.host, 'content-length': String(body.length) };
+  const unsigned = {
+    host: url.host,
+    'content-length': String(body.length),
+    [answerAlgorithmHeader]: 'pbkdf2-aes',
+  };
   const payloadHash = createHash('sha256').update(body).digest('hex');
   const signed = signRequest({ method, rawPath, rawQuery, headers: unsigned }, credentials, {
     region: 'us-east-1',

@@ -1,5 +1,10 @@
 import { Readable } from 'node:stream';
-import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
+import {
+  answerAlgorithmHeader,
+  decryptPayload,
+  encryptPayload,
+  type PayloadAlgorithm,
+} from '../../../protocol/admin-payload.ts';
 import { createAccess } from '../../../server/auth/access.ts';
 import type { Answer } from '../../../server/http/contract/request.ts';
 import { testIdentities } from '../auth/identities.ts';
@@ -14,6 +19,10 @@ interface TestBody {
   /** Sent as it is under the caller's secret key. */
   readonly sealedText?: string;
   readonly userAgent?: string;
+  /** Of an encrypted body; by default that of Coffer's own clients. */
+  readonly algorithm?: PayloadAlgorithm;
+  /** What the client says of answers; by default that of Coffer's own clients, which takes the least time. */
+  readonly answerAlgorithm?: string;
 }
 
 /** What a caller was answered: JSON decrypted where it came so, the code of a refusal, bytes where it is neither. */
@@ -93,7 +102,7 @@ export async function adminTest(
     const content =
       sent.sealed === undefined && sent.sealedText === undefined
         ? Buffer.from(sent.plain ?? '')
-        : await encryptPayload(secret, Buffer.from(sent.sealedText ?? JSON.stringify(sent.sealed)));
+        : await encryptPayload(secret, Buffer.from(sent.sealedText ?? JSON.stringify(sent.sealed)), sent.algorithm);
     const [path = '', rawQuery = ''] = target.split('?');
     caller = by;
     let bytesRead = 0;
@@ -108,7 +117,10 @@ export async function adminTest(
         method,
         rawPath: path.startsWith('/') ? path : `/minio/admin/v3/${path}`,
         rawQuery,
-        headers: sent.userAgent === undefined ? {} : { 'user-agent': sent.userAgent },
+        headers: {
+          [answerAlgorithmHeader]: sent.answerAlgorithm ?? 'pbkdf2-aes',
+          ...(sent.userAgent !== undefined && { 'user-agent': sent.userAgent }),
+        },
         body: bodyFrom(Readable.from(sentIn())),
         secure: false,
         remoteAddress: '127.0.0.1',

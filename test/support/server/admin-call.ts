@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
+import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
 import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
 import type { Credentials } from '../../../protocol/sigv4/signature.ts';
 
@@ -9,7 +9,7 @@ interface AdminReply {
 }
 
 /**
- * A call of the admin API as `mc` makes it: signed, and with a body encrypted under the caller's secret key, unless it is bytes. A path
+ * A call of the admin API as the own clients make it: signed, and with a body encrypted under the caller's secret key, unless it is bytes. A path
  * without `/` is below `/minio/admin/v3/`. Lines of JSON are answered as a list.
  */
 export async function adminCall(
@@ -34,7 +34,7 @@ export async function adminCall(
   });
   const answer = await fetch(`${server}${rawPath}${rawQuery === '' ? '' : `?${rawQuery}`}`, {
     method,
-    headers,
+    headers: { ...headers, [answerAlgorithmHeader]: 'pbkdf2-aes' },
     ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
   });
   const bytes = Buffer.from(await answer.arrayBuffer());
