@@ -73,18 +73,20 @@ describe('a frozen server', () => {
 
 const done = () => Promise.resolve({ status: 200, headers: {}, body: { kind: 'empty' } } as const);
 
-function answerTo(rawPath: string, readiness: Readiness, failing: readonly string[] = []) {
+function answerTo(target: string, readiness: Readiness, failing: readonly string[] = [], others = 0) {
+  const [rawPath = '', rawQuery = ''] = target.split('?');
   const dispatch = createDispatch({
     readiness: () => readiness,
     handlers: () => ({ s3: done, sts: done, admin: done }),
     metrics: done,
     failingTasks: () => failing,
+    others: () => others,
   });
   const request = {
     requestId: '1',
     method: 'GET',
     rawPath,
-    rawQuery: '',
+    rawQuery,
     headers: {},
     secure: false,
     remoteAddress: '',
@@ -135,6 +137,22 @@ describe('probes and requests', () => {
       expect(JSON.stringify(headers)).not.toContain('10.0.0.7');
     }
     expect((await answerTo('/minio/health/live', readiness)).headers).toEqual({});
+  });
+
+  it.each([
+    ['cluster?maintenance=true', 0, 412],
+    ['cluster/read?maintenance=true', 0, 412],
+    ['cluster?maintenance=true', 1, 200],
+    ['cluster?maintenance=false', 0, 200],
+    ['cluster', 0, 200],
+    ['ready?maintenance=true', 0, 200],
+  ])('say whether the server may be stopped: %s with %d others', async (path, others, status) => {
+    expect(await answerTo(`/minio/health/${path}`, { kind: 'ready' }, [], others)).toMatchObject({ status });
+  });
+
+  it('say that a server which waits is not ready, also before its maintenance', async () => {
+    const waiting = { kind: 'waiting', waitsFor: 'database', reason: '' } as const;
+    expect(await statusOf('/minio/health/cluster?maintenance=true', waiting)).toBe(503);
   });
 
   it('name the background tasks that fail, and are answered 200 all the same', async () => {

@@ -43,12 +43,14 @@ const checks: Readonly<Record<string, 'live' | 'ready' | 'cluster'>> = {
  *
  * `live` is 200 as long as this process answers: a failed probe restarts it, which never helps against a missing key service. `ready` lists
  * the background tasks that fail in a header; they affect no request. While the server is not ready, a header names the dependency that it
- * waits for. The reason contains addresses and names, so it is only in the log.
+ * waits for. The reason contains addresses and names, so it is only in the log. `cluster?maintenance=true` asks whether this server may be stopped:
+ * 412 if no other one serves its requests.
  */
 function answerHealth(
   request: IncomingRequest,
   readiness: Readiness,
-  failingTasks: () => readonly string[] = () => [],
+  failingTasks: () => readonly string[],
+  others: () => number,
 ): Answer | undefined {
   const check = checkOf(request);
   if (check === undefined) return undefined;
@@ -56,7 +58,9 @@ function answerHealth(
   if (check === 'live' || readiness.kind === 'ready') {
     const failing = check === 'ready' ? failingTasks() : [];
     if (failing.length > 0) return answer(200, { 'x-coffer-failing-tasks': failing.join(', ') });
-    return answer(200, check === 'cluster' ? { 'x-minio-write-quorum': '1', 'x-minio-read-quorum': '1' } : {});
+    if (check !== 'cluster') return answer(200);
+    const isMissed = new URLSearchParams(request.rawQuery).get('maintenance') === 'true' && others() === 0;
+    return answer(isMissed ? 412 : 200, { 'x-minio-write-quorum': '1', 'x-minio-read-quorum': '1' });
   }
   const waitsFor = waitsForOf(readiness);
   return answer(503, { 'retry-after': '5', ...(waitsFor === undefined ? {} : { [waitsForHeader]: waitsFor }) });
@@ -168,6 +172,8 @@ interface DispatchOptions {
   readonly metrics: RequestHandler;
   /** The names of the background tasks that fail, for probes. */
   readonly failingTasks?: () => readonly string[];
+  /** The number of other servers of the deployment that live. */
+  readonly others?: () => number;
 }
 
 /** Creates the handler that passes a request to the API that it is for. */
@@ -176,12 +182,13 @@ export function createDispatch({
   handlers,
   metrics,
   failingTasks = () => [],
+  others = () => 0,
 }: DispatchOptions): RequestHandler {
   return async (request): Promise<Answer> => {
     const now = readiness();
     // Below a bucket's own name every path is a key.
     const ofBucket = request.hostStyle?.kind === 'bucket';
-    const health = ofBucket ? undefined : answerHealth(request, now, failingTasks);
+    const health = ofBucket ? undefined : answerHealth(request, now, failingTasks, others);
     if (health !== undefined) return health;
     if (!ofBucket && isMetricsPath(request.rawPath)) return metrics(request);
     const api = apiOf(request);

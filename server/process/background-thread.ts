@@ -9,10 +9,10 @@ import type { Logger } from '../../platform/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import { isOtherStore, type MissingService } from '../../protocol/waits-for.ts';
-import type { OtherServer, ServerProcess } from '../administration/services.ts';
+import type { ServerProcess } from '../administration/services.ts';
 import { readFormerRoot } from '../auth/root-credentials.ts';
 import { agreementOf } from '../replicas/agreement.ts';
-import type { ReplicasView } from '../replicas/replicas.ts';
+import { othersThan } from '../replicas/replicas.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openConsole } from './open-console.ts';
 import { openAuditFeed, RequestTraces } from './request-observers.ts';
@@ -213,7 +213,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             const known = {
               endpoint: await endpoint.promise,
               deploymentId: deployment,
-              others: () => otherServers(replicas.view(), options),
+              others: () => othersThan(options.replica, replicas.view()),
               live: () => replicas.view().live,
               tasks,
               auditSums: () => audit?.sums() ?? [],
@@ -289,8 +289,4 @@ async function passToConsole(
     log.error({ err: error }, 'the console cannot answer');
     response.destroy();
   }
-}
-
-function otherServers({ live }: ReplicasView, { replica }: ThreadOptions): readonly OtherServer[] {
-  return live.filter(({ id }) => id !== replica);
 }

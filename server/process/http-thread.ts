@@ -42,7 +42,7 @@ import { openReplications } from './replications.ts';
 import { openCallableServers, openServerSpeeds, openSites } from './sites.ts';
 import { hearEvents, setHearing } from './heard-events.ts';
 import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
-import type { ReplicasView } from '../replicas/replicas.ts';
+import { othersThan, type ReplicasView } from '../replicas/replicas.ts';
 import { openServices, type Services, stsActions } from './services.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
 import type { Role, SendMessage, ThreadOptions } from './threads.ts';
@@ -115,6 +115,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     handlers: () => handlers,
     metrics,
     failingTasks: failingTasks(() => readBackgroundTasks(services.stores.records)),
+    others: () => othersThan(options.replica, replicas).length,
   });
   const common = {
     secure: options.tls !== undefined,
@@ -374,7 +375,7 @@ function createHandlers(options: ThreadOptions, services: Services, known: Start
       sites: openSites(services, { region: settings.region, self: known.deploymentId }),
       serverSpeeds: openServerSpeeds(deployment),
       callableServers: () => openCallableServers(deployment),
-      others: () => known.replicas().live.filter(({ id }) => id !== options.replica),
+      others: () => othersThan(options.replica, known.replicas()),
     }),
   };
 }

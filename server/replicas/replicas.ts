@@ -17,6 +17,11 @@ export interface ReplicasView {
   readonly live: readonly ReplicaFacts[];
 }
 
+/** Returns the live servers but the one with this name. */
+export function othersThan(id: string, { live }: ReplicasView): readonly ReplicaFacts[] {
+  return live.filter((one) => one.id !== id);
+}
+
 /** The membership of this server among those that share its record store. */
 export interface Replicas {
   /** The lease of the background work. */
