@@ -40,6 +40,9 @@ export const sealedForAnnotation = 'coffer.dev/sealed-for';
 /** On the claim of a server's data: the ID of the deployment whose store it holds. */
 export const deploymentAnnotation = 'coffer.dev/deployment';
 
+/** On the claim of a server's data: its own UID, where the StatefulSet made it. A claim that a restore made has another one. */
+export const madeAnnotation = 'coffer.dev/made';
+
 export const componentLabel = 'app.kubernetes.io/component';
 /** Components of pods that check something and end. */
 export const checkComponents = ['provider-check', 'keystore-check'] as const;

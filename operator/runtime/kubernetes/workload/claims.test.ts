@@ -5,6 +5,7 @@ import {
   dataVolumeOf,
   deletedClaims,
   growths,
+  isFoundVolume,
   markedClaim,
   otherTemplates,
   resizingVolumes,
@@ -261,10 +262,20 @@ describe('the volume of a server', () => {
   });
 
   it('names its deployment once it is marked, once', () => {
-    const patch = markedClaim(made(before, { labels: {} }), server, deployment) as { metadata: object };
+    const patch = markedClaim(made(before, { labels: {} }), server, statefulSet, deployment) as { metadata: object };
     expect(patch.metadata).toMatchObject({ labels: workloadLabels(server) });
     const marked = made(before, patch.metadata);
     expect(dataVolumeOf(marked, server, undefined)).toEqual({ claim: 'data-demo-0', deployment });
-    expect(markedClaim(marked, server, deployment)).toBeUndefined();
+    expect(markedClaim(marked, server, statefulSet, deployment)).toBeUndefined();
+  });
+
+  it('stays when the resource is deleted that did not make it, a restored one with its marks too', () => {
+    expect(isFoundVolume(made(before), server, statefulSet)).toBe(true);
+    expect(isFoundVolume(made(after), server, statefulSet)).toBe(false);
+    const patch = markedClaim(made(after), server, statefulSet, deployment) as { metadata: object };
+    const marked = made(before, patch.metadata);
+    expect(isFoundVolume(marked, server, statefulSet)).toBe(false);
+    const restored = made(before, { ...patch.metadata, uid: '44444444-4444-4444-8444-444444444444' });
+    expect(isFoundVolume(restored, server, statefulSet)).toBe(true);
   });
 });

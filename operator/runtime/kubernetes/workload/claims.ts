@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
 import type { DataVolume, DataVolumeOwner, ResizingVolume } from '../../contract/runtime.ts';
 import type { Json, Workload } from '../../contract/workload.ts';
-import { deploymentAnnotation, sealedForAnnotation, workloadLabels } from '../objects/labels.ts';
+import { deploymentAnnotation, madeAnnotation, sealedForAnnotation, workloadLabels } from '../objects/labels.ts';
 import { claimTemplates, sharedClaimName, sizeOf } from '../objects/volumes.ts';
 import { largerQuantity } from '../../../api/volume-fields.ts';
 
@@ -201,20 +201,47 @@ export function dataVolumeOf(
   server: DataVolumeOwner,
   statefulSet: KubeObject | undefined,
 ): DataVolume {
-  const { name: claim, uid, creationTimestamp: made = '' } = metadata;
+  const { name: claim, uid } = metadata;
   const deployment = z.uuid().safeParse(metadata.annotations?.[deploymentAnnotation]).data;
   if (deployment !== undefined) return { claim, deployment };
-  const labels = metadata.labels ?? {};
+  return isMadeBy(statefulSet, metadata, server) ? { claim } : { claim, unproven: z.uuid().safeParse(uid).data };
+}
+
+function isMadeBy(
+  statefulSet: KubeObject | undefined,
+  { labels = {}, creationTimestamp = '' }: KubeObject['metadata'],
+  server: DataVolumeOwner,
+): boolean {
   const isOurs = Object.entries(workloadLabels(server)).every(([label, value]) => labels[label] === value);
-  const isOlder = Date.parse(made) < Date.parse(statefulSet?.metadata.creationTimestamp ?? '');
-  const isMade = isOurs && statefulSet !== undefined && !isOlder;
-  return isMade ? { claim } : { claim, unproven: z.uuid().safeParse(uid).data };
+  const isOlder = Date.parse(creationTimestamp) < Date.parse(statefulSet?.metadata.creationTimestamp ?? '');
+  return isOurs && statefulSet !== undefined && !isOlder;
+}
+
+/** Reports whether the claim of a server's data was there before the server. Then it stays when the resource is deleted. */
+export function isFoundVolume(
+  { metadata }: KubeObject,
+  server: DataVolumeOwner,
+  statefulSet: KubeObject | undefined,
+): boolean {
+  const marks = metadata.annotations ?? {};
+  // A marked claim has the labels of the operator, whoever made it.
+  if (marks[deploymentAnnotation] !== undefined) return marks[madeAnnotation] !== metadata.uid;
+  return !isMadeBy(statefulSet, metadata, server);
 }
 
 /** Answers the patch by which a claim is marked with the deployment whose store it holds; undefined where it is. */
-export function markedClaim({ metadata }: KubeObject, server: DataVolumeOwner, deployment: string): Json | undefined {
-  if (metadata.annotations?.[deploymentAnnotation] === deployment) return undefined;
-  return { metadata: { labels: workloadLabels(server), annotations: { [deploymentAnnotation]: deployment } } };
+export function markedClaim(
+  { metadata }: KubeObject,
+  server: DataVolumeOwner,
+  statefulSet: KubeObject | undefined,
+  deployment: string,
+): Json | undefined {
+  const before = metadata.annotations?.[deploymentAnnotation];
+  if (before === deployment) return undefined;
+  const { uid } = metadata;
+  const isMade = before === undefined && isMadeBy(statefulSet, metadata, server);
+  const made: Readonly<Record<string, string>> = isMade && uid !== undefined ? { [madeAnnotation]: uid } : {};
+  return { metadata: { labels: workloadLabels(server), annotations: { [deploymentAnnotation]: deployment, ...made } } };
 }
 
 /** Answers the patch by which a proven claim is taken. It gets no owner: it is not deleted with a resource that did not make it. */

@@ -310,6 +310,28 @@ describe('the data volume of a server', () => {
     expect(labels).toMatchObject({ 'coffer.dev/workload': 'demo' });
     expect(ownerReferences).toBeUndefined();
   });
+
+  it.each([
+    [true, 'Retain'],
+    [false, 'Delete'],
+  ])('with reclaimPolicy Delete, and there before: %s, has the policy %s', async (isFound, whenDeleted) => {
+    if (isFound) {
+      double.put({
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: claimName, namespace: 'default' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      });
+    }
+    const deleting = { ...server, kubernetes: { ...server.kubernetes, reclaimPolicy: 'Delete' } as const };
+    await runtime.apply(deleting, secrets());
+    await until('the claim', async () => (await runtime.dataVolume(server)) !== undefined);
+    await runtime.recordDeployment(server, deployment);
+    await runtime.refresh(deleting, secrets());
+    expect(double.get('statefulsets.apps', 'default', 'demo')).toMatchObject({
+      spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted } },
+    });
+  });
 });
 
 describe('what the API server refuses', () => {

@@ -226,8 +226,10 @@ export class KubernetesRuntime implements Runtime {
     const { api, caches, namespace } = this.#options;
     const claims = caches.persistentVolumeClaims;
     const live = await this.#writer.find(claims, namespace, firstClaimName(server.name, 'data'));
-    const patch = live && markedClaim(live, server, deployment);
-    if (patch === undefined || live === undefined) return;
+    if (live === undefined) return;
+    const statefulSet = await this.#writer.find(caches.statefulSets, namespace, server.name);
+    const patch = markedClaim(live, server, statefulSet, deployment);
+    if (patch === undefined) return;
     claims.wrote(await api.patch(claims.type, namespace, live.metadata.name, patch));
   }
 

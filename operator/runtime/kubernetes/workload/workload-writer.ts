@@ -11,7 +11,7 @@ import { restartReasons } from '../../../reconcile/rollout.ts';
 import { resolveText, type Symbols } from '../../contract/resolve.ts';
 import type { Workload } from '../../contract/workload.ts';
 import { driftOf, lacksOf, type Drift } from './drift.ts';
-import { adjustedClaim, growths, otherTemplates, takenClaim } from './claims.ts';
+import { adjustedClaim, growths, isFoundVolume, otherTemplates, takenClaim } from './claims.ts';
 import type { RuntimeLog } from './pod-files.ts';
 import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
 import { type ObjectWriter } from './object-writer.ts';
@@ -31,6 +31,7 @@ import {
   templateAnnotation,
 } from '../objects/labels.ts';
 import { newTemplate, statefulSet, type KeptTemplate } from '../objects/stateful-set.ts';
+import { firstClaimName } from '../objects/volumes.ts';
 import { workloadObjects } from '../objects/workload-objects.ts';
 import { annotatePods } from './pod-files.ts';
 
@@ -63,11 +64,12 @@ interface WorkloadToWrite {
  * with `ResourceError` and `KubeError`.
  */
 export async function writeWorkload(
-  { workload, owner, symbols, files, keepTemplate, proven }: WorkloadToWrite,
+  { workload: asked, owner, symbols, files, keepTemplate, proven }: WorkloadToWrite,
   options: WorkloadWriterOptions,
 ): Promise<string | undefined> {
   const { caches, namespace, writer, fingerprint } = options;
-  const live = await writer.find(caches.statefulSets, namespace, workload.name);
+  const live = await writer.find(caches.statefulSets, namespace, asked.name);
+  const workload = await keepingFound(asked, live, options);
   if (live !== undefined && !keepTemplate) await replaceTemplates(workload, live, options);
   const pods = caches.pods.ofWorkload(namespace, workload.name);
   const mounted = mountedKeys([...pods.map((pod) => pod['spec']), ...(live === undefined ? [] : [templateSpec(live)])]);
@@ -99,6 +101,24 @@ export async function writeWorkload(
   if (reloading !== undefined) await annotatePods(workload.name, reloading, { ...options, pods: caches.pods });
   await removeStale(workload.name, wanted, options);
   return grow(workload, options);
+}
+
+/** A volume that was there before the server is not deleted with a resource that did not make it, whatever its `reclaimPolicy` is. */
+async function keepingFound(
+  workload: Workload,
+  live: KubeObject | undefined,
+  { caches, namespace, writer }: WorkloadWriterOptions,
+): Promise<Workload> {
+  const { kubernetes, mounts, name } = workload;
+  if (kubernetes.reclaimPolicy !== 'Delete') return workload;
+  for (const mount of mounts) {
+    if (mount.kind !== 'volume' || mount.claim.kind !== 'each') continue;
+    const claim = await writer.find(caches.persistentVolumeClaims, namespace, firstClaimName(name, mount.name));
+    if (claim !== undefined && isFoundVolume(claim, workload, live)) {
+      return { ...workload, kubernetes: { ...kubernetes, reclaimPolicy: 'Retain' } };
+    }
+  }
+  return workload;
 }
 
 /**
