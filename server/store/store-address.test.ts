@@ -36,7 +36,7 @@ describe('the places of the stores', () => {
     expect(
       places({ records: 'postgres://coffer:p%40ss@db:5432/coffer?sslmode=require', blobs: 's3://bkt/p/', s3 }, null),
     ).toEqual({
-      records: { kind: 'postgres', url: 'postgres://coffer@db:5432/coffer?sslmode=require', password: 'p@ss' },
+      records: { kind: 'postgres', url: 'postgres://coffer@db/coffer?sslmode=require', password: 'p@ss' },
       blobs: { kind: 's3', bucket: 'bkt', prefix: 'p/', ...s3 },
       dataFolders: [],
     });
@@ -60,6 +60,8 @@ describe('the places of the stores', () => {
 
   it.each([
     [{ records: 'postgres://c:hunter2@db:port/coffer' }, /^SVC_STORE_RECORDS is not the address/],
+    [{ records: 'postgres://c:12?hunter2@db/coffer' }, /^SVC_STORE_RECORDS is not the address/],
+    [{ records: 'postgres://c:12#hunter2@db/coffer' }, /^SVC_STORE_RECORDS is not the address/],
     [
       { records: 'postgres://c:hunter2@db/c?sslrootcert=/a.pem', recordsCaFile: '/b.pem' },
       /^SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslrootcert too/,
@@ -78,7 +80,7 @@ describe('the places of the stores', () => {
   });
 
   it('say which data folder is missing', () => {
-    expect(() => places({ records: 'postgres://db/coffer' }, null)).toThrow(/no data folder .* SVC_STORE_BLOBS/);
+    expect(() => places({ records: 'postgres://me@db/coffer' }, null)).toThrow(/no data folder .* SVC_STORE_BLOBS/);
     expect(() => places({}, null)).toThrow(/no data folder .* SVC_STORE_RECORDS/);
   });
 });

@@ -1,5 +1,6 @@
 import { ProgramError } from '../../platform/program-error.ts';
 import { join, resolve } from 'node:path';
+import { formatDatabaseUrl, parseDatabaseUrl } from './postgres/database-url.ts';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 
 /** The location of the records: `SVC_STORE_RECORDS`, parsed. */
@@ -87,7 +88,8 @@ export function describeAddress(address: RecordsAddress | BlobsAddress): string 
     case 'files':
       return address.folder;
     case 'postgres':
-      return address.url;
+      // Options may have what belongs in no log.
+      return address.url.replace(/\?.*$/u, '');
     case 's3':
       return `s3://${address.bucket}/${address.prefix}${address.endpoint === undefined ? '' : ` at ${address.endpoint}`}`;
   }
@@ -103,47 +105,46 @@ function folderOf(address: string, scheme: 'lmdb:' | 'files:'): string | undefin
 }
 
 function databaseOf({ records, recordsPassword, recordsPasswordFile, recordsCaFile }: StoreSettings): RecordsAddress {
-  const url = URL.parse(records ?? '');
-  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
+  const url = parseDatabaseUrl(records ?? '');
+  if (url === undefined || url.user === '') {
     throw new ProgramError(
       'store-address',
-      'SVC_STORE_RECORDS is not the address of a database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with /, @, : and # in the ' +
-        'password written as %2F, %40, %3A and %23 (or the password in SVC_STORE_RECORDS_PASSWORD), or lmdb:FOLDER',
+      'SVC_STORE_RECORDS is not the address of a database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with /, ?, @, : and # in the ' +
+        'password written as %2F, %3F, %40, %3A and %23 (or the password in SVC_STORE_RECORDS_PASSWORD), or lmdb:FOLDER',
     );
   }
-  const written = url.password === '' ? (url.searchParams.get('password') ?? undefined) : decoded(url.password);
+  const { options } = url;
+  const written = url.password === '' ? (options.get('password') ?? undefined) : decoded(url.password);
   if (written !== undefined && recordsPassword !== undefined) {
     throw new ProgramError(
       'store-address',
       'SVC_STORE_RECORDS_PASSWORD is set, and SVC_STORE_RECORDS has a password too: give it in one of them',
     );
   }
-  if (recordsCaFile !== undefined) nameAuthorities(url, recordsCaFile);
-  url.password = '';
-  url.searchParams.delete('password');
+  if (recordsCaFile !== undefined) nameAuthorities(options, recordsCaFile);
   const password = recordsPassword ?? written;
   return {
     kind: 'postgres',
-    url: url.href.replace(/^postgresql:/, 'postgres:'),
+    url: formatDatabaseUrl(url),
     ...(password === undefined ? {} : { password }),
     ...(recordsPasswordFile !== undefined && { passwordFile: resolve(recordsPasswordFile) }),
   };
 }
 
-function nameAuthorities(url: URL, file: string): void {
-  if (url.searchParams.has('sslrootcert')) {
+function nameAuthorities(options: URLSearchParams, file: string): void {
+  if (options.has('sslrootcert')) {
     throw new ProgramError(
       'store-address',
       'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslrootcert too: give it in one of them',
     );
   }
-  if (url.searchParams.get('sslmode') === 'disable') {
+  if (options.get('sslmode') === 'disable') {
     throw new ProgramError(
       'store-address',
       'SVC_STORE_RECORDS_CA_FILE is set, and SVC_STORE_RECORDS has sslmode=disable, with which the server shows no certificate: leave one of them out',
     );
   }
-  url.searchParams.set('sslrootcert', file);
+  options.set('sslrootcert', file);
 }
 
 function decoded(password: string): string {

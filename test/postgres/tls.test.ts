@@ -61,6 +61,10 @@ it('refuses a certificate of another name, unless only the authority is to be ve
   await open('127.0.0.1', `sslmode=verify-ca&sslrootcert=${own}`);
 });
 
+it('binds the sign-in to the certificate where the address requires it', async () => {
+  await open('localhost', `sslmode=verify-full&sslrootcert=${own}&channel_binding=require&require_auth=scram-sha-256`);
+});
+
 it('is encrypted by require, whichever server answers', async () => {
   await open('127.0.0.1', 'sslmode=require');
 });
@@ -73,7 +77,7 @@ it('says so when the server has no TLS', async () => {
       password: plain.password,
       log: pino({ enabled: false }),
     });
-    await expect(opening).rejects.toThrow(/does not support SSL/u);
+    await expect(opening).rejects.toThrow(/offers no TLS/u);
   } finally {
     await plain.remove();
   }

@@ -1,15 +1,26 @@
 import { ProgramError } from '../../../platform/program-error.ts';
 import { readFileSync } from 'node:fs';
+import { fileErrorReason } from '../../../platform/system-error.ts';
+import { StoreError } from '../store-error.ts';
+import { type AuthenticationRules, authenticationRules } from './authentication.ts';
+import { type DatabaseHost, databaseOptions, parseDatabaseUrl } from './database-url.ts';
 import type { ConnectionOptions } from 'node:tls';
 
 /** The parsed URL of a PostgreSQL. */
-export interface PostgresAddress {
-  readonly host: string;
-  readonly port: number;
+export interface PostgresAddress extends DatabaseHost {
+  /** All of them; the first one is `host` and `port`. */
+  readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly database: string;
   readonly applicationName: string;
   readonly tls: TlsMode;
+  readonly authentication: AuthenticationRules;
+  /** Milliseconds until a connection is ready; the default of the store if absent. */
+  readonly connectMs?: number;
+  /** Milliseconds of silence after which the operating system asks whether the server is there. Undefined: it does not ask. */
+  readonly keepAliveMs: number | undefined;
+  /** Settings of the session, as in `-c search_path=coffer`. */
+  readonly options?: string;
   /** The administrator states that the server is durable although it reports `fsync=off`, as Neon does. */
   readonly trustFsyncOff: boolean;
 }
@@ -23,46 +34,75 @@ type TlsMode =
       readonly key?: string;
     };
 
-const OPTIONS = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'application_name', 'trust_fsync_off'];
-
 /** @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS the options are libpq's */
 export function parsePostgresAddress(text: string): PostgresAddress {
-  const url = URL.parse(text);
-  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+  const parsed = parseDatabaseUrl(text);
+  if (parsed === undefined) {
     throw new ProgramError(
       'store-address',
       'the address of PostgreSQL is not of the form postgres://USER@HOST:PORT/DATABASE',
     );
   }
-  if (url.password !== '') {
+  const { user, hosts, database, options } = parsed;
+  if (parsed.password !== '') {
     throw new ProgramError(
       'store-address',
       'the address of PostgreSQL holds a password: give it by a setting of its own',
     );
   }
-  for (const name of url.searchParams.keys()) {
-    if (!OPTIONS.includes(name)) {
+  for (const name of options.keys()) {
+    if (!(databaseOptions as readonly string[]).includes(name)) {
       throw new ProgramError(
         'store-address',
-        `the address of PostgreSQL has an option ${JSON.stringify(name)}, known are ${OPTIONS.join(', ')}`,
+        `the address of PostgreSQL has an option ${JSON.stringify(name)}, known are ${databaseOptions.join(', ')}`,
       );
     }
   }
-  const user = decodeURIComponent(url.username);
-  const database = decodeURIComponent(url.pathname.slice(1));
-  if (user === '' || database === '') {
+  const [first] = hosts;
+  if (user === '' || database === '' || first === undefined) {
     throw new ProgramError('store-address', 'the address of PostgreSQL names no user or no database');
   }
+  checkTarget(options.get('target_session_attrs'));
+  const connectTimeout = seconds(options, 'connect_timeout');
+  const keepAliveIdle = seconds(options, 'keepalives_idle');
+  const startOptions = options.get('options');
+  const authentication = authenticationRules(options);
+  const tls = tlsMode(options);
+  if (authentication.channelBinding === 'require' && tls.kind === 'off') {
+    throw new ProgramError(
+      'store-address',
+      'channel_binding=require needs TLS: add sslmode=verify-full to the address',
+    );
+  }
   return {
-    // The folder of a Unix socket has slashes, so it is an option.
-    host: url.searchParams.get('host') ?? url.hostname.replace(/^\[(.*)\]$/u, '$1'),
-    port: url.port === '' ? 5432 : Number(url.port),
+    ...first,
+    hosts,
     user,
     database,
-    applicationName: url.searchParams.get('application_name') ?? 'coffer',
-    tls: tlsMode(url.searchParams),
-    trustFsyncOff: url.searchParams.get('trust_fsync_off') === 'true',
+    applicationName: options.get('application_name') ?? 'coffer',
+    tls,
+    authentication,
+    ...(connectTimeout !== undefined && connectTimeout > 0 && { connectMs: Math.max(2, connectTimeout) * 1000 }),
+    keepAliveMs: options.get('keepalives') === '0' ? undefined : (keepAliveIdle || 10) * 1000,
+    ...(startOptions !== null && { options: startOptions }),
+    trustFsyncOff: options.get('trust_fsync_off') === 'true',
   };
+}
+
+/** Every session of a store writes. */
+function checkTarget(target: string | null): void {
+  if (target === null || target === 'read-write' || target === 'primary' || target === 'any') return;
+  throw new ProgramError(
+    'store-address',
+    `the address of PostgreSQL has target_session_attrs=${target}: Coffer needs the server that writes (read-write, or primary)`,
+  );
+}
+
+function seconds(options: URLSearchParams, name: string): number | undefined {
+  const text = options.get(name);
+  if (text === null) return undefined;
+  if (/^\d{1,6}$/u.test(text)) return Number(text);
+  throw new ProgramError('store-address', `${name} in the address of PostgreSQL is not a number of seconds: ${text}`);
 }
 
 function tlsMode(options: URLSearchParams): TlsMode {
@@ -90,17 +130,32 @@ function tlsMode(options: URLSearchParams): TlsMode {
 export function tlsOptions(mode: TlsMode): ConnectionOptions | false {
   if (mode.kind === 'off') return false;
   return {
-    ...(mode.rootCert !== undefined && { ca: readFileSync(mode.rootCert) }),
-    ...(mode.cert !== undefined && { cert: readFileSync(mode.cert) }),
-    ...(mode.key !== undefined && { key: readFileSync(mode.key) }),
+    ...(mode.rootCert !== undefined && { ca: fileOf('sslrootcert', mode.rootCert) }),
+    ...(mode.cert !== undefined && { cert: fileOf('sslcert', mode.cert) }),
+    ...(mode.key !== undefined && { key: fileOf('sslkey', mode.key) }),
     // Like libpq, `require` with a root certificate verifies the chain.
     rejectUnauthorized: mode.kind !== 'require' || mode.rootCert !== undefined,
     ...(mode.kind !== 'verify-full' && { checkServerIdentity: () => undefined }),
   };
 }
 
-/** Describes an address for logs and errors. */
+function fileOf(option: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const setting = option === 'sslrootcert' ? 'sslrootcert (SVC_STORE_RECORDS_CA_FILE)' : option;
+    throw new StoreError(
+      'unreachable',
+      `${setting} of the database names ${path}, which cannot be read: ${fileErrorReason(error)}`,
+    );
+  }
+}
+
+/** Describes an address for logs and errors: the host that is asked, or all of them. */
 export function describeAddress(address: PostgresAddress): string {
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `PostgreSQL at ${host}:${address.port}/${address.database}`;
+  const [first] = address.hosts;
+  const isOne = address.hosts.length === 1 || first?.host !== address.host || first.port !== address.port;
+  const hosts = isOne ? [address] : address.hosts;
+  const shown = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return `PostgreSQL at ${shown.join(',')}/${address.database}`;
 }

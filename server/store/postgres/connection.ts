@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Connection, Client, type ClientConfig, DatabaseError, type QueryArrayConfig } from 'pg';
 import { type PostgresAddress, tlsOptions } from './address.ts';
 import { cancelStatements } from './cancel.ts';
+import { SignIn } from './authentication.ts';
 import { StoreError } from '../store-error.ts';
 
 const DATA_ROW = 0x44;
@@ -104,7 +105,9 @@ interface BinaryQuery extends QueryArrayConfig<unknown[]> {
 
 /** Milliseconds between checks of `Timeouts.answer`. One interval per connection avoids a timer per statement. */
 const WATCH_INTERVAL = 250;
-const KEEP_ALIVE = 10_000;
+
+const noPassword =
+  'it asks for a password, and none is given: set SVC_STORE_RECORDS_PASSWORD, or SVC_STORE_RECORDS_PASSWORD_FILE';
 
 /** Returns columns as bytes. The caller knows their types. */
 const bytesAsTheyAre = { getTypeParser: () => (value: unknown) => value };
@@ -159,15 +162,26 @@ export class PostgresConnection {
     timeouts: Timeouts,
   ): Promise<PostgresConnection> {
     const ssl = tlsOptions(address.tls);
-    const connection = new BinaryRowsConnection({ ssl, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE });
-    const config: ClientConfig & { readonly connection: BinaryRowsConnection } = {
+    const { keepAliveMs, authentication, options } = address;
+    const keepAlive = { keepAlive: keepAliveMs !== undefined, keepAliveInitialDelayMillis: keepAliveMs ?? 0 };
+    const connection = new BinaryRowsConnection({ ssl, ...keepAlive });
+    const config: ClientConfig & {
+      readonly connection: BinaryRowsConnection;
+      readonly enableChannelBinding: boolean;
+    } = {
       host: address.host,
       port: address.port,
       user: address.user,
       database: address.database,
       // With a function, pg does not look for a password in the environment or in the user's files.
-      password: () => password ?? '',
+      password: () => {
+        signIn.check();
+        if (password === undefined || password === '') throw new Error(noPassword);
+        return password;
+      },
       application_name: address.applicationName,
+      ...(options !== undefined && { options }),
+      enableChannelBinding: ssl !== false && authentication.channelBinding !== 'disable',
       ssl,
       connection,
       connectionTimeoutMillis: timeouts.connect,
@@ -175,9 +189,11 @@ export class PostgresConnection {
       types: bytesAsTheyAre,
     };
     const client = new Client(config);
+    const signIn = new SignIn(connection, authentication);
     const opened = new PostgresConnection(client, connection, address, timeouts);
     try {
       await client.connect();
+      signIn.check();
     } catch (error) {
       opened.destroy();
       throw error;

@@ -53,8 +53,37 @@ export function unavailable(error: unknown, where: string): StoreError {
       ? new StoreError('full', `${where} has no space left for records: ${said}`)
       : new StoreError('unreachable', `${where} refuses: ${said}`);
   }
-  const said = error instanceof Error ? error.message : String(error);
-  return new StoreError('unreachable', `${where} cannot be reached: ${said}`);
+  return new StoreError('unreachable', `${where} cannot be reached: ${causeOf(error)}`);
+}
+
+/** Node's codes of a certificate whose authority is not known. */
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Returns the cause of a failure outside of the database, with its cure where the text of the library has none. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message } = error;
+  if (error instanceof StoreError) return message;
+  const code = 'code' in error ? String(error.code) : '';
+  if (message === 'The server does not support SSL connections') {
+    return 'it offers no TLS, which sslmode of the address asks for: turn ssl on there (or on the pooler), or name sslmode=disable on a trusted network';
+  }
+  if (message === 'Connection terminated unexpectedly' || code === 'ECONNRESET' || code === 'EPIPE') {
+    return `it closed the connection during the sign-in (${message}): it is ending, it is not PostgreSQL, or a proxy before it reaches no server`;
+  }
+  if (message === 'timeout expired' || message.startsWith('Connection terminated due to connection timeout')) {
+    return 'it did not answer in time: it hangs, or a firewall drops the packets';
+  }
+  if (unknownAuthority.has(code)) {
+    return `its certificate is of an authority that is not known here (${message}): name its file in SVC_STORE_RECORDS_CA_FILE`;
+  }
+  return message;
 }
 
 /** Returns the cure of an error whose text does not name it. */
@@ -64,7 +93,15 @@ function adviceOf({ code = '', message }: DatabaseError): string {
   if (code === '53300') return ': raise max_connections, or let fewer programs connect';
   if (code === '42P01')
     return ': the tables of Coffer are gone or in another schema; restore them, or correct the search_path of the role';
+  if (code === '42501' && message.includes('schema'))
+    return ': let the role make its tables there (since PostgreSQL 15: alter database NAME owner to ROLE, or grant create on schema public to ROLE)';
   if (code === '42501') return ': grant the rights that docs/guides/postgresql.md lists';
+  if (code === '3D000') return ': create it as docs/guides/postgresql.md says, or correct the address';
+  if (code === '28000' && message.includes('no encryption'))
+    return ': add sslmode=verify-full to the address, or allow it in pg_hba.conf';
+  if (code === '28000' && message.includes('pg_hba.conf')) return ': allow it in pg_hba.conf';
+  if (code === '08P01' && message.includes('startup parameter'))
+    return ': a pooler takes no options; leave them out of the address, and set them by "alter role"';
   if (code === '08P01' && message.includes('max_client_conn')) return ': raise max_client_conn of PgBouncer';
   if (code === '08P01' && message.includes('query_wait_timeout')) return ': raise the pool size of PgBouncer';
   return '';

@@ -18,15 +18,18 @@ import {
 import { byteaArray } from './binary-arrays.ts';
 import { CommitRequest, outcomeStatement } from './commit.ts';
 import { ConnectionPool, type PooledConnection } from './connection-pool.ts';
+import type { DatabaseHost } from './database-url.ts';
 import { describeAddress, parsePostgresAddress, type PostgresAddress } from './address.ts';
 import type { PostgresConnection, Row, Statement, Timeouts } from './connection.ts';
 import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
 import { type CountedRecords, countRecords, forgetCounts, readCounted, readCounts } from './read-counts.ts';
+import { NewestPrimary, WritingHost } from './primary.ts';
 import { RolePassword } from './password.ts';
 import { checkTables, prepareTables } from './schema.ts';
 import { openSession, type Session } from './session.ts';
 import { leaveConnections, refuseSharedBackend } from './shared-connections.ts';
+import { readLoggedValues } from './statement-log.ts';
 import { Ballast } from './ballast.ts';
 import { GarbageCollection } from './garbage-collection.ts';
 
@@ -61,8 +64,9 @@ const READ_ATTEMPTS = 4;
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
   const address = parsePostgresAddress(options.url);
   const where = describeAddress(address);
-  const timeouts = { connect: 5000, statement: 10_000, answer: 15_000, ...options.timeouts };
-  if (address.tls.kind === 'off' && !isLocal(address)) {
+  const connect = address.connectMs ?? 5000;
+  const timeouts = { connect, statement: 10_000, answer: 15_000, ...options.timeouts };
+  if (address.tls.kind === 'off' && !address.hosts.every(isLocal)) {
     options.log.warn({ postgres: where }, 'the connection to PostgreSQL is not encrypted: add sslmode=verify-full');
   }
   const store = new PostgresRecordStore(address, options, timeouts);
@@ -82,6 +86,7 @@ class PostgresRecordStore implements RecordStore {
   readonly #open: (prepare?: (session: Session) => Promise<void>, timeouts?: Partial<Timeouts>) => Promise<Session>;
   /** The sessions of the pool. */
   #sessions: readonly Session[] = [];
+  readonly #newest = new NewestPrimary();
   /** Absent for databases that spread their rows over disks, and before the tables are prepared. */
   #ballast: Ballast | undefined;
   readonly #log: Logger;
@@ -95,8 +100,11 @@ class PostgresRecordStore implements RecordStore {
     this.#where = describeAddress(address);
     this.#log = log;
     const role = new RolePassword(password, passwordFile);
+    const hosts = new WritingHost();
     this.#open = (prepare, more) =>
-      role.with((current) => openSession(address, current, { ...timeouts, ...more }, log, prepare));
+      hosts.open(address, (host) =>
+        role.with((current) => openSession(host, current, { ...timeouts, ...more }, log, prepare)),
+      );
     this.#pool = new ConnectionPool({
       connections,
       where: this.#where,
@@ -124,6 +132,14 @@ class PostgresRecordStore implements RecordStore {
     this.#counts = dialect !== 'cockroachdb';
     try {
       if (session.behindPooler) await this.#checkPooler(session);
+      const logged = dialect === 'postgresql' ? await readLoggedValues(connection) : undefined;
+      if (logged !== undefined && !readOnly) {
+        this.#log.warn(
+          { postgres: this.#where, event: 'statement-log' },
+          `PostgreSQL writes the values of slow or all statements to its log (${logged}), small objects and, without a key service, secret keys among them: ` +
+            'run "alter role ROLE set log_parameter_max_length = 0" as a superuser (PostgreSQL 13 or newer)',
+        );
+      }
       await (readOnly ? checkTables(connection, this.#where) : prepareTables(connection, dialect, this.#where));
     } finally {
       connection.close();
@@ -286,6 +302,7 @@ class PostgresRecordStore implements RecordStore {
       this.#sessions = this.#sessions.filter((other) => other.connection.alive);
       refuseSharedBackend(session, this.#sessions, this.#where);
       leaveConnections(session, this.#sessions, this.#where);
+      this.#newest.admit(session, this.#sessions, this.#where);
       await this.#readFloor(session);
       this.#sessions = [...this.#sessions, session];
     });
@@ -314,8 +331,8 @@ const UNLOGGED_TABLES = `(select string_agg(relname, ', ' order by relname) from
   where relpersistence = 'u' and oid in ('coffer_records'::regclass, 'coffer_deletions'::regclass, 'coffer_commits'::regclass,
     'coffer_meta'::regclass, to_regclass('coffer_counts')))`;
 
-function isLocal(address: PostgresAddress): boolean {
-  return ['localhost', '127.0.0.1', '::1'].includes(address.host) || address.host.startsWith('/');
+function isLocal({ host }: DatabaseHost): boolean {
+  return ['localhost', '127.0.0.1', '::1'].includes(host) || host.startsWith('/');
 }
 
 function answered(request: CommitRequest, rows: readonly Row[]): Outcome {

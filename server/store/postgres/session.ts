@@ -1,4 +1,6 @@
 import type { Logger } from '../../../platform/logger.ts';
+import { DatabaseError } from 'pg';
+import type { Primary } from './primary.ts';
 import { describeAddress, type PostgresAddress } from './address.ts';
 import { PostgresConnection, type Timeouts } from './connection.ts';
 import { StoreError } from '../store-error.ts';
@@ -54,6 +56,8 @@ export interface Session {
   readonly behindPooler: boolean;
   /** The number of connections that the server still takes; undefined where it does not say so, and behind a pooler. */
   readonly left: number | undefined;
+  /** Absent where the database does not say it. */
+  readonly primary?: Primary;
 }
 
 /**
@@ -89,7 +93,15 @@ export async function openSession(
     const behindPooler = facts.backend !== connection.processId;
     if (dialect !== 'cockroachdb') await connection.runText(SETTINGS);
     const left = dialect === 'postgresql' && !behindPooler ? await connectionsLeft(connection) : undefined;
-    const session = { connection, dialect, backend: facts.backend, behindPooler, left };
+    const primary = dialect === 'postgresql' ? await primaryOf(connection) : undefined;
+    const session = {
+      connection,
+      dialect,
+      backend: facts.backend,
+      behindPooler,
+      left,
+      ...(primary !== undefined && { primary }),
+    };
     await prepare?.(session);
     return session;
   } catch (error) {
@@ -102,6 +114,22 @@ export async function openSession(
     );
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Services that look like PostgreSQL may lack these functions: then the primary is unknown. */
+async function primaryOf(connection: PostgresConnection): Promise<Primary | undefined> {
+  try {
+    const [row] = await connection.runText(
+      `select (select system_identifier from pg_control_system()), substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
+    );
+    const [system, timeline] = (row ?? []).map((column) => column?.toString() ?? '');
+    return system === undefined || timeline === undefined
+      ? undefined
+      : { system, timeline: Number.parseInt(timeline, 16) };
+  } catch (error) {
+    if (error instanceof DatabaseError) return undefined;
+    throw error;
   }
 }
 
