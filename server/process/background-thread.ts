@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createHttpsServer } from 'node:https';
 import { Server as TlsServer } from 'node:tls';
 import { Connections } from '../../platform/connections.ts';
+import { answerHalfClosed, halfClosed } from '../../platform/half-closed.ts';
 import { openLineRing } from '../../platform/line-ring.ts';
 import { listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -106,7 +107,8 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const server: Server =
     tls === undefined
       ? createServer(timeouts, onRequest)
-      : createHttpsServer({ ...timeouts, ...tls.current }, onRequest);
+      : createHttpsServer({ ...timeouts, ...halfClosed, ...tls.current }, onRequest);
+  answerHalfClosed(server);
   const connections = new Connections(server);
 
   const endpoint = Promise.withResolvers<string>();

@@ -1,5 +1,6 @@
 import { CreateBucketCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sendHalfClosed } from '../support/process/raw-http.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
@@ -38,6 +39,20 @@ const send = (method: string, path: string, body?: string) =>
   });
 
 describe('the console of a running server', () => {
+  it('answers a client that closes its sending half', async () => {
+    const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+    // The change is flushed, so that the end of the half comes before the answer.
+    const lines = [
+      'PUT /api/s3/docs?versioning HTTP/1.1',
+      `Host: ${new URL(server.console).host}`,
+      `Content-Length: ${versioning.length}`,
+      'x-coffer-console: 1',
+      `cookie: ${cookie}`,
+    ];
+    const answer = await sendHalfClosed(server.console, `${lines.join('\r\n')}\r\n\r\n${versioning}`);
+    expect([answer.status, answer.reset]).toEqual([200, false]);
+  });
+
   it('has the targets of notifications', async () => {
     const queue = `<QueueConfiguration><Queue>arn:minio:sqs:us-east-1:HOOK:webhook</Queue>
       <Event>s3:ObjectCreated:*</Event></QueueConfiguration>`;

@@ -1,3 +1,4 @@
+import { answerHalfClosed } from '../../../platform/half-closed.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -30,6 +31,7 @@ export async function tokensByBrowser(
 ): Promise<Tokens> {
   const [codeVerifier, state, nonce] = [randomPKCECodeVerifier(), randomState(), randomNonce()];
   const server = createServer();
+  answerHalfClosed(server);
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(loginMs)]);
   try {
     server.listen(0, '127.0.0.1');

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { sendHalfClosed } from '../../../test/support/process/raw-http.ts';
 import { HealthServers } from './health-server.ts';
 import { blockedByReason, OperatorMetrics } from './metrics.ts';
 
@@ -42,6 +44,14 @@ describe('HealthServers', () => {
     const ready = await fetch(`${health}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([503, 'waiting for the lists of tenants\n']);
     expect((await fetch(`${health}/healthz`)).status).toBe(200);
+  });
+
+  it('answers a client that closes its sending half', async () => {
+    const slow = { contentType: 'text/plain', text: () => sleep(100, 'queue_depth 7') };
+    servers = await HealthServers.start({ metrics: local }, { notReady: () => undefined, metrics: slow });
+    const request = 'GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n';
+    const answer = await sendHalfClosed(`http://${servers.addresses[0]}`, request);
+    expect([answer.status, answer.body.includes('queue_depth 7')]).toEqual([200, true]);
   });
 
   it('keeps metrics off the address of the probes', async () => {

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { answerHalfClosed } from '../../../platform/half-closed.ts';
 import { formatAddress, listen, type ListenAddress } from '../../../platform/listen.ts';
 
 interface HealthOptions {
@@ -49,6 +50,7 @@ export class HealthServers {
           if (answer === undefined) response.writeHead(404).end();
           else answer(response);
         });
+        answerHalfClosed(server);
         servers.push(server);
         const info: AddressInfo = await listen(server, address, { setting });
         bound.push(formatAddress(info));

@@ -73,3 +73,10 @@ export function sendRaw(url: string, request: string | Buffer): Promise<RawAnswe
   connection.send(request);
   return connection.closed();
 }
+
+/** Sends a request, closes the sending half of the connection, and waits until the server closes the other one. */
+export function sendHalfClosed(url: string, request: string): Promise<RawAnswer> {
+  const connection = connectRaw(url);
+  connection.socket.end(request);
+  return connection.closed();
+}

@@ -1,3 +1,4 @@
+import { answerHalfClosed } from '../../../../platform/half-closed.ts';
 import { createRequire } from 'node:module';
 import type * as NodeHttp from 'node:http';
 import { once } from 'node:events';
@@ -47,6 +48,7 @@ export async function serveMetrics(
     if (isMetrics) response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(metricsText(counts()));
     else response.writeHead(404).end();
   });
+  answerHalfClosed(server);
   server.listen(Number(port), host === '' ? '127.0.0.1' : host.replaceAll(/[[\]]/g, ''));
   await once(server, 'listening');
   return {
