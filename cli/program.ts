@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords } from './command-words.ts';
 import { flagWords } from './flag-words.ts';
 import { ProgramError } from '../platform/program-error.ts';
+import { settingVariables } from '../platform/settings/setting-variables.ts';
 import { topicNames } from './commands/help/topic-names.ts';
 import {
   type CommandGroup,
@@ -29,6 +30,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const endInput = (): void => void io.stdin.once('error', () => undefined).destroy(new Error('interrupted'));
   io.signal.addEventListener('abort', endInput, { once: true });
   try {
+    io = { ...io, env: settingVariables(io.env, { prefixes: ['COFFER_', 'MC_'], secrets: ['COFFER_SECRET_KEY'] }) };
     const present = commandWords(argv);
     const { hint } = present;
     words = present.words;

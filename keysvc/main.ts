@@ -1,6 +1,7 @@
 import { errorText } from '../platform/system-error.ts';
 import { failOnLostOutput } from '../platform/standard-output.ts';
 import { ProgramError } from '../platform/program-error.ts';
+import { cleanProcessVariables } from '../platform/settings/setting-variables.ts';
 import { CommanderError } from 'commander';
 import { askSecret, interruption, readInput } from './commands/terminal.ts';
 import { makeProgram } from './commands/program.ts';
@@ -10,6 +11,10 @@ const usageExit = 2;
 failOnLostOutput('keysvc');
 
 try {
+  cleanProcessVariables({
+    prefixes: ['KEYSVC_', 'KES_', 'AZURE_', 'AWS_', 'GOOGLE_'],
+    secrets: ['KEYSVC_KEY_PASSWORD'],
+  });
   await makeProgram({
     environment: process.env,
     isTerminal: process.stdout.isTTY,

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { createLogger } from '../platform/logger.ts';
 import { failOnLostOutput } from '../platform/standard-output.ts';
+import { cleanProcessVariables } from '../platform/settings/setting-variables.ts';
 import { onShutdown } from '../platform/shutdown.ts';
 import { kubernetesCommand } from './runtime/kubernetes/kubernetes-command.ts';
 
@@ -40,6 +41,11 @@ program
     });
   });
 
+const variables = {
+  prefixes: ['COFFER_OPERATOR_', 'SVC_ROOT_', 'MINIO_ROOT_', 'POD_'],
+  secrets: ['SVC_ROOT_PASSWORD', 'MINIO_ROOT_PASSWORD'],
+};
+
 program.addCommand(kubernetesCommand(process.env));
 
 program
@@ -60,6 +66,7 @@ program
   });
 
 try {
+  cleanProcessVariables(variables);
   await program.parseAsync();
 } catch (error) {
   process.stderr.write(`coffer-operator: ${errorText(error)}\n`);

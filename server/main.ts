@@ -11,6 +11,7 @@ import { sharedBodyMemory } from '../platform/body-memory.ts';
 import { openLineRing } from '../platform/line-ring.ts';
 import { createLogger, logWarnings, type Logger } from '../platform/logger.ts';
 import { loadSettings } from '../platform/settings/load-settings.ts';
+import { cleanProcessVariables } from '../platform/settings/setting-variables.ts';
 import { hasKeys, type ServerSettings } from '../platform/settings/server-settings.ts';
 import { sharedMutexMemory } from '../platform/shared-mutex.ts';
 import { readTlsFiles } from '../platform/tls/tls-files.ts';
@@ -36,6 +37,8 @@ const auditMs = 5_000;
 async function main(): Promise<void> {
   failOnLostOutput('coffer-server');
   sizeThreadPool(process.env, availableParallelism());
+  // Libraries read these themselves. Those of the server have a reader of their own.
+  cleanProcessVariables({ prefixes: ['OTEL_', 'AWS_'] });
   const args = parseArguments(process.argv.slice(2));
   const settings = loadSettings({ env: overlay(process.env, args) });
   // MinIO separates its drives by spaces there.

@@ -2,7 +2,8 @@ import { ProgramError } from '../../platform/program-error.ts';
 import { closestName } from './closest-name.ts';
 import { withFileLock } from './file-lock.ts';
 import { type Login, readLogins } from './logins.ts';
-import { chmod, readFile } from 'node:fs/promises';
+import { readTextFile } from '../../platform/settings/read-setting-file.ts';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
 
@@ -152,7 +153,7 @@ async function readConfig(folder: string): Promise<{ readonly document: object; 
   const path = configPath(folder);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readTextFile(path);
   } catch (error) {
     // A HOME such as /dev/null is no folder: there is no file either.
     const isAbsent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');

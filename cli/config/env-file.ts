@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readTextFile } from '../../platform/settings/read-setting-file.ts';
 import { type Alias, checkAliasName, parseHostVariable } from './aliases.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 
@@ -9,7 +9,7 @@ import { ProgramError } from '../../platform/program-error.ts';
  * @throws ProgramError BadConfig, BadAlias; the messages do not have the line, which holds a secret
  */
 export async function readEnvFile(path: string): Promise<ReadonlyMap<string, Alias>> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const text = await readTextFile(path).catch((error: unknown) => {
     throw new ProgramError('BadConfig', `Unable to read \`${path}\``, { cause: error });
   });
   const aliases = new Map<string, Alias>();

@@ -1,3 +1,6 @@
+import { ProgramError } from '../../platform/program-error.ts';
+import { readTextFile, settingTextOf } from '../../platform/settings/read-setting-file.ts';
+import { fileErrorReason } from '../../platform/system-error.ts';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
@@ -23,7 +26,23 @@ export async function readAll({ stdin }: Pick<Io, 'stdin'>): Promise<string> {
     if (length > maxInputBytes) throw new Error(`Standard input is longer than ${maxInputBytes} bytes`);
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  try {
+    return settingTextOf(Buffer.concat(chunks));
+  } catch (error) {
+    throw new ProgramError('BadArgument', `Unable to use standard input: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Reads a document, such as a policy, from a file, or from standard input for `-`. @throws ProgramError BadArgument */
+export async function readDocument(io: Pick<Io, 'stdin'>, path: string): Promise<string> {
+  if (path === '-') return readAll(io);
+  try {
+    return await readTextFile(path);
+  } catch (error) {
+    throw new ProgramError('BadArgument', `Unable to read \`${path}\`: ${fileErrorReason(error)}`, { cause: error });
+  }
 }
 
 /** Writes to standard output, and waits while its reader is slow. */

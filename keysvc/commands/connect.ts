@@ -1,3 +1,4 @@
+import { settingVariables } from '../../platform/settings/setting-variables.ts';
 import { ProgramError } from '../../platform/program-error.ts';
 import { KeyServiceError, openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
@@ -102,6 +103,7 @@ export function credentialsOf(environment: Environment): ClientCredentials {
 
 /** Reads `KEYSVC_*`, or `KES_*`, which other tools of the protocol use. */
 function read(environment: Environment, name: string): string | undefined {
-  const value = environment[`KEYSVC_${name}`] ?? environment[`KES_${name}`];
+  const read = settingVariables(environment, { prefixes: [`KEYSVC_${name}`, `KES_${name}`] });
+  const value = read[`KEYSVC_${name}`] ?? read[`KES_${name}`];
   return value === '' ? undefined : value;
 }

@@ -1,4 +1,7 @@
+import { fileErrorReason } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
+import { readSecretLine } from '../../platform/settings/read-setting-file.ts';
+import { settingVariables } from '../../platform/settings/setting-variables.ts';
 import { readFile } from 'node:fs/promises';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
 import { type Terminal } from './terminal.ts';
@@ -34,13 +37,23 @@ export async function withPassword(credentials: ClientCredentials, terminal: Pro
 
 /** Reads `KEYSVC_KEY_PASSWORD`, or the first line of the file of `KEYSVC_KEY_PASSWORD_FILE`. */
 async function passwordOf(environment: Terminal['environment']): Promise<string | undefined> {
-  const password = environment['KEYSVC_KEY_PASSWORD'] ?? '';
-  const file = environment['KEYSVC_KEY_PASSWORD_FILE'] ?? '';
+  const { KEYSVC_KEY_PASSWORD: password = '', KEYSVC_KEY_PASSWORD_FILE: file = '' } = settingVariables(environment, {
+    prefixes: ['KEYSVC_KEY_PASSWORD'],
+    secrets: ['KEYSVC_KEY_PASSWORD'],
+  });
   if (file === '') return password === '' ? undefined : password;
   if (password !== '') {
     throw new ProgramError('usage', 'KEYSVC_KEY_PASSWORD and KEYSVC_KEY_PASSWORD_FILE are both set: unset one of them');
   }
-  const [line = ''] = (await readFile(file, 'utf8')).split(/\r?\n/, 1);
+  const line = await readSecretLine(file).catch((error: unknown) => {
+    throw new ProgramError(
+      'usage',
+      `KEYSVC_KEY_PASSWORD_FILE is ${file}, which cannot be read: ${fileErrorReason(error)}`,
+      {
+        cause: error,
+      },
+    );
+  });
   if (line === '')
     throw new ProgramError('usage', `the first line of ${file} is empty: KEYSVC_KEY_PASSWORD_FILE names it`);
   return line;

@@ -1,6 +1,6 @@
 import { fileErrorReason } from '../../platform/system-error.ts';
 import { ProgramError } from '../../platform/program-error.ts';
-import { readFile } from 'node:fs/promises';
+import { readTextFile } from '../../platform/settings/read-setting-file.ts';
 import type { Command } from 'commander';
 import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
 import { type Terminal } from './terminal.ts';
@@ -95,7 +95,7 @@ interface PolicyBody {
 
 /** @throws ProgramError when the file is no policy */
 async function readPolicy(file: string): Promise<PolicyBody> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const text = await readTextFile(file).catch((error: unknown) => {
     throw new ProgramError('usage', `cannot read the policy ${file}: ${fileErrorReason(error)}`, { cause: error });
   });
   try {

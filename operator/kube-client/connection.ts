@@ -1,5 +1,6 @@
 import type { Agent } from 'node:http';
 import { readFile } from 'node:fs/promises';
+import { readTokenFile } from '../../platform/settings/read-setting-file.ts';
 import { join } from 'node:path';
 import type { RequestOptions } from 'node:https';
 
@@ -50,7 +51,7 @@ export async function inCluster(options: InClusterOptions): Promise<Connection> 
     );
   }
   const ca = await readFile(join(folder, 'ca.crt'), 'utf8');
-  const namespace = (await readFile(join(folder, 'namespace'), 'utf8')).trim();
+  const namespace = await readTokenFile(join(folder, 'namespace'));
   let token = '';
   let readAt = Number.NEGATIVE_INFINITY;
   return {
@@ -59,7 +60,7 @@ export async function inCluster(options: InClusterOptions): Promise<Connection> 
     namespace,
     authorization: async () => {
       if (monotonic() - readAt >= tokenAgeMs) {
-        token = (await readFile(join(folder, 'token'), 'utf8')).trim();
+        token = await readTokenFile(join(folder, 'token'));
         readAt = monotonic();
       }
       return `Bearer ${token}`;

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { readFile } from 'node:fs/promises';
+import { readTokenFile } from '../settings/read-setting-file.ts';
 import { OpenIdError } from './errors.ts';
 import { defaultAuthorities } from '../tls/default-authorities.ts';
 import { timeoutSignal } from '../message-text.ts';
@@ -169,7 +169,7 @@ export function bearerFetch(
   return async (url, init = {}) => {
     if (new URL(url).origin !== origin) return fetch(url, init);
     const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`);
+    headers.set('authorization', `Bearer ${await readTokenFile(tokenFile)}`);
     return fetch(url, { ...init, headers });
   };
 }

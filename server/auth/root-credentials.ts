@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import type { StoredCredentials } from './principal.ts';
-import { readFile } from 'node:fs/promises';
+import { readTextFile } from '../../platform/settings/read-setting-file.ts';
 
 export interface RootCredentials {
   readonly user: string;
@@ -34,7 +34,7 @@ type FormerRoot = (accessKey: string) => Promise<StoredCredentials | undefined>;
 export function createFormerRoot(
   path: string | undefined,
   clock: () => Date,
-  read: (path: string) => Promise<string> = (file) => readFile(file, 'utf8'),
+  read: (path: string) => Promise<string> = readTextFile,
 ): FormerRoot {
   if (path === undefined) return () => Promise.resolve(undefined);
   let known: { readonly at: number; readonly credentials: Promise<StoredCredentials | undefined> } | undefined;

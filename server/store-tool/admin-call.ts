@@ -1,4 +1,7 @@
 import { ProgramError } from '../../platform/program-error.ts';
+import { readSettingFile } from '../../platform/settings/read-setting-file.ts';
+import { secretText } from '../../platform/settings/setting-text.ts';
+import { fileErrorReason } from '../../platform/system-error.ts';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -59,7 +62,7 @@ function addressOf(server: string): URL {
 function credentialsOf({ accessKey, secretKeyFile }: ServerOptions, env: Env) {
   const key = accessKey ?? env['COFFER_ACCESS_KEY'];
   const file = secretKeyFile ?? env['COFFER_SECRET_KEY_FILE'];
-  const secret = file === undefined ? env['COFFER_SECRET_KEY'] : readFileSync(file, 'utf8').trim();
+  const secret = file === undefined ? env['COFFER_SECRET_KEY'] : secretIn(file);
   if (key === undefined || secret === undefined || secret === '') {
     throw new ProgramError(
       'usage',
@@ -67,6 +70,16 @@ function credentialsOf({ accessKey, secretKeyFile }: ServerOptions, env: Env) {
     );
   }
   return { accessKey: key, secretKey: secret };
+}
+
+function secretIn(file: string): string {
+  try {
+    return secretText(readSettingFile(file));
+  } catch (error) {
+    throw new ProgramError('usage', `the file of the secret key ${file} cannot be used: ${fileErrorReason(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 function send(

@@ -1,4 +1,5 @@
 import { ProgramError } from '../../platform/program-error.ts';
+import { settingVariables } from '../../platform/settings/setting-variables.ts';
 import { errorText, isOfFile } from '../../platform/system-error.ts';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -14,8 +15,9 @@ import { isStoreUnavailable } from '../store/store-error.ts';
 /** Runs one command line. Returns the exit code: 0 clean, 1 findings or a failure, 2 an invalid command line. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   let code = 0;
-  const program = buildProgram(io, (result) => (code = result));
   try {
+    const env = settingVariables(io.env, { prefixes: ['COFFER_'], secrets: ['COFFER_SECRET_KEY'] });
+    const program = buildProgram({ ...io, env }, (result) => (code = result));
     await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {

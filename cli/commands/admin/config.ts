@@ -6,10 +6,9 @@ import { writeOutputFile } from '../../config/output-file.ts';
 import type { Context } from '../context.ts';
 import { secrets, warnOfArguments } from '../../terminal/prompt.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import { readFile } from 'node:fs/promises';
 import { adminOf } from '../admin-client.ts';
 import { printable } from '../../terminal/format.ts';
-import { readAll } from '../../terminal/io.ts';
+import { readDocument } from '../../terminal/io.ts';
 
 const rows: readonly Setting[] = settings;
 const secretKeys = new Set(rows.filter((row) => row.secret).flatMap(({ configKeys = [] }) => configKeys));
@@ -187,7 +186,7 @@ export async function exportConfig(
 /** Reads the file that `export` writes; `-` is standard input. */
 export async function importConfig(context: Context, [alias = '', file = '-']: readonly string[]): Promise<void> {
   const admin = await adminOf(context, alias);
-  const body = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
+  const body = await readDocument(context.io, file);
   const headers = await admin.send({ method: 'PUT', call: 'config', body, encrypted: true });
   printSaved(context, alias, headers, { targetAlias: alias });
 }

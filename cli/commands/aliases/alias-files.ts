@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   type Alias,
   checkAliasName,
@@ -11,7 +10,7 @@ import {
   storedAlias,
 } from '../../config/aliases.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
-import { readAll } from '../../terminal/io.ts';
+import { readDocument } from '../../terminal/io.ts';
 import type { Context } from '../context.ts';
 import { saveAlias } from './alias.ts';
 
@@ -20,7 +19,7 @@ export async function importAlias(context: Context, [given = '', file]: readonly
   const name = given.replace(/\/+$/, '');
   checkAliasName(name);
   const fromInput = file === undefined || file === '-';
-  const text = fromInput ? await readAll(context.io) : await readFile(file, 'utf8');
+  const text = await readDocument(context.io, file ?? '-');
   const { alias, foreign } = parseAlias(text, fromInput ? 'standard input' : `\`${file}\``);
   await saveAlias(context, name, alias, 'Imported', foreign);
 }

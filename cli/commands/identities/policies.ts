@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { printable, textFields } from '../../terminal/format.ts';
-import { readAll } from '../../terminal/io.ts';
+import { readDocument } from '../../terminal/io.ts';
 
 interface PolicyInfo {
   readonly PolicyName?: string;
@@ -63,7 +62,7 @@ export async function showPolicy(
 }
 
 export async function readPolicyFile(context: Context, path: string): Promise<string> {
-  const text = path === '-' ? await readAll(context.io) : await readFile(path, 'utf8').catch(unreadable(path));
+  const text = await readDocument(context.io, path);
   try {
     JSON.parse(text);
   } catch (error) {
@@ -71,12 +70,6 @@ export async function readPolicyFile(context: Context, path: string): Promise<st
     throw new ProgramError('BadArgument', `${named} is no policy: it is no JSON`, { cause: error });
   }
   return text;
-}
-
-function unreadable(path: string) {
-  return (error: unknown): never => {
-    throw new ProgramError('BadArgument', `The policy file \`${path}\` cannot be read`, { cause: error });
-  };
 }
 
 interface ExplainOptions {

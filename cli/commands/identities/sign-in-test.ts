@@ -1,11 +1,10 @@
 import { counted } from '../../../platform/message-text.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../../terminal/format.ts';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminOf, pathPart, type AdminClient } from '../admin-client.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
-import { readAll } from '../../terminal/io.ts';
+import { readDocument } from '../../terminal/io.ts';
 import { secret } from '../../terminal/prompt.ts';
 
 /** One step of a sign-in that the server tries. */
@@ -94,7 +93,7 @@ async function question(admin: AdminClient, name: string, body: object): Promise
 async function proofOf(context: Context, { tokenFile, user }: SignInOptions): Promise<object> {
   if (user !== undefined) return { user, password: await secret(context, `password of ${user}`, undefined) };
   if (tokenFile === undefined) return {};
-  const token = tokenFile === '-' ? await readAll(context.io) : await readFile(tokenFile, 'utf8');
+  const token = await readDocument(context.io, tokenFile);
   if (token.trim() === '') throw new ProgramError('BadArgument', `There is no token in \`${tokenFile}\``);
   return { token: token.trim() };
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readTokenFile } from '../../../platform/settings/read-setting-file.ts';
 import type { Alias, WebIdentity } from '../../config/aliases.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { assumeRole } from '../../s3/temporary-credentials.ts';
@@ -23,13 +23,13 @@ export function webIdentityCredentials(context: Context, alias: Alias, identity:
 }
 
 async function exchange(context: Context, alias: Alias, { endpoint, tokenFile, roleArn, sessionName }: WebIdentity) {
-  const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
+  const token = await readTokenFile(tokenFile).catch((error: unknown) => {
     throw new ProgramError('BadConfig', `Unable to read the token \`${tokenFile}\``, { cause: error });
   });
   const { path, api } = alias;
   const client = await context.client({ url: endpoint, path, api, accessKey: '', secretKey: '' });
   const { expiration, ...credentials } = await assumeRole(client, 'AssumeRoleWithWebIdentity', {
-    WebIdentityToken: token.trim(),
+    WebIdentityToken: token,
     RoleSessionName: sessionName,
     ...(roleArn !== '' && { RoleArn: roleArn }),
   });

@@ -313,7 +313,9 @@ describe('Azure Key Vault', () => {
       await writeFile(tokenFile, 'an.old.one');
       const store = openStore(double, { kind: 'workload-identity', tenantId, clientId, tokenFile });
       await expect(store.get('my-key')).rejects.toThrow('no federated credential');
-      await writeFile(tokenFile, entraLogin.assertion);
+      await writeFile(tokenFile, Buffer.from('an.öld.one', 'latin1'));
+      await expect(store.get('my-key')).rejects.toThrow(`cannot read the token ${tokenFile}: it is not UTF-8`);
+      await writeFile(tokenFile, `\uFEFF${entraLogin.assertion}\r\n`);
       await expect(store.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
     });
 

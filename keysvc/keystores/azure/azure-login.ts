@@ -1,5 +1,5 @@
 import { fileErrorReason } from '../../../platform/system-error.ts';
-import { readFile } from 'node:fs/promises';
+import { readTokenFile } from '../../../platform/settings/read-setting-file.ts';
 import { ClientAssertionCredential, ClientSecretCredential, ManagedIdentityCredential } from '@azure/identity';
 import { z } from 'zod';
 import type { AzureLogin } from '../keystore-settings.ts';
@@ -106,7 +106,7 @@ async function workloadIdentity(
   const clientId = given(login.clientId, 'AZURE_CLIENT_ID', 'client_id');
   let assertion: string;
   try {
-    assertion = (await readFile(tokenFile, 'utf8')).trim();
+    assertion = await readTokenFile(tokenFile);
   } catch (cause) {
     const reason = fileErrorReason(cause);
     throw new KeyError('refused', `workload identity: cannot read the token ${tokenFile}: ${reason}`, { cause });

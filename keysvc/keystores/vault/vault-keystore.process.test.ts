@@ -75,7 +75,9 @@ describe('Vault', () => {
       login: { kind: 'kubernetes', engine: 'kubernetes', role: vaultLogin.role, jwt },
     });
     await expect(store.get('none')).rejects.toThrow(/Kubernetes role "coffer".*is the role bound/);
-    await writeFile(jwt, `${vaultLogin.jwt}\n`);
+    await writeFile(jwt, Buffer.from('an.öld.one', 'latin1'));
+    await expect(store.get('none')).rejects.toThrow(`token ${jwt} for the vault: it is not UTF-8`);
+    await writeFile(jwt, `\uFEFF${vaultLogin.jwt}\r\n`);
     await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
   });
 

@@ -1,5 +1,5 @@
 import { fileErrorReason } from '../../../platform/system-error.ts';
-import { readFile } from 'node:fs/promises';
+import { readTokenFile } from '../../../platform/settings/read-setting-file.ts';
 import { z } from 'zod';
 import type { VaultLogin } from '../keystore-settings.ts';
 import { KeyError } from '../keystore.ts';
@@ -110,7 +110,7 @@ export class VaultLogins {
 async function readJwt(jwt: string): Promise<string> {
   if (!jwt.includes('/')) return jwt;
   try {
-    return (await readFile(jwt, 'utf8')).trim();
+    return await readTokenFile(jwt);
   } catch (cause) {
     const reason = fileErrorReason(cause);
     throw new KeyError('refused', `cannot read the service account's token ${jwt} for the vault: ${reason}`, {

@@ -1,5 +1,7 @@
-import { fileErrorReason } from '../../../platform/system-error.ts';
-import { readdir, readFile } from 'node:fs/promises';
+import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
+import { ProgramError } from '../../../platform/program-error.ts';
+import { readTextFile } from '../../../platform/settings/read-setting-file.ts';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Secret, CofferObject } from '../../api/object.ts';
 import { isTemporaryName } from '../../../platform/atomic-file.ts';
@@ -15,12 +17,20 @@ async function readSecretFolder(folder: string): Promise<readonly Secret[]> {
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map(async ({ name }): Promise<Secret> => {
       const keys = (await readdir(join(folder, name))).filter((key) => !key.startsWith('.') && !isTemporaryName(key));
-      const data = await Promise.all(
-        keys.map(async (key) => [key, withoutLineEnd(await readFile(join(folder, name, key), 'utf8'))] as const),
-      );
+      const data = await Promise.all(keys.map(async (key) => [key, await secretIn(join(folder, name, key))] as const));
       return { name, data: Object.fromEntries(data) };
     });
   return Promise.all(secrets);
+}
+
+async function secretIn(path: string): Promise<string> {
+  try {
+    return withoutLineEnd(await readTextFile(path));
+  } catch (error) {
+    throw new ProgramError('configuration', `the secret ${path} cannot be read: ${fileErrorReason(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 const maxFiles = 256;
@@ -94,13 +104,20 @@ export class ManifestFolder {
   async #readFile(name: string): Promise<ParsedFile | undefined> {
     let source: string;
     try {
-      source = await readFile(join(this.#folder, name), 'utf8');
+      source = await readTextFile(join(this.#folder, name));
     } catch (error) {
       // The file was deleted or replaced between the listing and the read. The next read sees it.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
+      if (systemErrorCode(error) === 'ENOENT') return undefined;
+      return this.#keep(name, unreadable(name, fileErrorReason(error)));
     }
-    const parsed = readManifests(name, source, (kind, object) => this.#good.get(`${kind}/${object}`));
+    return this.#keep(
+      name,
+      readManifests(name, source, (kind, object) => this.#good.get(`${kind}/${object}`)),
+    );
+  }
+
+  /** Returns what a file holds; where it cannot be read, the objects that it had. */
+  #keep(name: string, parsed: ParsedFile): ParsedFile {
     const before = this.#files.get(name);
     if (parsed.problems.length === 0 || before === undefined) return parsed;
     const message = parsed.problems.join('; ');
@@ -144,6 +161,10 @@ export class ManifestFolder {
     this.#problems = problems;
     this.#resources = { ...byKind(objects.values()), secrets, configMaps, invalid, deleting };
   }
+}
+
+function unreadable(file: string, reason: string): ParsedFile {
+  return { objects: [], secrets: [], configMaps: [], invalid: new Map(), problems: [`${file}: ${reason}`] };
 }
 
 async function listFolder(folder: string) {

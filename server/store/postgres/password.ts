@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readSecretFile } from '../../../platform/settings/read-setting-file.ts';
 import { DatabaseError } from 'pg';
 
 /** The password of the role. One in a file is read again when the database refuses it, so that a rotation needs no restart. */
@@ -35,7 +35,7 @@ function isRefusal(error: unknown): boolean {
 /** Returns undefined for a file that is being replaced: the refusal of the database is the error then. */
 async function fromFile(path: string): Promise<string | undefined> {
   try {
-    const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '').replace(/[\r\n]+$/, '');
+    const text = await readSecretFile(path);
     return text === '' ? undefined : text;
   } catch {
     return undefined;

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { ProgramError } from '../../../../platform/program-error.ts';
 import { parseRemote, type RemoteTarget } from '../../../config/target.ts';
 import { getBucketPolicy, policySetting, putBucketPolicy } from '../../../s3/bucket-settings.ts';
 import { editSetting } from '../../../s3/edit-setting.ts';
 import { percentEncodePath } from '../../../../protocol/sigv4/signature.ts';
 import { printable } from '../../../terminal/format.ts';
-import { readAll } from '../../../terminal/io.ts';
+import { readDocument } from '../../../terminal/io.ts';
 import type { Context } from '../../context.ts';
 import { remoteEntries } from '../entries/remote-entries.ts';
 import {
@@ -53,7 +52,7 @@ async function warnOfOthers(context: Context, target: RemoteTarget): Promise<voi
 export async function setAnonymousJson(context: Context, args: readonly string[]): Promise<void> {
   const [file = '', argument = ''] = args;
   const target = await targetOf(context, argument);
-  const document = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
+  const document = await readDocument(context.io, file);
   if (parseJson(document) === undefined) throw new ProgramError('BadArgument', `\`${file}\` is not valid JSON`);
   await putBucketPolicy(await context.client(target.alias), target.bucket, document);
   context.output.message(`Access permission for \`${printable(argument)}\` is set from \`${printable(file)}\``, {

@@ -1,15 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import { childrenOf, readXml, textOf, type XmlNode } from '../../../../protocol/s3/xml-reader.ts';
 import { parseBucket, type RemoteTarget } from '../../../config/target.ts';
 import { deleteBucketCors, getBucketCors, putBucketCors } from '../../../s3/bucket-settings.ts';
-import { readAll } from '../../../terminal/io.ts';
+import { readDocument } from '../../../terminal/io.ts';
 import type { Context } from '../../context.ts';
 
 /** The document comes from a file, or from standard input for `-`. The server checks it. */
 export async function setCors(context: Context, args: readonly string[]): Promise<void> {
   const [argument = '', file = ''] = args;
   const target = await bucketOf(context, argument);
-  const document = file === '-' ? await readAll(context.io) : await readFile(file, 'utf8');
+  const document = await readDocument(context.io, file);
   await putBucketCors(await context.client(target.alias), target.bucket, document);
   const message = `Set bucket CORS config successfully for \`${argument}\`.`;
   context.output.message(message, { message });
