@@ -24,16 +24,20 @@ export function verifyFolder(path: string): Promise<Verified> {
 
 /** The same after the sweeper took away what it would take away in a day: then nothing at all may be found. */
 export function verifySweptFolder(path: string): Promise<Verified> {
-  return withStores(path, async (records, blobs) => {
-    const now = Date.now() + 1_000;
-    await removeQueuedBlobs({ records, blobs, now, delay: 0 });
-    await removeOrphanBlobs({ records, blobs, now, grace: 0 });
-    const { complaints, orphans } = await verified(records, blobs);
-    return { complaints: orphans === 0 ? complaints : [...complaints, `${orphans} orphans were not swept`], orphans };
-  });
+  return withStores(path, verifiedWhenSwept);
 }
 
-async function verified(records: RecordStore, blobs: BlobStore): Promise<Verified> {
+/** As `verifySweptFolder`, for stores that are open. */
+export async function verifiedWhenSwept(records: RecordStore, blobs: BlobStore): Promise<Verified> {
+  const now = Date.now() + 1_000;
+  await removeQueuedBlobs({ records, blobs, now, delay: 0 });
+  await removeOrphanBlobs({ records, blobs, now, grace: 0 });
+  const { complaints, orphans } = await verified(records, blobs);
+  return { complaints: orphans === 0 ? complaints : [...complaints, `${orphans} orphans were not swept`], orphans };
+}
+
+/** As `verifyFolder`, for stores that are open. */
+export async function verified(records: RecordStore, blobs: BlobStore): Promise<Verified> {
   const complaints: string[] = [];
   let orphans = 0;
   for await (const issue of verifyStores({ records, blobs, now: Date.now() + 1_000, graceMs: 0, bodies: true })) {

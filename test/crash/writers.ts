@@ -5,6 +5,7 @@ import {
   CreateMultipartUploadCommand,
   NoSuchUpload,
   UploadPartCommand,
+  UploadPartCopyCommand,
   CopyObjectCommand,
   CreateBucketCommand,
   DeleteBucketCommand,
@@ -42,6 +43,9 @@ const PART_BYTES = 5 * 1024 * 1024;
 /** An upload of a life that a kill ended is gone on with this often, in percent. */
 const TAKE_UP = 50;
 
+/** The parts that are copies of an object, in percent. */
+const COPIED_PARTS = 25;
+
 /** Begins an upload, or takes up one that was left; sends parts, one of them twice; completes it, aborts it or leaves it for later. */
 async function uploadInParts(writing: Writing, asked: string[], name: string): Promise<void> {
   const { random } = writing;
@@ -53,14 +57,14 @@ async function uploadInParts(writing: Writing, asked: string[], name: string): P
   if (upload.parts.size === 0) {
     const first = { size: random.between(1, 4) === 1 ? PART_BYTES : 1 + random.between(0, 300_000) };
     await Promise.all([
-      sendPart(writing, uploads, upload, 1, first.size),
+      sendPart(writing, asked, uploads, upload, 1, first.size),
       // Only the last part may be smaller than 5 MiB.
-      ...(first.size === PART_BYTES ? [sendPart(writing, uploads, upload, 2, random.between(1, 200_000))] : []),
+      ...(first.size === PART_BYTES ? [sendPart(writing, asked, uploads, upload, 2, random.between(1, 200_000))] : []),
     ]);
   }
   const choice = random.between(1, 100);
   if (choice <= 15) return undefined;
-  if (choice <= 30) return sendPart(writing, uploads, upload, upload.parts.size, random.between(1, 200_000));
+  if (choice <= 30) return sendPart(writing, asked, uploads, upload, upload.parts.size, random.between(1, 200_000));
   if (choice <= 45) return abort(writing, uploads, upload);
   return complete(writing, asked, uploads, upload);
 }
@@ -72,17 +76,30 @@ async function beginUpload({ s3 }: Writing, uploads: ExpectedUploads, name: stri
 }
 
 async function sendPart(
-  { s3, random }: Writing,
+  writing: Writing,
+  asked: string[],
   uploads: ExpectedUploads,
   { id, name }: Upload,
   PartNumber: number,
   size: number,
 ): Promise<void> {
+  const { s3, random } = writing;
   const seed = random.between(0, 2 ** 30);
-  uploads.beginPart(id, PartNumber);
   const Body = bytesOf({ seed, size });
-  const { ETag = '' } = await s3.send(new UploadPartCommand({ ...placeOf(name), UploadId: id, PartNumber, Body }));
-  uploads.partDone(id, PartNumber, { seed, size, etag: ETag });
+  const part = { ...placeOf(name), UploadId: id, PartNumber };
+  let etag: string | undefined;
+  if (random.between(1, 100) <= COPIED_PARTS) {
+    // Two parts may be on their way at once, and each name has one writer.
+    const source = `${writing.bucket}/${writing.writer}/source-${PartNumber}`;
+    await put(writing, asked, source, Body);
+    uploads.beginPart(id, PartNumber);
+    const { CopyPartResult } = await s3.send(new UploadPartCopyCommand({ ...part, CopySource: source }));
+    etag = CopyPartResult?.ETag;
+  } else {
+    uploads.beginPart(id, PartNumber);
+    ({ ETag: etag } = await s3.send(new UploadPartCommand({ ...part, Body })));
+  }
+  uploads.partDone(id, PartNumber, { seed, size, etag: etag ?? '' });
 }
 
 async function abort({ s3 }: Writing, uploads: ExpectedUploads, { id, name }: Upload): Promise<void> {

@@ -1,15 +1,14 @@
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientOf } from '../crash/s3-client.ts';
-import { programArguments, programEnvironment } from '../support/process/program.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { startServer, untilReady } from '../support/server/start-server.ts';
-import { compileIoFaults, errors, type Fault, IoFaults, ops } from './io-faults.ts';
+import { compileIoFaults, errors, type Fault, IoFaults } from './io-faults.ts';
+import { allFaults, describeFault, sampleOf } from './sweep.ts';
 
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 /** The faults that are tried, of all; none without a number. `.ci/soak sweep` tries all. */
@@ -104,40 +103,22 @@ describe('a start of the server while calls fail', { timeout: 120_000 }, () => {
   });
 });
 
-const names = <T extends object>(of: T) => Object.keys(of) as (keyof T)[];
-const describeFault = ({ ops: [op], in: place, error, times }: Fault) =>
-  `${op} in ${place}: ${error}${times === 1 ? ' once' : ''}`;
-
-/** Each call of a start with each error, the first one only, and all. A file system that cannot map one file cannot map the others. */
-function allFaults(): Fault[] {
-  const all: Fault[] = [];
-  for (const op of names(ops)) {
-    const places = op === 'mmap' ? (['all'] as const) : (['records', 'blobs', 'rest'] as const);
-    for (const place of op === 'socket' || op === 'accept' ? (['network'] as const) : places) {
-      for (const error of names(errors)) {
-        if (error === 'part' && !['write', 'flushed write', 'read'].includes(op)) continue;
-        all.push({ ops: [op], in: place, error, every: 1, times: 1 }, { ops: [op], in: place, error, every: 1 });
-      }
-    }
-  }
-  return all;
+/** Each call of a start with each error. A file system that cannot map one file cannot map the others. */
+const allOfStart = allFaults({ places: ['records', 'blobs', 'rest'], every: 1 }).filter(
+  ({ ops: [op] }) => op !== 'mmap',
+);
+for (const error of Object.keys(errors) as (keyof typeof errors)[]) {
+  if (error === 'part') continue;
+  allOfStart.push(
+    { ops: ['mmap'], in: 'all', error, every: 1, times: 1 },
+    { ops: ['mmap'], in: 'all', error, every: 1 },
+  );
 }
-
-function sampleOf(faults: readonly Fault[], count: number): Fault[] {
-  const random = new SeededRandom(seed);
-  return faults
-    .map((fault) => ({ fault, order: random.between(0, 2 ** 30) }))
-    .toSorted((left, right) => left.order - right.order)
-    .slice(0, count)
-    .map(({ fault }) => fault);
-}
-
-const tool = programArguments(new URL('../../server/store-tool/main.ts', import.meta.url));
 
 describe(`calls that fail one kind after the other, seed ${seed}`, { timeout: 4 * 3_600_000 }, () => {
   it.runIf(wanted > 0)('end a start with a word, or not at all', async () => {
     const wrong: string[] = [];
-    for (const fault of sampleOf(allFaults(), Math.ceil(wanted / 20))) {
+    for (const fault of sampleOf(allOfStart, Math.ceil(wanted / 20), new SeededRandom(seed))) {
       const result = await startWith('filled', fault, 4_000).catch(
         (error: unknown) => `the next start: ${String(error)}`,
       );
@@ -145,29 +126,6 @@ describe(`calls that fail one kind after the other, seed ${seed}`, { timeout: 4 
       const named = result === 'ready' || result.startsWith('not ready') || /exited with 1 .*\n.*\S/s.test(result);
       if (!named) wrong.push(`${describeFault(fault)}: ${result.slice(0, 500)}`);
     }
-    expect(wrong).toEqual([]);
-  });
-
-  it.runIf(wanted > 0)('never let `coffer-store verify` find nothing wrong with what it could not read', async () => {
-    const wrong: string[] = [];
-    const { own, dataFolder, shim } = await prepared('filled');
-    for (const fault of sampleOf(allFaults(), Math.ceil(wanted / 10))) {
-      shim.begin(fault);
-      const { status, signal, stderr } = spawnSync(process.execPath, [...tool, 'verify', dataFolder], {
-        env: { PATH: process.env['PATH'] ?? '', ...programEnvironment, ...shim.env },
-        encoding: 'utf8',
-      });
-      shim.end();
-      const [op = 'read'] = fault.ops;
-      const mustFail =
-        shim.hits > 0 && fault.times === undefined && ['open', 'read'].includes(op) && fault.in !== 'rest';
-      const passes = ['slow', 'part', 'EINTR'].includes(fault.error);
-      if (status === null || (status === 0 && mustFail && !passes)) {
-        wrong.push(`${describeFault(fault)}: ended with ${status ?? signal}: ${stderr.slice(-300)}`);
-      }
-    }
-    shim.close();
-    await rm(own, { recursive: true });
     expect(wrong).toEqual([]);
   });
 });
