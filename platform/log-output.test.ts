@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LogOutput } from './log-output.ts';
+import { droppedLogLines, LogOutput } from './log-output.ts';
 
 /** A pipe with room for some bytes, which fails as the system does. */
 function pipe(capacity: number) {
@@ -49,6 +49,21 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('the output of a log', () => {
+  it('counts the lines that it drops, each once', () => {
+    const before = droppedLogLines();
+    const reader = pipe(5);
+    const output = outputTo(reader, 12);
+    for (let line = 0; line < 10; line += 1) output.write(`line${line}\n`);
+    // The first line is on its way, and the ring has two.
+    expect(droppedLogLines() - before).toBe(7);
+    reader.read();
+    // The line that says how many are missing is on its way, and no line of the log.
+    vi.advanceTimersByTime(1000);
+    reader.failWith('EPIPE');
+    output.write('last\n');
+    expect(droppedLogLines() - before).toBe(10);
+  });
+
   it('writes a line at once', () => {
     const reader = pipe(100);
     outputTo(reader).write('one\n');

@@ -20,6 +20,28 @@ interface LogOutputOptions {
 interface Chunk {
   readonly bytes: Buffer;
   readonly lines: number;
+  /** The line says how many lines were dropped. They are counted already. */
+  readonly isCounted: boolean;
+}
+
+export function droppedLinesMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+}
+
+let droppedLines = new BigInt64Array(droppedLinesMemory());
+
+/** Counts the lines that the logs of this thread drop in memory that threads share. A thread calls it before its first line. */
+export function countDroppedLinesIn(memory: SharedArrayBuffer): void {
+  droppedLines = new BigInt64Array(memory);
+}
+
+/** Returns how many lines the logs have dropped since the start: those of this thread, or of all that share their count. */
+export function droppedLogLines(): number {
+  return Number(Atomics.load(droppedLines, 0));
+}
+
+function countDropped(lines: number): void {
+  Atomics.add(droppedLines, 0, BigInt(lines));
 }
 
 /** The outputs of this thread that have written a line. */
@@ -81,9 +103,9 @@ export class LogOutput {
       for (;;) {
         this.#current ??= this.#next();
         if (this.#current === undefined) return true;
-        const { bytes, lines } = this.#current;
+        const { bytes, ...rest } = this.#current;
         const written = this.#options.write(bytes);
-        this.#current = written < bytes.length ? { bytes: bytes.subarray(written), lines } : undefined;
+        this.#current = written < bytes.length ? { bytes: bytes.subarray(written), ...rest } : undefined;
       }
     } catch (error) {
       if (systemErrorCode(error) === 'EAGAIN') return false;
@@ -97,20 +119,23 @@ export class LogOutput {
     if (this.#waiting.length > 0 && this.#dropped > 0) {
       const lines = this.#dropped;
       this.#dropped = 0;
-      return { bytes: Buffer.from(this.#options.droppedLine(lines)), lines };
+      return { bytes: Buffer.from(this.#options.droppedLine(lines)), lines, isCounted: true };
     }
     const bytes = this.#waiting.shift();
     this.#waitingBytes -= bytes?.length ?? 0;
-    return bytes && { bytes, lines: 1 };
+    return bytes && { bytes, lines: 1, isCounted: false };
   }
 
   #dropOldest(): void {
     this.#waitingBytes -= this.#waiting.shift()?.length ?? 0;
     this.#dropped += 1;
+    countDropped(1);
   }
 
   #dropAll(): void {
-    this.#dropped += this.#waiting.length + (this.#current?.lines ?? 0);
+    const { lines, isCounted } = this.#current ?? { lines: 0, isCounted: true };
+    this.#dropped += this.#waiting.length + lines;
+    countDropped(this.#waiting.length + (isCounted ? 0 : lines));
     this.#current = undefined;
     this.#waiting.length = 0;
     this.#waitingBytes = 0;

@@ -10,20 +10,24 @@ import { temporaryFolder } from '../test/support/store/temporary-folder.ts';
 
 const logger = new URL('./logger.ts', import.meta.url).href;
 const output = new URL('./standard-output.ts', import.meta.url).href;
+const logOutput = new URL('./log-output.ts', import.meta.url).href;
 
 /** Logs 4 MiB in the main thread and in another one, tells that it did, and logs once more when it is told to. */
 const program = `
   import { createLogger } from '${logger}';
   import { failOnLostOutput } from '${output}';
-  import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+  import { countDroppedLinesIn, droppedLinesMemory, droppedLogLines } from '${logOutput}';
+  import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+  const memory = isMainThread ? droppedLinesMemory() : workerData;
+  countDroppedLinesIn(memory);
   if (isMainThread) failOnLostOutput('test');
   const log = createLogger({ name: isMainThread ? 'main' : 'thread' });
   for (let line = 0; line < 4096; line += 1) log.info({ line, text: 'x'.repeat(1000) }, 'line');
   if (isMainThread) {
-    const worker = new Worker(new URL('./program.mjs', import.meta.url));
+    const worker = new Worker(new URL('./program.mjs', import.meta.url), { workerData: memory });
     worker.once('message', () => process.send('logged'));
     process.on('message', () => {
-      log.info('last');
+      log.info({ dropped: droppedLogLines() }, 'last');
       process.disconnect();
       worker.postMessage('end');
     });
@@ -60,13 +64,25 @@ describe('a log that nobody reads', () => {
     async (kind) => {
       const counts = { main: 0, thread: 0 };
       const last: string[] = [];
+      let [missing, dropped] = [0, 0];
       for await (const text of createInterface({ input: await logged(kind) })) {
-        const line = JSON.parse(text) as { name: 'main' | 'thread'; event?: string; count?: number; msg: string };
+        const line = JSON.parse(text) as {
+          name: 'main' | 'thread';
+          event?: string;
+          count?: number;
+          dropped?: number;
+          msg: string;
+        };
         counts[line.name] += line.event === 'log-lines-dropped' ? (line.count ?? 0) : 1;
+        if (line.event === 'log-lines-dropped') missing += line.count ?? 0;
         if (line.msg === 'last') last.push(line.name);
+        dropped = line.dropped ?? dropped;
       }
       expect(counts).toEqual({ main: 4097, thread: 4097 });
       expect(last.toSorted()).toEqual(['main', 'thread']);
+      // The two last lines may have taken the places of others.
+      expect(missing - dropped).toBeLessThanOrEqual(4);
+      expect(dropped).toBeGreaterThan(4096);
     },
   );
 });

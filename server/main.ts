@@ -9,6 +9,7 @@ import { endAtOnce, onShutdown } from '../platform/shutdown.ts';
 import { formatAddress, parseAddress } from '../platform/listen.ts';
 import { sharedBodyMemory } from '../platform/body-memory.ts';
 import { openLineRing } from '../platform/line-ring.ts';
+import { countDroppedLinesIn } from '../platform/log-output.ts';
 import { createLogger, logWarnings, type Logger } from '../platform/logger.ts';
 import { loadSettings } from '../platform/settings/load-settings.ts';
 import { cleanProcessVariables } from '../platform/settings/setting-variables.ts';
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   const path = args.folder ?? folderOf(settings.dataFolder?.split(/\s+(?=\/|https?:)/) ?? []);
   const places = storePlaces(settings.stores, path);
   const live = liveMemory();
+  countDroppedLinesIn(live.droppedLines);
   const logRing = openLineRing(live.log);
   const log = createLogger({ name: 'coffer-server', level: settings.logLevel, also: (line) => logRing.append(line) });
   logWarnings(log);

@@ -1,3 +1,4 @@
+import { droppedLogLines } from '../../platform/log-output.ts';
 import { readdirSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -30,6 +31,7 @@ export class ServiceMetrics {
     this.#gauge('kes_system_num_cpu_used', 'Processors that the service may use', availableParallelism);
     this.#gauge('kes_system_num_threads', 'Threads of the process', threads);
     this.#gauge('kes_system_mem_heap_used', 'Bytes of heap in use', () => process.memoryUsage().heapUsed);
+    this.#dropped();
     // Node does not report these two, and clients demand a sample.
     this.#gauge('kes_system_mem_heap_objects', 'Objects on the heap: not known, always 0', () => 0);
     this.#gauge('kes_system_mem_stack_used', 'Bytes of stack in use: not known, always 0', () => 0);
@@ -80,6 +82,19 @@ export class ServiceMetrics {
 
   #counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers: [this.#registry] });
+  }
+
+  #dropped(): void {
+    // oxlint-disable-next-line no-new -- a counter lives in its registry
+    new Counter({
+      name: 'keysvc_log_lines_dropped_total',
+      help: 'Lines of the log that its reader did not read in time, or that could not be written',
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(droppedLogLines());
+      },
+    });
   }
 
   #gauge(name: string, help: string, read?: () => number): Gauge {

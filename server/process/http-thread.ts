@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Server as TlsServer } from 'node:tls';
 import { BodyMemory } from '../../platform/body-memory.ts';
 import { openLineRing } from '../../platform/line-ring.ts';
+import { droppedLogLines } from '../../platform/log-output.ts';
 import { formatAddress, listen } from '../../platform/listen.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
@@ -303,6 +304,7 @@ function metricSources(
     backgroundTasks: () => readBackgroundTasks(stores.records),
     ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
     ...(keyAdministration === undefined ? {} : { keyServers: () => keyServerStates(keyAdministration) }),
+    droppedLogLines,
     version: packageJson.version,
     startedAt,
     dataFolder: place,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { listen, type ListenAddress } from '../../platform/listen.ts';
 import { lineRingMemory } from '../../platform/line-ring.ts';
+import { droppedLinesMemory } from '../../platform/log-output.ts';
 import type { LiveMemory } from './threads.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
@@ -42,6 +43,7 @@ const sizes = { log: 512 * 1024, requests: 2 * 1024 * 1024, events: 4 * 1024 * 1
 export function liveMemory(): LiveMemory {
   return {
     log: lineRingMemory(sizes.log),
+    droppedLines: droppedLinesMemory(),
     requests: lineRingMemory(sizes.requests),
     events: lineRingMemory(sizes.events),
   };

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openLineRing } from '../../platform/line-ring.ts';
+import { countDroppedLinesIn } from '../../platform/log-output.ts';
 import type { Role, SendMessage, ThreadOptions, ToThread } from './threads.ts';
 import { createLogger, logWarnings } from '../../platform/logger.ts';
 
@@ -8,6 +9,7 @@ const port = parentPort;
 if (port === null) throw new Error('server/process/thread.ts is started by server/main.ts, not by hand');
 
 const options = workerData as ThreadOptions;
+countDroppedLinesIn(options.live.droppedLines);
 const ring = openLineRing(options.live.log);
 const log = createLogger({
   name: 'coffer-server',

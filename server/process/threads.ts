@@ -42,6 +42,8 @@ export interface ThreadOptions {
 /** Rings of lines (`platform/line-ring.ts`): of the log, and of finished requests while a client follows the trace. */
 export interface LiveMemory {
   readonly log: SharedArrayBuffer;
+  /** The count of the lines that the logs of the threads have dropped. */
+  readonly droppedLines: SharedArrayBuffer;
   readonly requests: SharedArrayBuffer;
   /** Events of objects and buckets, while a client listens. */
   readonly events: SharedArrayBuffer;

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { droppedLogLines } from '../../../platform/log-output.ts';
 import type { ResourceStatus } from '../../reconcile/conditions.ts';
 import type { RolloutCounters } from '../../reconcile/reconciler-options.ts';
 import { blockerReasons, type BlockerReason } from '../../reconcile/rollout.ts';
@@ -69,6 +70,16 @@ export class OperatorMetrics implements RolloutCounters {
       registers,
       collect() {
         this.set(sources.queueDepth());
+      },
+    });
+    // oxlint-disable-next-line no-new -- a counter lives in its registry
+    new Counter({
+      name: 'coffer_operator_log_lines_dropped_total',
+      help: 'Lines of the log that its reader did not read in time, or that could not be written',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(droppedLogLines());
       },
     });
     // oxlint-disable-next-line no-new -- a gauge lives in its registry

@@ -95,6 +95,8 @@ export interface MetricSources {
   /** The state of each endpoint of the key service: it answers or not. Absent where none is configured. */
   readonly keyServers?: () => Promise<Readonly<Record<string, 'online' | 'offline'>>>;
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
+  /** The lines that the logs of all threads have dropped. */
+  readonly droppedLogLines: () => number;
   readonly version: string;
   readonly startedAt: number;
   readonly dataFolder: string;
@@ -185,6 +187,7 @@ export interface MetricValues {
   readonly keyServiceOnline: boolean | undefined;
   readonly keyServers?: Readonly<Record<string, 'online' | 'offline'>> | undefined;
   readonly process: ProcessFacts;
+  readonly droppedLogLines: number;
   readonly version: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -246,6 +249,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     keyServiceOnline: checkKeyService && keyService === true,
     keyServers,
     process,
+    droppedLogLines: sources.droppedLogLines(),
     version: sources.version,
     startedAt: sources.startedAt,
     now,

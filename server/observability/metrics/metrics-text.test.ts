@@ -37,6 +37,7 @@ const values: MetricValues = {
   buckets: 2,
   keyServiceOnline: false,
   process: { cpuSeconds: 1.5, residentBytes: 4096, openFiles: 7 },
+  droppedLogLines: 5,
   version: '1.2.3',
   startedAt: 1_000_000,
   now: 1_060_000,
@@ -51,6 +52,13 @@ async function lines(group: 'cluster' | 'node' | 'bucket' | 'resource', more: Pa
 
 const names = async (...args: Parameters<typeof lines>) =>
   new Set((await lines(...args)).map((line) => line.replace(/[ {].*/, '')));
+
+it.each(['cluster', 'node', 'resource'] as const)(
+  'counts in the group %s the lines that the log has dropped',
+  async (group) => {
+    expect(await lines(group)).toContain('coffer_log_lines_dropped_total{server="coffer-0:9000"} 5');
+  },
+);
 
 it.each(['cluster', 'node', 'resource'] as const)('tells in the group %s when the certificate ends', async (group) => {
   expect(await lines(group, { certificateExpires: 1_800_000_000_500 })).toContain(

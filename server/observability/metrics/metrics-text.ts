@@ -135,6 +135,11 @@ function addNode(registry: Registry, values: MetricValues): void {
     ['minio_node_io_read_bytes', 'Bytes that the process had read from storage', process.io?.readBytes],
     ['minio_node_io_wchar_bytes', 'Bytes written by the process, to caches too', process.io?.wchar],
     ['minio_node_io_write_bytes', 'Bytes that the process had written to storage', process.io?.writeBytes],
+    [
+      'coffer_log_lines_dropped_total',
+      'Lines of the log that its reader did not read in time, or that could not be written',
+      values.droppedLogLines,
+    ],
   ]);
   addGauges(registry, [
     ['minio_node_process_resident_memory_bytes', 'Resident memory of the process', process.residentBytes],
