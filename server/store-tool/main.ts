@@ -1,5 +1,5 @@
 import { failOnLostOutput } from '../../platform/standard-output.ts';
-import { run } from './program.ts';
+import { fail, run } from './program.ts';
 
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -13,5 +13,9 @@ if (process.env['COFFER_EXIT_WITH_PARENT'] === '1' && process.channel !== null) 
 failOnLostOutput('coffer-store');
 
 const { stdout, stderr, env } = process;
-process.exitCode = await run(process.argv.slice(2), { stdout, stderr, env, signal: interrupted.signal });
+const io = { stdout, stderr, env, signal: interrupted.signal };
+const words = process.argv.slice(2);
+// Records that fail amid a commit end the thread: nothing more may be read from them or written to them.
+process.once('uncaughtException', (error) => process.exit(fail(error, io, words.includes('--json'))));
+process.exitCode = await run(words, io);
 stdout.write('', () => process.exit());

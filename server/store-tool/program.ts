@@ -25,7 +25,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-function fail(error: unknown, io: Io, json: boolean): number {
+/** Reports an error. Returns the exit code. */
+export function fail(error: unknown, io: Io, json: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const message = explained(error, io);
   if (json) io.stdout.write(`${JSON.stringify({ type: 'error', message })}\n`);

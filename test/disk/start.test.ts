@@ -108,7 +108,7 @@ const allOfStart = allFaults({ places: ['records', 'blobs', 'rest'], every: 1 })
   ({ ops: [op] }) => op !== 'mmap',
 );
 for (const error of Object.keys(errors) as (keyof typeof errors)[]) {
-  if (error === 'part') continue;
+  if (error === 'part' || error === 'EINTR') continue;
   allOfStart.push(
     { ops: ['mmap'], in: 'all', error, every: 1, times: 1 },
     { ops: ['mmap'], in: 'all', error, every: 1 },

@@ -54,6 +54,8 @@ function runTool(args: readonly string[], env: Readonly<Record<string, string>> 
   return spawnSync(process.execPath, [...tool, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...programEnvironment, ...env },
     encoding: 'utf8',
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
   });
 }
 
@@ -72,7 +74,10 @@ async function objectsIn(path: string): Promise<string[]> {
 }
 
 /** Each call with each error. `rest` stands for all files of the source and of the target. */
-const faults = allFaults({ places: ['records', 'blobs', 'rest'], every: 1 });
+const faults = allFaults({ places: ['records', 'blobs', 'rest'], every: 1 }).filter(
+  // A file system that cannot map one file cannot map the others, which start.test.ts tries.
+  ({ ops: [op] }) => op !== 'mmap',
+);
 
 const commands: Readonly<
   Record<string, { readonly from: () => string; readonly args: (to: string) => readonly string[] }>
@@ -105,7 +110,7 @@ describe(`coffer-store while calls fail, seed ${seed}`, { timeout: 4 * 3_600_000
   it.runIf(wanted > 0).each(Object.keys(commands))('%s ends with a whole target, or with a word', async (name) => {
     const { from, args } = commands[name] ?? { from: () => source, args: () => [] };
     const wrong: string[] = [];
-    const own = join(folder, name);
+    const own = join(folder, `targets-of-${name}`);
     await mkdir(own);
     const random = new SeededRandom(seed);
     for (const [at, fault] of sampleOf(faults, Math.ceil(wanted / 20), random).entries()) {

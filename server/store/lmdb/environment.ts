@@ -6,6 +6,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -14,8 +15,9 @@ import { dirname, join } from 'node:path';
 import { chmod, mkdir } from 'node:fs/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { ProgramError } from '../../../platform/program-error.ts';
-import { systemErrorCode } from '../../../platform/system-error.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
 import { keepOwner } from '../folder-owner.ts';
+import { addressSpace } from '../../../platform/address-space.ts';
 import { HALF_MADE, syncFile, syncFolder } from '../durable-file.ts';
 import { RecordTables } from './record-tables.ts';
 
@@ -31,6 +33,7 @@ export const RECORD_FILE = 'data.mdb';
  * @see https://github.com/kriszyp/lmdb-js#options
  */
 export function openEnvironment(folder: string, mapSize: number = 2 ** 40, readOnly = false): Environment {
+  checkAddressSpace(folder, mapSize);
   // The types of lmdb-js do not have these options.
   const options = {
     permissionsMode: 0o600,
@@ -56,6 +59,18 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40, readO
     ...options,
   });
   return { root, tables: new RecordTables(root) };
+}
+
+/** Where the map has no room, lmdb-js 3.5 ends the process by SIGSEGV without a word. */
+function checkAddressSpace(folder: string, mapSize: number): void {
+  const space = addressSpace();
+  if (space === undefined || space.limit - space.used >= mapSize) return;
+  const [limit, map] = [space.limit, mapSize].map((bytes) => `${Math.ceil(bytes / 2 ** 30)} GiB`);
+  throw new ProgramError(
+    'record-file',
+    `the records in ${folder} cannot be opened: the address space of this process is limited to ${limit}, and the map of the records takes ${map} of it ` +
+      '(no memory). Remove the limit ("ulimit -v unlimited", or LimitAS=infinity of systemd)',
+  );
 }
 
 /** @throws ProgramError with the path: the errors of LMDB have none */
@@ -84,6 +99,7 @@ export function makeEnvironment(folder: string): void {
     sync(join(beside, RECORD_FILE));
     becomes(join(beside, RECORD_FILE), file);
     keepOwner(file);
+    checkReadable(file);
   } catch (error) {
     // Another thread was first and made the same file.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -91,6 +107,25 @@ export function makeEnvironment(folder: string): void {
     rmSync(beside, { recursive: true });
   }
 }
+
+/** Reads what LMDB reads first. Where that fails, lmdb-js 3.5 ends the process by SIGSEGV without a word. */
+function checkReadable(file: string): void {
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      readSync(descriptor, Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw new ProgramError('record-file', `the record file ${file} cannot be read: ${fileErrorReason(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The two pages with which the file begins. */
+const HEADER_BYTES = 2 * 4096;
 
 const noLinks: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 

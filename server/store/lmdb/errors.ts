@@ -43,6 +43,11 @@ function failed(cause: unknown, file: string, message: string): StoreError {
   return new StoreError('unreachable', `the record file ${file} failed: ${message}`, { cause });
 }
 
+/** Returns true for the error of a file that LMDB has given up. Its code is another one where the file was open for reading already. */
+export function isOfGivenUpFile(error: unknown): error is Error {
+  return error instanceof Error && error.message.includes('MDB_PANIC');
+}
+
 /** Returns the error of a failed record file: see `StoreError`. */
 export function recordFileFailed(cause: Error): StoreError {
   return new StoreError(

@@ -24,7 +24,7 @@ import { DiskRoom, FreeSpace } from './free-space.ts';
 import { OpenedFile } from './opened-file.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
-import { recordFileFailed, unavailable } from './errors.ts';
+import { isOfGivenUpFile, recordFileFailed, unavailable } from './errors.ts';
 
 interface LmdbOptions {
   /** An existing folder for the files of the environment. */
@@ -59,6 +59,7 @@ class LmdbRecordStore implements RecordStore {
   readonly #ballast: Ballast | undefined;
   readonly #folder: string;
   readonly #file: OpenedFile;
+  readonly #onFailed: (error: Error) => void;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -68,6 +69,7 @@ class LmdbRecordStore implements RecordStore {
     { space, ballast }: { readonly space: FreeSpace; readonly ballast: Ballast | undefined },
   ) {
     this.#root = root;
+    this.#onFailed = onFailed;
     this.#tables = tables;
     this.#scans = new ScanHandle(root, tables);
     this.#ballast = ballast;
@@ -95,16 +97,14 @@ class LmdbRecordStore implements RecordStore {
   // eslint-disable-next-line typescript/require-await
   async get(key: Key): Promise<Entry | undefined> {
     checkKey(key);
-    this.#freshSnapshot();
-    return this.#tables.get(key);
+    return this.#read(() => this.#tables.get(key));
   }
 
   // Async only so that errors are rejections. The reads share a snapshot, because no other code of this thread runs between them.
   // eslint-disable-next-line typescript/require-await
   async getAll(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
     for (const key of keys) checkKey(key);
-    this.#freshSnapshot();
-    return keys.map((key) => this.#tables.get(key));
+    return this.#read(() => keys.map((key) => this.#tables.get(key)));
   }
 
   async *scan(range: ScanRange): AsyncIterable<ScanItem> {
@@ -116,8 +116,8 @@ class LmdbRecordStore implements RecordStore {
     let start = range.start;
     let end = range.end;
     for (let left = range.limit ?? Infinity; left > 0;) {
-      this.#freshSnapshot();
-      const page = readPage(this.#scans, { ...range, start, end }, left);
+      const rest = { ...range, start, end };
+      const page = this.#read(() => readPage(this.#scans, rest, left));
       left -= page.items.length;
       yield page.items;
       if (page.next === undefined) return;
@@ -140,8 +140,11 @@ class LmdbRecordStore implements RecordStore {
 
   /** Counts unused pages of the file as free space: LMDB reuses them before the file grows. */
   async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
-    this.#freshSnapshot();
-    return this.#ballast?.space();
+    try {
+      return await this.#read(() => this.#ballast?.space());
+    } catch (error) {
+      throw this.#told(error);
+    }
   }
 
   async check(): Promise<void> {
@@ -158,8 +161,7 @@ class LmdbRecordStore implements RecordStore {
   // Async only so that errors are rejections.
   // eslint-disable-next-line typescript/require-await
   async counts(): Promise<readonly RecordCount[] | undefined> {
-    this.#freshSnapshot();
-    return readCounts(this.#root);
+    return this.#read(() => readCounts(this.#root));
   }
 
   close(): Promise<void> {
@@ -167,9 +169,22 @@ class LmdbRecordStore implements RecordStore {
     return this.#closing;
   }
 
-  #freshSnapshot(): void {
+  /** Reads from a fresh snapshot. The commit of another thread may have ended with a file that LMDB has given up: nothing is read from it any more. */
+  #read<T>(work: () => T): T {
     if (this.#closing !== undefined) throw closed('record');
-    this.#tables.freshSnapshot();
+    try {
+      this.#tables.freshSnapshot();
+      return work();
+    } catch (error) {
+      throw this.#told(error);
+    }
+  }
+
+  #told(error: unknown): unknown {
+    if (!isOfGivenUpFile(error)) return error;
+    const failure = recordFileFailed(error);
+    this.#onFailed(failure);
+    return failure;
   }
 }
 

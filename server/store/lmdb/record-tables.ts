@@ -1,4 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
+import { isOfGivenUpFile } from './errors.ts';
 import type { Entry, Key } from '../record-store.ts';
 
 /**
@@ -137,8 +138,7 @@ export class RecordTables {
       this.#read(this.#records, ANY_KEY);
       return false;
     } catch (error) {
-      // The code of the error is this one for a new read transaction only.
-      return error instanceof Error && error.message.includes('MDB_PANIC');
+      return isOfGivenUpFile(error);
     }
   }
 
