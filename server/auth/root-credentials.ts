@@ -51,7 +51,7 @@ export function createFormerRoot(
 /** Returns undefined for a missing or incomplete file. */
 export async function readFormerRoot(
   path: string,
-  read: (path: string) => Promise<string> = (file) => readFile(file, 'utf8'),
+  read: (path: string) => Promise<string> = readTextFile,
 ): Promise<RootCredentials | undefined> {
   const text = await read(path).catch(() => '');
   const [user = '', password = ''] = text.split(/\r?\n/);
