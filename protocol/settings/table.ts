@@ -105,7 +105,7 @@ export const settings = [
   server(
     'SVC_API_SELECT_DECOMPRESSED',
     { kind: 'size' },
-    'Bytes to which a compressed object may expand in a query of S3 Select. One that expands to more ends with OverMaxDecompressedSize.',
+    'Bytes to which a compressed object, or the pages of a Parquet file, may expand in a query of S3 Select. One that expands to more ends with OverMaxDecompressedSize.',
     { default: '64GiB', aliases: [] },
   ),
   server('SVC_BROWSER', onOff, 'Whether the console is served.', { default: 'on' }),

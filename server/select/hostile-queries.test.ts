@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { parquetFile } from '../../test/support/select/parquet-file.ts';
 import { csvInput, jsonDocument, jsonLines, jsonOutput, select } from '../../test/support/select/select-test.ts';
 import type { SelectInput } from './select-request.ts';
 
@@ -221,5 +222,77 @@ describe('a damaged Parquet file', () => {
     expect(await codeOf(select(bytes, allOfParquet))).toBe('none');
     bytes[children] = 20;
     expect(await codeOf(select(bytes, allOfParquet))).toBe('ParquetParsingError');
+  });
+});
+
+describe('a Parquet file that expands', () => {
+  const counting = { ...allOfParquet, expression: 'SELECT COUNT(*) FROM S3Object' };
+  const zeros = (values: number) => Buffer.alloc(4 * values);
+  const data = (values: number, named = values) =>
+    ({ type: 'DATA_PAGE', encoding: 'PLAIN', values: named, bytes: zeros(values) }) as const;
+  const small = { processorMs: 300_000, decompressedBytes: 2 ** 20 };
+
+  it('ends at the bytes that a query may read: row groups that share a page', async () => {
+    const file = parquetFile({ pages: [data(1_000)], rows: 1_000, groups: 1_000 });
+    expect(file.length).toBeLessThan(100_000);
+    expect(await codeOf(select(file, counting, undefined, small))).toBe('OverMaxDecompressedSize');
+    expect(await codeOf(select(file, counting))).toBe('none');
+  });
+
+  it('ends at the bytes that a query may read: a dictionary that each slice of the rows needs again', async () => {
+    const dictionary = { type: 'DICTIONARY_PAGE', encoding: 'PLAIN', values: 65_536, bytes: zeros(65_536) } as const;
+    // A byte for the width of an index, the length of a run, and the index that it repeats.
+    const run = Buffer.from([1, 0x80, 0x80, 0x80, 0x02, 0]);
+    const all = { type: 'DATA_PAGE', encoding: 'RLE_DICTIONARY', values: 2_097_152, bytes: run } as const;
+    const file = parquetFile({ pages: [dictionary, all], rows: 2_097_152, groups: 1 });
+    expect(file.length).toBeLessThan(1_000);
+    expect(await codeOf(select(file, counting, undefined, small))).toBe('OverMaxDecompressedSize');
+    expect(await codeOf(select(file, counting))).toBe('none');
+  });
+
+  it('is refused where the pages of a group expand to more than its metadata says', async () => {
+    const pages = Array.from({ length: 40 }, () => data(2_000_000, 0));
+    expect(await codeOf(select(parquetFile({ pages, rows: 1, groups: 1 }), counting))).toBe('OverMaxParquetBlockSize');
+  });
+
+  it('ends when it used its processor time', async () => {
+    let used = 0;
+    const processorMs = () => (used += 1);
+    const file = parquetFile({ pages: [data(1)], rows: 1, groups: 100 });
+    const budget = { ...small, processorMs: 20 };
+    expect(await codeOf(select(file, counting, undefined, budget, processorMs))).toBe('OverMaxProcessorTime');
+  });
+
+  it('is not read where its row groups have no rows, which take no look at the budget', async () => {
+    const damaged = { type: 'DATA_PAGE', encoding: 'PLAIN', values: 2 ** 24, bytes: zeros(1) } as const;
+    const file = (rows: number) => parquetFile({ pages: [damaged], rows, groups: 100 });
+    expect(await codeOf(select(file(1), counting))).toBe('OverMaxParquetBlockSize');
+    expect(await codeOf(select(file(0), counting))).toBe('none');
+  });
+
+  it('is refused where a row group has fewer values than rows', async () => {
+    const file = parquetFile({ pages: [data(1)], rows: 8_000_000, groups: 100 });
+    expect(await codeOf(select(file, counting))).toBe('ParquetParsingError');
+    const dictionary = { type: 'DICTIONARY_PAGE', encoding: 'PLAIN', values: 10, bytes: zeros(10) } as const;
+    expect(await codeOf(select(parquetFile({ pages: [dictionary, data(1)], rows: 10, groups: 1 }), counting))).toBe(
+      'ParquetParsingError',
+    );
+  });
+
+  it('is refused where it has rows without a column', async () => {
+    const file = parquetFile({ schema: [], rootChildren: 0, pages: [data(1)], rows: 8_000_000, groups: 1_000 });
+    expect(await codeOf(select(file, counting))).toBe('ParquetParsingError');
+  });
+
+  it('is refused where its schema is nested more deeply than 100 levels', async () => {
+    const depth = 4_000;
+    const schema = Array.from({ length: depth }, (_, at) => [
+      { name: 'a', repetition_type: 'OPTIONAL', num_children: 2 } as const,
+      { name: 'b', repetition_type: 'OPTIONAL', type: at % 2 === 0 ? 'INT32' : 'DOUBLE' } as const,
+    ]).flat();
+    schema.push({ name: 'a', repetition_type: 'OPTIONAL', type: 'INT32' } as never);
+    const path = Array.from({ length: depth + 1 }, () => 'a');
+    const file = parquetFile({ schema, path, pages: [data(1)], rows: 1, groups: 1 });
+    expect(await codeOf(select(file, allOfParquet))).toBe('OverMaxColumn');
   });
 });

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { keptChunks } from '../../platform/chunks.ts';
+import { parquetFile } from '../../test/support/select/parquet-file.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 import { parseSelectRequest } from './select-request.ts';
 import { defaultQueryBudget } from './query-budget.ts';
@@ -110,6 +111,38 @@ it('ends a query that used its processor time, and runs the next one', async () 
   expect(await answer({ ...defaultQueryBudget, processorMs: 100 })).toContain('SVC_API_SELECT_PROCESSOR_TIME');
   expect(await answer({ ...defaultQueryBudget, decompressedBytes: 2 ** 20 })).toContain('SVC_API_SELECT_DECOMPRESSED');
 }, 60_000);
+
+it('ends Parquet files that expand, and answers another account meanwhile', async () => {
+  const queries = new QueryProcesses();
+  const page = { type: 'DATA_PAGE', encoding: 'PLAIN', values: 65_536, bytes: Buffer.alloc(4 * 65_536) } as const;
+  const file = parquetFile({ pages: [page], rows: 65_536, groups: 100_000 });
+  const source = {
+    size: file.length,
+    read: (start: number, end: number) => Promise.resolve(file.subarray(start, end)),
+  };
+  const counting = { ...request, input: { kind: 'parquet' }, expression: 'SELECT COUNT(*) FROM S3Object' } as const;
+  const answer = async (query: typeof request, of: typeof source, caller: typeof asked) => {
+    const messages = await queries.run(query, of, caller);
+    try {
+      return Buffer.concat(await Array.fromAsync(keptChunks(messages))).toString('latin1');
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      await messages.close();
+    }
+  };
+  const budgets = [
+    { ...defaultQueryBudget, processorMs: 2_000 },
+    { ...defaultQueryBudget, decompressedBytes: 2 ** 26 },
+    { ...defaultQueryBudget, processorMs: 2_000 },
+  ];
+  const bombs = budgets.map((budget) => answer(counting, source, { ...asked, budget }));
+  expect(await answer(request, object, { ...asked, account: 'b' })).toContain('1,2');
+  const [first, second, third] = await Promise.all(bombs);
+  expect(first).toContain('SVC_API_SELECT_PROCESSOR_TIME');
+  expect(second).toContain('SVC_API_SELECT_DECOMPRESSED');
+  expect(third).toContain('SVC_API_SELECT_PROCESSOR_TIME');
+}, 120_000);
 
 it('refuses queries while no process can be started, and runs them afterwards', async () => {
   const script = `

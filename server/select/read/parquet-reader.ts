@@ -1,5 +1,5 @@
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
-import type { AsyncBuffer, FileMetaData, RowGroup } from 'hyparquet';
+import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { SourceRecord } from '../evaluate/record.ts';
 import type { Value } from '../evaluate/values.ts';
@@ -11,6 +11,8 @@ import { type Convert, converterOf, timeParsers } from './parquet-values.ts';
 const maxGroupBytes = 256 * 1_024 * 1_024;
 const maxMetadataBytes = 16 * 1_024 * 1_024;
 const maxGroupRows = 8_388_608;
+/** Levels of structs and lists. The work for a column grows with the square of them. Writers use a few levels. */
+const maxDepth = 100;
 /** Rows that are decoded at a time, where all columns are flat: the library decodes nested ones from the beginning each time. */
 const sliceRows = 65_536;
 
@@ -19,6 +21,8 @@ interface ParquetRead {
   readonly columns: ReadonlySet<string> | undefined;
   /** Row groups that begin in these bytes are read; `end` is exclusive. */
   readonly bounds: { readonly start: number; readonly end: number };
+  /** Called before the decompression of each page with the size of the page in bytes. What it throws ends the query. */
+  readonly onPage: (bytes: number) => void;
 }
 
 /**
@@ -31,15 +35,16 @@ export async function* readParquet(source: ByteSource, read: ParquetRead): Async
   const metadata = await metadataOf(source);
   const columns = await parsing(() => columnsOf(metadata, read.columns));
   const names = columns.map(({ name }) => name);
+  const decoder = { metadata, names, compressors: codecs(read.onPage) };
   let first = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
-    if (await parsing(() => isWithin(group, read.bounds))) {
+    if (rows !== 0 && (await parsing(() => isWithin(group, read.bounds)))) {
       const file = await parsing(() => loadGroup(source, group, names));
       const slice = columns.every(({ isFlat }) => isFlat) ? sliceRows : rows;
       for (let at = 0; at < rows; at += slice) {
         const range = { rowStart: first + at, rowEnd: first + Math.min(at + slice, rows) };
-        yield recordsOf(await decode(file, metadata, names, range), columns);
+        yield recordsOf(await decode(file, decoder, range), columns);
       }
     }
     first += rows;
@@ -54,6 +59,8 @@ interface Column {
 
 function columnsOf(metadata: FileMetaData, wanted: ParquetRead['columns']): readonly Column[] {
   const all = parquetSchema(metadata).children;
+  requireDepth(all, maxDepth);
+  if (all.length === 0) throw new S3Error('ParquetParsingError', 'The Parquet file has no columns.');
   const selected = all.filter(({ element }) => wanted?.has(element.name.toLowerCase()) ?? true);
   // Without a column there still are rows, e.g. for COUNT(*).
   return (selected.length > 0 ? selected : all.slice(0, 1)).map((column) => ({
@@ -61,6 +68,13 @@ function columnsOf(metadata: FileMetaData, wanted: ParquetRead['columns']): read
     isFlat: column.children.length === 0,
     convert: converterOf(column),
   }));
+}
+
+function requireDepth(nodes: readonly SchemaTree[], levels: number): void {
+  if (levels === 0) {
+    throw new S3Error('OverMaxColumn', `A column of the Parquet file is nested more deeply than ${maxDepth} levels.`);
+  }
+  for (const { children } of nodes) if (children.length > 0) requireDepth(children, levels - 1);
 }
 
 function* recordsOf(
@@ -106,6 +120,7 @@ async function loadGroup(source: ByteSource, group: RowGroup, names: readonly st
     throw new S3Error('OverMaxParquetBlockSize');
   const chunks: { readonly start: number; readonly bytes: Buffer<ArrayBuffer> }[] = [];
   let total = 0;
+  let expanded = 0;
   for (const { meta_data: data } of group.columns) {
     const [name] = data?.path_in_schema ?? [];
     if (data === undefined || name === undefined || !names.includes(name)) continue;
@@ -117,7 +132,15 @@ async function loadGroup(source: ByteSource, group: RowGroup, names: readonly st
       throw new S3Error('ParquetParsingError', 'A column of the Parquet file is out of its bounds.');
     }
     const bytes = await readRange(source, start, start + size);
-    checkPages(bytes);
+    const { values, uncompressed } = checkPages(bytes);
+    expanded += uncompressed;
+    if (expanded > maxGroupBytes) throw new S3Error('OverMaxParquetBlockSize');
+    if (values < Number(group.num_rows)) {
+      throw new S3Error(
+        'ParquetParsingError',
+        `A row group of the Parquet file has ${String(group.num_rows)} rows, and its column "${name}" ${values} values.`,
+      );
+    }
     chunks.push({ start, bytes });
   }
   return {
@@ -138,16 +161,19 @@ async function loadGroup(source: ByteSource, group: RowGroup, names: readonly st
 
 function decode(
   file: AsyncBuffer,
-  metadata: FileMetaData,
-  columns: readonly string[],
+  {
+    metadata,
+    names,
+    compressors,
+  }: { readonly metadata: FileMetaData; readonly names: readonly string[]; readonly compressors: Compressors },
   range: { readonly rowStart: number; readonly rowEnd: number },
 ): Promise<readonly Record<string, unknown>[]> {
   return parsing(() =>
     parquetReadObjects({
       file,
       metadata,
-      columns: [...columns],
-      compressors: codecs,
+      columns: [...names],
+      compressors,
       parsers: timeParsers,
       geoparquet: false,
       ...range,

@@ -60,7 +60,12 @@ export async function* readRecords(
     }
     case 'parquet': {
       const { readParquet } = await import('./parquet-reader.ts');
-      yield* readParquet(source, { columns, bounds });
+      let expanded = 0;
+      const onPage = (bytes: number): void => {
+        expanded += bytes;
+        requireSize(expanded, maxDecompressed);
+      };
+      yield* readParquet(source, { columns, bounds, onPage });
       counts.processed = counts.scanned;
       return;
     }
@@ -74,14 +79,17 @@ async function* within(max: number, bytes: AsyncIterable<Buffer>, compression: C
   let size = 0;
   for await (const chunk of bytes) {
     size += chunk.length;
-    if (compression !== 'NONE' && size > max) {
-      throw new S3Error(
-        'OverMaxDecompressedSize',
-        `The object expands to more than ${max} bytes, which is as much as a query may read of one (SVC_API_SELECT_DECOMPRESSED). Store it in parts, or without compression.`,
-      );
-    }
+    if (compression !== 'NONE') requireSize(size, max);
     yield chunk;
   }
+}
+
+function requireSize(size: number, max: number): void {
+  if (size <= max) return;
+  throw new S3Error(
+    'OverMaxDecompressedSize',
+    `The object expands to more than ${max} bytes, which is as much as a query may read of one (SVC_API_SELECT_DECOMPRESSED). Store it in parts, or without compression.`,
+  );
 }
 
 function* valuesOf(values: Iterable<JsonValue>, path: Query['from']['path']): Generator<SourceRecord> {
