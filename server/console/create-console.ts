@@ -19,7 +19,7 @@ import { limitBodyMemory } from './api/limit-body-memory.ts';
 import { objectRoutes } from './api/objects/object-routes.ts';
 import { operationsRoutes } from './api/operations/operations-routes.ts';
 import { ownSecretRoutes } from './api/sign-in/own-secret-routes.ts';
-import { pendingPrefix } from './api/sign-in/pending-sign-ins.ts';
+import { finishedPrefix } from './api/sign-in/pending-sign-ins.ts';
 import { providerRoutes } from './api/provider-routes.ts';
 import { accessRoutes } from './api/objects/reach-routes.ts';
 import { refuseCrossSite, securityHeaders } from './api/browser-security.ts';
@@ -67,7 +67,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   };
   const sweep = createSweeper(
     services.records,
-    [sessionPrefix, pendingPrefix, transferPrefix],
+    [sessionPrefix, finishedPrefix, transferPrefix],
     services.clock,
     failed,
     services.tasks,

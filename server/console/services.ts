@@ -29,7 +29,7 @@ export interface ConsoleServices {
   readonly assumeRoleWithWebIdentity: AssumeRoleWithWebIdentity;
   readonly directory: Pick<ConfiguredDirectory, 'isConfigured'>;
   readonly assumeRoleWithLdapIdentity: AssumeRoleWithLdapIdentity;
-  /** Sessions and pending sign-ins are secrets, and so their records are sealed. */
+  /** Sessions and the key of pending sign-ins are secrets, and so their records are sealed. */
   readonly records: ConsoleRecords;
   readonly administration: Administration;
   /** Runs operations of the S3 API with the rights of a session. */

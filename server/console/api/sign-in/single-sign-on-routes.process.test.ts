@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../../test/support/openid/openid-provider.ts';
+import { sealedWithin } from '../../../encryption/sealed-records.ts';
 import { type FinishedRequest, RequestEvents } from '../../../http/contract/request.ts';
 import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
 import {
@@ -50,6 +51,9 @@ async function notice(browser: TestBrowser): Promise<string | undefined> {
   return ((await (await browser.send('GET', '/api/sign-in-options')).json()) as SignInOptions).notice;
 }
 
+const recordCount = async ({ stores }: TestConsole) =>
+  (await Array.fromAsync(stores.records.scan(sealedWithin()))).length;
+
 const session = async (browser: TestBrowser) => {
   const response = await browser.send('GET', '/api/session');
   return response.status === 200 ? ((await response.json()) as SessionAnswer) : undefined;
@@ -89,6 +93,29 @@ describe('the redirect to the identity provider', () => {
     expect((await begin(browser)).headers.get('location')).toBe('/sign-in');
     expect(await notice(browser)).toContain('Demo login does not answer');
     expect(await notice(browser)).not.toContain(new URL(provider.issuer).host);
+  });
+});
+
+describe('sign-ins that begin', () => {
+  it('store nothing, so that a flood from many networks does not stop the sign-in of another', async () => {
+    const { console } = await open({ proxies: { trusted: ['127.0.0.0/8'], header: 'x-forwarded-for' } });
+    const from = (address: string) =>
+      fetch(`${console.url}/api/sign-in/DEMO`, { redirect: 'manual', headers: { 'x-forwarded-for': address } });
+    await from('192.0.2.1');
+    const before = await recordCount(console);
+    const flood = Array.from({ length: 400 }, (_, at) => from(`198.51.${at % 100}.${at % 7}`));
+    const answers = await Promise.all(flood);
+    expect(new Set(answers.map(({ headers }) => headers.get('location')?.split('?')[0])).size).toBe(1);
+    expect(await recordCount(console)).toBe(before);
+    const browser = new TestBrowser(console.url);
+    expect((await browser.signInBy('DEMO', 'alice', 'alice-password')).headers.get('location')).toBe('/');
+  });
+
+  it('are limited by network', async () => {
+    const { browser } = await open();
+    for (let count = 0; count < 60; count += 1) await begin(browser);
+    expect((await begin(browser)).headers.get('location')).toBe('/sign-in');
+    expect(await notice(browser)).toContain('Too many sign-ins were started from your address');
   });
 });
 

@@ -1,8 +1,8 @@
 import { Router, type Request, type Response } from 'express';
 import { isSignedInAt, type OpenIdProvider } from '../../../federation/openid-providers.ts';
+import { Attempts, networkOf } from '../../../auth/guess-limits.ts';
 import type { AuditContext } from '../../../http/contract/request.ts';
 import type { ConsoleServices } from '../../services.ts';
-import { StartLimits } from './start-limits.ts';
 import { secondsUntil } from './session-routes.ts';
 import { issueCredentials } from './session-credentials.ts';
 import { errorAnswerOf, consoleError } from '../console-error.ts';
@@ -19,14 +19,14 @@ import { auditOf } from '../request-audit.ts';
 
 const browserCookie = 'coffer_sign_in';
 
-/** Of all networks together for ten minutes: their records have less than 50 MB. */
-const startLimits = { ofNetwork: 60, all: 50_000 };
+/** Sign-ins that begin, from one network. Each costs a little processor time, and a request to the provider now and then. */
+const startLimit = { max: 60, windowMs: 60_000 };
 
 /** Redirects to an identity provider and handles the return. Both are navigations of the browser: errors redirect to the sign-in page. */
 export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSessions, sweep: () => void): Router {
   const router = Router();
   const pending = new PendingSignIns(services.records, services.clock);
-  const starts = new StartLimits(startLimits);
+  const starts = new Attempts(startLimit);
 
   async function begin(request: Request, response: Response): Promise<void> {
     const provider = providerOf(services, request.params['provider']);
@@ -36,22 +36,18 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
       response.redirect(elsewhere);
       return;
     }
-    const begun = starts.begin(sourceOf(request).address, services.clock().getTime());
-    if (begun === 'too-many-here') {
+    const network = networkOf(sourceOf(request).address);
+    const now = services.clock().getTime();
+    if (starts.waitSeconds(network, now) > 0) {
       throw consoleError('TooManyAttempts', 'Too many sign-ins were started from your address. Try again in a minute.');
     }
-    if (begun === 'too-many') {
-      throw consoleError(
-        'TooManyAttempts',
-        'Too many sign-ins are under way at this server. Try again in ten minutes.',
-      );
-    }
+    starts.count(network, now);
     sweep();
     const flow = newCodeFlow();
-    // This fails before a record is stored if the provider is unavailable.
+    // This fails before the browser gets a cookie if the provider is unavailable.
     await authorizationUrl(provider, { ...flow, redirectUri: redirect, state: '' });
     const returnPath = safeReturnPath(request.query['to']);
-    const { state, browserSecret } = await pending.begin({
+    const { state, cookie } = await pending.begin({
       ...flow,
       providerId: provider.id,
       redirectUri: redirect,
@@ -59,7 +55,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     });
     const secure = isSecure(request, services.settings);
     const maxAge = pendingLifetimeMs / 1000;
-    response.append('set-cookie', serializeCookie(browserCookie, browserSecret, { maxAge, secure }));
+    response.append('set-cookie', serializeCookie(browserCookie, cookie, { maxAge, secure }));
     clearNotice(response, secure);
     response.redirect((await authorizationUrl(provider, { ...flow, redirectUri: redirect, state })).href);
   }
@@ -75,7 +71,7 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     audit?.setOperation('ConsoleSignInByProvider');
     const sent = request.query['state'];
     const state = typeof sent === 'string' ? sent.slice(0, 200) : '';
-    const taken = await pending.take(
+    const taken = await pending.find(
       state,
       readCookie(request.headers.cookie, browserCookie, isSecure(request, services.settings)),
     );
@@ -97,6 +93,8 @@ export function singleSignOnRoutes(services: ConsoleServices, sessions: SignInSe
     const provider = providerOf(services, taken.providerId);
     const query = request.originalUrl.split('?').slice(1).join('?');
     const tokens = await redeemCode(provider, { ...taken, state, query });
+    // Only a caller whom the provider has authenticated leaves a record.
+    if (!(await pending.finish(state))) throw consoleError('SignInRefused', messages.unknown);
     const issued = await issueCredentials(services, provider, tokens, { audit, from: originOf(request) });
     const signedInBy = { kind: 'provider', id: provider.id, displayName: provider.displayName } as const;
     const { secret, session } = await sessions.begin(issued, signedInBy);
@@ -155,8 +153,8 @@ function sameHostUrl(request: Request, redirect: string): string | undefined {
 }
 
 const messages: Readonly<Record<PendingError, string>> = {
-  unknown: 'This sign-in was already finished, or it was started at another server. Sign in again.',
+  unknown: 'This sign-in was already finished. Sign in again.',
   expired: 'You took longer than ten minutes at the identity provider. Sign in again.',
   'other-browser':
-    'This sign-in was started in another browser or at another address of this console, or your browser blocks cookies. Sign in again.',
+    'This sign-in was started in another browser, in another tab after this one, or at another address of this console, or your browser blocks cookies. Sign in again.',
 };
