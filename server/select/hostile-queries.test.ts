@@ -226,11 +226,11 @@ describe('a damaged Parquet file', () => {
 });
 
 const zeros = (values: number) => Buffer.alloc(4 * values);
+const data = (values: number, named = values) =>
+  ({ type: 'DATA_PAGE', encoding: 'PLAIN', values: named, bytes: zeros(values) }) as const;
 
 describe('a Parquet file that expands', () => {
   const counting = { ...allOfParquet, expression: 'SELECT COUNT(*) FROM S3Object' };
-  const data = (values: number, named = values) =>
-    ({ type: 'DATA_PAGE', encoding: 'PLAIN', values: named, bytes: zeros(values) }) as const;
   const small = { processorMs: 300_000, decompressedBytes: 2 ** 20 };
 
   it('ends at the bytes that a query may read: row groups that share a page', async () => {

@@ -126,10 +126,9 @@ class TransferWork {
   }
 
   async #transferAll(items: readonly { readonly entry: string; readonly key: string }[]): Promise<void> {
-    const session = await this.#session();
-    const send = this.#sender(session);
     await mapLimit(items, breadth, async ({ entry, key }) => {
-      if (this.#run.signal.aborted) throw new ResponseError('interrupted', 'the transfer was stopped');
+      // The user may be disabled, or the session signed out, at any time.
+      const send = this.#sender(await this.#session());
       try {
         await this.#one(send, entry, key);
         this.#transfer = { ...this.#transfer, done: this.#transfer.done + 1 };
