@@ -40,21 +40,55 @@ export function redactSecrets(fields: Record<string, unknown>): Record<string, u
   return redactObject(fields, 0);
 }
 
-/** Removes secrets from a text: signatures and tokens in URLs, passwords in their authority and of databases, bearer tokens, API keys. */
+/**
+ * Removes secrets from a text: the query of each URL, passwords in its authority and of databases, signatures, bearer tokens, API keys. Every output
+ * for people comes through here: logs, error messages, audit entries, conditions and events.
+ */
 export function redactText(text: string): string {
   if (!mayHoldSecret.test(text)) return text;
   return text
     .replace(secretParameter, `$1${hidden}`)
-    .replace(/\S+/g, (word) => redactDsn(redactUrls(word)))
+    .replace(/\S+/g, (word) => redactDsn(redactUrls(redactQuery(word))))
     .replace(/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${hidden}`)
     .replace(/\bSignature=[0-9a-f]{16,}/gi, `Signature=${hidden}`)
     .replace(/\bkes:v1:[\w+/=-]+/g, `kes:v1:${hidden}`)
     .replace(/-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(-----END \1-----|$)/g, `-----BEGIN $1----- ${hidden}`);
 }
 
-/** Removes secrets from the value of a setting. The query of an address may be a key, whatever its parameter is called. */
+/** Removes secrets from the value of a setting: a path may have a token too, as those of webhooks of chats do. */
 export function redactSetting(value: string): string {
-  return redactText(value).replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#]*\?)[^\s#]+/gi, `$1${hidden}`);
+  return redactText(value).replace(/\S+/g, redactPath);
+}
+
+/** Removes what follows the `?` of a URL: its parameters may be a key, whatever they are called. A query without a URL is left to the names. */
+function redactQuery(word: string): string {
+  const scheme = word.indexOf('://');
+  const query = scheme < 1 ? -1 : word.indexOf('?', scheme);
+  // A `?` before the last `@` belongs to a password that is not encoded.
+  if (query < 0 || word.includes('@', query)) return word;
+  let end = word.length;
+  while (end > query + 1 && closing.has(word.charAt(end - 1))) end -= 1;
+  const fragment = word.indexOf('#', query);
+  if (fragment >= 0) end = Math.min(end, fragment);
+  return end === query + 1 ? word : `${word.slice(0, query + 1)}${hidden}${word.slice(end)}`;
+}
+
+/** The characters that a sentence may put behind an address. */
+const closing = new Set('"\'`),.;:>}');
+
+/** Removes the segments of a path that look like tokens: 16 characters or more, letters and digits. A UUID is a name, for instance of a tenant. */
+function redactPath(word: string): string {
+  const scheme = word.indexOf('://');
+  const path = scheme < 1 ? -1 : word.indexOf('/', scheme + 3);
+  if (path < 0) return word;
+  const end = word.indexOf('?', path) < 0 ? word.length : word.indexOf('?', path);
+  const segments = word.slice(path, end).split('/');
+  return `${word.slice(0, path)}${segments.map((one) => (isToken(one) ? hidden : one)).join('/')}${word.slice(end)}`;
+}
+
+function isToken(segment: string): boolean {
+  if (!/^[\w~+=-]{16,}$/.test(segment) || !/\d/.test(segment) || !/[a-z]/i.test(segment)) return false;
+  return !/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(segment);
 }
 
 /** Most lines contain none of these, and this test saves the replacements. */

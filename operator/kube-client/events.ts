@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { redactText } from '../../platform/redact-secrets.ts';
 import { isNotFound, type KubeApi, type KubeObject } from './kube-api.ts';
 import { microTime } from './lease-record.ts';
 import { resourceTypes } from './resource-types.ts';
@@ -132,7 +133,7 @@ export class EventRecorder {
       type: event.type,
       reason: event.reason,
       action: event.action ?? 'Reconcile',
-      note: shortened(event.message),
+      note: shortened(redactText(event.message)),
       reportingController: 'coffer.dev/operator',
       reportingInstance: instance.slice(0, 128),
       regarding: {

@@ -1,3 +1,4 @@
+import { redactText } from '../../platform/redact-secrets.ts';
 import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
 import type { Condition } from '../api/object.ts';
 
@@ -117,6 +118,8 @@ export function mergeConditions(
     const old = known.get(update.type);
     return {
       ...update,
+      // What a server or a library says may repeat an address with a password.
+      message: redactText(update.message),
       observedGeneration: generation,
       lastTransitionTime: old?.status === update.status ? old.lastTransitionTime : now.toISOString(),
     };

@@ -1,3 +1,4 @@
+import { redactText } from '../../platform/redact-secrets.ts';
 import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/request.ts';
 import { type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -201,7 +202,7 @@ async function serve(route: Route, call: AdminCall): Promise<Answer> {
 function failure(error: unknown, request: IncomingRequest, { server }: AdminServices): Answer {
   return errorAnswer(500, {
     Code: 'InternalError',
-    Message: error instanceof Error ? error.message : String(error),
+    Message: redactText(error instanceof Error ? error.message : String(error)),
     Resource: request.rawPath,
     RequestId: request.requestId,
     HostId: server.deploymentId,
@@ -231,7 +232,7 @@ function decoded(part: string | undefined): string {
 function refusal(error: RequestError, request: IncomingRequest, { server }: AdminServices): Answer {
   return errorAnswer(error.status, {
     Code: error.code,
-    Message: error.message,
+    Message: redactText(error.message),
     Resource: request.rawPath,
     RequestId: request.requestId,
     HostId: server.deploymentId,

@@ -68,7 +68,7 @@ function providerText(
   const suffix = name === '_' ? '' : `_${name}`;
   const comments = values.map(({ key, value }) => {
     const variable = keys.find((known) => known.key === key)?.variable ?? key;
-    return `# ${variable}${suffix}=${value.replaceAll('\n', String.raw`\n`)}`;
+    return `# ${variable}${suffix}=${redactSetting(value).replaceAll('\n', String.raw`\n`)}`;
   });
   return [...comments, named].join('\n');
 }

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
+import { redactText } from '../../../platform/redact-secrets.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { asAdminError } from '../../administration/admin-error.ts';
 import { isStoreError, sealedRecordsErrors, isStoreUnavailable } from '../../store/store-error.ts';
@@ -112,7 +113,7 @@ export function errorHandler(log: ConsoleLog): ErrorRequestHandler {
     };
     // The rest of an unread body would block the connection.
     if (!request.complete) response.set('connection', 'close');
-    response.status(status).json(answer satisfies ErrorAnswer);
+    response.status(status).json({ ...answer, message: redactText(answer.message) } satisfies ErrorAnswer);
   };
 }
 

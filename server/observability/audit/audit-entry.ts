@@ -1,3 +1,4 @@
+import { redactText } from '../../../platform/redact-secrets.ts';
 import { STATUS_CODES } from 'node:http';
 import { apiName, headersOfList } from '../../http/contract/request-audit.ts';
 import { type SignatureKind, signatureKind } from '../../auth/condition-keys.ts';
@@ -154,7 +155,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
     ...senderOf(principal, origin.rootUser),
     ...signatureOf(finished),
-    ...(refusal === undefined ? {} : { error: `${refusal.code}: ${refusal.message}` }),
+    ...(refusal === undefined ? {} : { error: redactText(`${refusal.code}: ${refusal.message}`) }),
     ...(principal === undefined ? {} : { identity: identityOf(principal) }),
     ...broughtBy(finished.bearer),
     ...grantedTo(finished.granted, origin.rootUser),
