@@ -29,7 +29,11 @@ function openid(part: string, type: SettingType, help: string, more: Partial<Set
 export const settings = [
   server(
     'SVC_ROOT_USER',
-    { kind: 'text', pattern: /^\S.{1,126}\S$/, expects: 'at least 3 characters' },
+    {
+      kind: 'text',
+      pattern: /^[^\s,\p{Cc}][^,\p{Cc}]{1,126}[^\s,\p{Cc}]$/u,
+      expects: 'at least 3 characters without a comma, which no client could sign with',
+    },
     'Access key of the root user. Without it the server refuses to start.',
     {
       secret: true,

@@ -1,4 +1,5 @@
 import { S3Error } from '../s3/s3-error.ts';
+import { textOfHeader } from '../sigv4/parse-authorization.ts';
 import {
   headerValue,
   type RequestHeaders,
@@ -36,7 +37,7 @@ export function parseAuthorizationV2(request: SignedRequest): SignatureV2Claim {
 }
 
 function parseHeaderV2(authorization: string, headers: RequestHeaders): SignatureV2Claim {
-  const [, accessKey, signature] = /^AWS +([^\s]+):([^\s:]+)$/.exec(authorization) ?? [];
+  const [, accessKey, signature] = /^AWS +(\S.*):([^\s:]+)$/.exec(authorization) ?? [];
   if (accessKey === undefined || signature === undefined) {
     throw new S3Error('InvalidArgument', 'AWS authorization header is invalid.  Expected AwsAccessKeyId:signature', {
       details: { ArgumentName: 'Authorization' },
@@ -50,7 +51,7 @@ function parseHeaderV2(authorization: string, headers: RequestHeaders): Signatur
   }
   return {
     place: 'header',
-    accessKey,
+    accessKey: textOfHeader(accessKey),
     signature,
     time,
     signedTime: amzDate === undefined ? date : '',

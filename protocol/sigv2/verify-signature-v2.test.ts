@@ -258,17 +258,12 @@ describe('a header', () => {
     }
   });
 
-  it.each(['AWS', 'AWS ', 'AWS user', 'AWS :x', 'AWS user:', 'AWS user:a b', 'AWS user key:x'])(
-    'is refused as %j',
-    (text) => {
-      expect(refusal({ target: '/b/k', headers: { authorization: text, date: now.toUTCString() }, now })).toMatchObject(
-        {
-          code: 'InvalidArgument',
-          message: 'AWS authorization header is invalid.  Expected AwsAccessKeyId:signature',
-        },
-      );
-    },
-  );
+  it.each(['AWS', 'AWS ', 'AWS user', 'AWS :x', 'AWS user:', 'AWS user:a b'])('is refused as %j', (text) => {
+    expect(refusal({ target: '/b/k', headers: { authorization: text, date: now.toUTCString() }, now })).toMatchObject({
+      code: 'InvalidArgument',
+      message: 'AWS authorization header is invalid.  Expected AwsAccessKeyId:signature',
+    });
+  });
 });
 
 it('ends in an answer for any query and header, and accepts none that was not signed', () => {

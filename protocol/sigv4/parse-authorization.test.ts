@@ -17,6 +17,17 @@ function outcomeOf(parse: () => unknown): unknown {
   }
 }
 
+describe('the access key of a header', () => {
+  it.each(['team:ann', 'dom\\bob', "O'Brien", 'user name', '<ann>;"x"', 'ümit', '文'])('may be %j', (name) => {
+    const sent = Buffer.from(rest.replace('user/', `${name}/`)).toString('latin1');
+    expect(parseFields(sent + a)).toMatchObject({ accessKey: name, scope: { date: '20240229' } });
+  });
+
+  it('is what was sent where that is no UTF-8', () => {
+    expect(parseFields(rest.replace('user/', '\u00fcmit/') + a).accessKey).toBe('ümit');
+  });
+});
+
 describe('known Authorization headers', () => {
   it('read the next signature of a header that they know', () => {
     const known = new KnownAuthorizations();

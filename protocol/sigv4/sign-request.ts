@@ -88,9 +88,14 @@ export function signParts(request: SignedRequest, credentials: Credentials, sign
     }),
   );
   added['authorization'] =
-    `AWS4-HMAC-SHA256 Credential=${credentials.accessKey}/${formatScope(scope)}, ` +
+    `AWS4-HMAC-SHA256 Credential=${headerOfText(credentials.accessKey)}/${formatScope(scope)}, ` +
     `SignedHeaders=${signedHeaders.join(';')}, Signature=${signature}`;
   return { headers: added, signature, signingKey, scope, timestamp };
+}
+
+/** Returns UTF-8 as one character for each byte. */
+function headerOfText(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 interface Presigning {

@@ -116,7 +116,7 @@ describe('an archive', () => {
       zipOf({
         policies: { p: reading, broken: { Statement: 1 } },
         users: { ann: { secretKey: 'ann-password', status: 'enabled' }, bob: { secretKey: 'x' } },
-        groups: { staff: { version: 1, status: 'enabled', members: ['ann'] }, lost: { members: ['nobody'] } },
+        groups: { staff: { version: 1, status: 'enabled', members: ['ann', 'bob'] }, lost: { members: ['nobody'] } },
         svcaccts: {
           robot: { parent: 'nobody', accessKey: 'robot', secretKey: 'robot-password', sessionPolicy: null },
           open: { parent: 'ann', secretKey: 'open-password', sessionPolicy: { Version: '2012-10-17', Statement: [] } },
@@ -126,8 +126,8 @@ describe('an archive', () => {
       }),
     );
     expect(value).toMatchObject({
-      added: { policies: ['p'], users: ['ann'], groups: ['staff'], userPolicies: [{ ann: ['p'] }] },
-      skipped: { groups: ['lost'], serviceAccounts: ['robot'], groupPolicies: [{ staff: ['nix'] }] },
+      added: { policies: ['p'], users: ['ann'], groups: ['staff', 'lost'], userPolicies: [{ ann: ['p'] }] },
+      skipped: { users: ['bob', 'nobody'], serviceAccounts: ['robot'], groupPolicies: [{ staff: ['nix'] }] },
       failed: {
         policies: [{ name: 'broken' }],
         users: [{ name: 'bob', reason: expect.any(String) as string }],
@@ -165,7 +165,10 @@ describe('an archive', () => {
     const plain = await zipOf({ users: { bob: { secretKey: 'x' }, ann: { secretKey: 'ann-password' } } });
     expect(await test.call('root', 'PUT', 'import-iam', { plain })).toMatchObject({
       status: 400,
-      value: { Message: 'Some could not be imported. bob: A secret key has 8 to 128 printable ASCII characters.' },
+      value: {
+        Message:
+          'Some could not be imported. bob: A secret key has at least 8 characters, at most 128 bytes, and no control character.',
+      },
     });
     const { archive } = await exported(test);
     expect((await test.call('root', 'PUT', 'import-iam', { plain: archive })).status).toBe(200);

@@ -112,6 +112,13 @@ export class ImportReport {
     this.#reasons.push(`${name}: ${reason.message}`);
   }
 
+  /** A member of a group that is no user here. Clients print the names of skipped users. */
+  leftOut(group: string, member: string): void {
+    const users = (this.#skipped.users ??= []);
+    if (!users.includes(member)) users.push(member);
+    this.#reasons.push(`${group}: ${JSON.stringify(member)} is no user here, and is left out of the group`);
+  }
+
   failed(kind: Named | Mapped, name: string, policies: readonly string[] | undefined, { message }: Error): void {
     (this.#failed[kind] ??= []).push({ name, ...(policies === undefined ? {} : { policies }), reason: message });
     this.#reasons.push(`${name}: ${message}`);

@@ -86,11 +86,17 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
       });
     });
   }
-  for (const [name, { members, status }] of Object.entries(archive.groups ?? {})) {
+  for (const [name, group] of Object.entries(archive.groups ?? {})) {
     await attempt(report, 'groups', name, async () => {
+      const members = group.members ?? [];
       require('changeMembers', 'changeGroupStatus');
-      await identities.addMembers(name, members ?? []);
-      await identities.setGroupStatus(name, statusOf(status ?? 'enabled'));
+      const known = await Promise.all(members.map(async (member) => (await identities.user(member)) !== undefined));
+      await identities.addMembers(
+        name,
+        members.filter((_, at) => known[at]),
+      );
+      await identities.setGroupStatus(name, statusOf(group.status ?? 'enabled'));
+      for (const member of members.filter((_, at) => !known[at])) report.leftOut(name, member);
     });
   }
   for (const [accessKey, entry] of Object.entries(archive.serviceAccounts ?? {})) {

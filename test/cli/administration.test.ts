@@ -73,6 +73,13 @@ describe('coffer admin user', () => {
     expect(rejected.stderr).not.toContain('short');
   });
 
+  it.each(['ümit', 'dom\\bob', 'user name'])('makes %j, who can sign', async (name) => {
+    await answering('secret-of-it\n', 'admin', 'user', 'add', 's', name);
+    const alias = await attempt(['alias', 'set', 'named', server.s3, name], 'secret-of-it\n');
+    expect([alias.code, alias.stderr]).toEqual([0, '']);
+    await coffer('admin', 'user', 'rm', 's', name);
+  });
+
   it('says what is missing where nothing comes on standard input', async () => {
     const { code, stderr } = await attempt(['admin', 'user', 'add', 's', 'dora']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('The secret key of dora is missing')]);

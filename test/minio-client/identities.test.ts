@@ -47,6 +47,24 @@ async function same(...commands: readonly string[]): Promise<void> {
   }
 }
 
+describe('users of every name that a MinIO takes', { timeout: patience }, () => {
+  it.each(['team:ann', 'dom\\bob', "O'Brien", 'user name', 'ümit', '<x>;"y"'])(
+    'are made, and sign: %j',
+    async (name) => {
+      await mc.run('admin', 'user', 'add', 'coffer', name, 'secret-of-it');
+      await mc.run('admin', 'policy', 'attach', 'coffer', 'readwrite', '--user', name);
+      await mc.alias('named', coffer.s3, name, 'secret-of-it');
+      const bucket = `b${Buffer.from(name).toString('hex')}`;
+      await mc.run('mb', `named/${bucket}`);
+      expect(await mc.run('ls', 'named')).toContainEqual(expect.objectContaining({ key: `${bucket}/` }));
+      const [made] = await mc.run('admin', 'user', 'svcacct', 'add', 'named', name);
+      expect(made).toMatchObject({ status: 'success' });
+      await mc.run('rb', `named/${bucket}`);
+      await mc.run('admin', 'user', 'rm', 'coffer', name);
+    },
+  );
+});
+
 describe('stock mc has the same answers of Coffer and of MinIO', { timeout: patience }, () => {
   it('to admin user', () =>
     same(

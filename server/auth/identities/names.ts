@@ -7,6 +7,7 @@ const maxName = 128;
 /** Commas separate names in settings and claims, and control characters are no part of a name. */
 // oxlint-disable-next-line no-control-regex -- they are what is refused
 const notInNames = /[\u0000-\u001f\u007f,]/;
+const notInAccessKeys = /[\p{Cc}/=,]/u;
 
 export function checkName(kind: 'policy' | 'group', name: string): void {
   const issue =
@@ -21,15 +22,21 @@ export function checkName(kind: 'policy' | 'group', name: string): void {
   throw new IdentityError('invalid-name', `The name of a ${kind} ${issue}: ${JSON.stringify(name.slice(0, 128))}.`);
 }
 
+/** The beginnings of the names of external users, and of ARNs, which policies take for other principals. */
+const notOfUsers = /^(?:arn|tls|custom):/;
+
 /**
- * Checks an access key. A slash would break the credential scope of a signature; the other characters would break the formats that carry
- * it.
+ * Checks an access key. It may have what the header of a signature can carry: a comma ends a field of the header, a slash would be part of the
+ * scope in some clients, and an `=` makes a DN.
  */
 export function checkAccessKey(accessKey: string): void {
-  if (/^[^\s/=,:;"'\\<>]{3,128}$/u.test(accessKey) && /^[ -~]+$/.test(accessKey)) return;
+  const bytes = Buffer.byteLength(accessKey);
+  const isLong = accessKey.length >= 3 && bytes <= maxName;
+  const isCarried = accessKey === accessKey.trim() && accessKey.isWellFormed() && !notInAccessKeys.test(accessKey);
+  if (isLong && isCarried && !notOfUsers.test(accessKey)) return;
   throw new IdentityError(
     'invalid-access-key',
-    `An access key has 3 to 128 letters, digits or signs, without spaces and / = , : ; " ' \\ < >: ${JSON.stringify(accessKey.slice(0, 128))}.`,
+    `An access key has 3 to ${maxName} bytes, without / = , and control characters, does not begin or end with a space, nor begin with arn: tls: or custom: ${JSON.stringify(accessKey.slice(0, 128))}.`,
   );
 }
 
@@ -40,7 +47,7 @@ export function isExternalUserHash(name: string): boolean {
   return externalUserHash.test(name);
 }
 
-/** Rejects names that external users can have. Those have `=` or `:`, or are a hash. */
+/** Rejects names that external users can have. Those have an `=`, begin with their kind, or are a hash. */
 export function checkNewAccessKey(accessKey: string): void {
   checkAccessKey(accessKey);
   if (!isExternalUserHash(accessKey)) return;
@@ -51,8 +58,12 @@ export function checkNewAccessKey(accessKey: string): void {
 }
 
 export function checkSecretKey(secretKey: string): void {
-  if (secretKey.length >= 8 && secretKey.length <= 128 && /^[ -~]+$/.test(secretKey)) return;
-  throw new IdentityError('invalid-secret-key', 'A secret key has 8 to 128 printable ASCII characters.');
+  const isLong = secretKey.length >= 8 && Buffer.byteLength(secretKey) <= maxName;
+  if (isLong && secretKey.isWellFormed() && !/\p{Cc}/u.test(secretKey)) return;
+  throw new IdentityError(
+    'invalid-secret-key',
+    `A secret key has at least 8 characters, at most ${maxName} bytes, and no control character.`,
+  );
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';

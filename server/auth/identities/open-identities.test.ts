@@ -86,10 +86,33 @@ describe('a user', () => {
     });
   });
 
-  it.each(['', 'ab', 'a b c', 'a/b/c', 'a,b', 'a=b', 'ann\n', 'änn', 'x'.repeat(129), '__proto__ '])(
-    'cannot be called %j',
+  it.each([
+    '',
+    'ab',
+    ' ann',
+    'ann ',
+    'a/b/c',
+    'a,b',
+    'a=b',
+    'ann\n',
+    'ann\u0085',
+    'ä'.repeat(65),
+    'x'.repeat(129),
+    'tls:ann',
+    'custom:ann',
+    'arn:aws:iam::1:user/ann',
+    '\ud800nn',
+  ])('cannot be called %j', async (accessKey) => {
+    await expect(identities.putUser({ accessKey, secretKey })).rejects.toMatchObject({ code: 'invalid-access-key' });
+  });
+
+  it.each(['team:ann', 'dom\\bob', "O'Brien", 'user name', 'ümit', '<ann>;"x"', 'tls-ann'])(
+    'can be called %j, as in a MinIO',
     async (accessKey) => {
-      await expect(identities.putUser({ accessKey, secretKey })).rejects.toMatchObject({ code: 'invalid-access-key' });
+      await identities.putUser({ accessKey, secretKey });
+      await identities.addMembers('named', [accessKey]);
+      expect(await other.user(accessKey)).toMatchObject({ accessKey });
+      expect((await other.group('named'))?.members).toContain(accessKey);
     },
   );
 

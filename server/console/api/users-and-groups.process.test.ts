@@ -55,7 +55,7 @@ describe('users', () => {
   });
 
   it.each([
-    [{ name: 'a b', secretKey: 'long-enough' }, 'name', 'XMinioAdminInvalidAccessKey'],
+    [{ name: 'a=b', secretKey: 'long-enough' }, 'name', 'XMinioAdminInvalidAccessKey'],
     [{ name: 'ann', secretKey: 'short' }, 'secretKey', 'XMinioAdminInvalidSecretKey'],
     [{ name: '' }, 'name', 'BadRequest'],
   ])('are refused with the field that is wrong: %j', async (user, field, code) => {
