@@ -149,6 +149,13 @@ describe('a page of the records', () => {
           if (result.code === 0) {
             unused += 1;
             expect(await contentOf(today), what).toBe(content);
+            // What is in no use may still say which pages the next commits overwrite.
+            const copy = join(base.path, 'goes-on');
+            await cp(today, copy, { recursive: true });
+            await serve(copy, 'third');
+            const after = await storeToolHere(['verify', copy, '--quick']);
+            expect(after.code, `${what}\n${said(after)}`).toBe(0);
+            await rm(copy, { recursive: true });
           } else {
             told += 1;
             expect(said(result), what).not.toContain('nothing is wrong');

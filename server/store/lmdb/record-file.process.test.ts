@@ -91,6 +91,39 @@ describe('a record file', () => {
     expect(found).toBeGreaterThan(pages / inFullForm(1, 5));
   });
 
+  it('of which a page of unused ones names a page in use, or counts wrongly, is damaged', async () => {
+    await fill();
+    const whole = await readFile(path);
+    const head = whole.readBigUInt64LE(PAGE + 24 + 128) > whole.readBigUInt64LE(24 + 128) ? PAGE : 0;
+    // After the header of the page, and the magic, version, address and size of the head: the description of the tree, which ends with its root.
+    const [unused, tables] = [0, 48].map((at) => Number(whole.readBigUInt64LE(head + 24 + 24 + at + 40)));
+    if (unused === undefined || tables === undefined) throw new Error('the head has two trees');
+    const list = unused * PAGE + 24 + whole.readUInt16LE(unused * PAGE + 24) + 8 + 8;
+    const count = Number(whole.readBigUInt64LE(list));
+    expect(count).toBeGreaterThan(0);
+    const changes: readonly (readonly [string, number, bigint])[] = [
+      [`lists page ${tables} as unused, which is in use`, list + 8 * count, BigInt(tables)],
+      ['lists page 99999 as unused, which does not exist', list + 8 * count, 99_999n],
+      ['has a list with a wrong count', list, 512n],
+      ['is of a commit that never was', tables * PAGE + 8, 2n ** 40n],
+      ['has keys that do not belong there', list - 8, 2n ** 40n],
+    ];
+    for (const [what, at, number] of changes) {
+      const damaged = Buffer.from(whole);
+      damaged.writeBigUInt64LE(number, at);
+      await writeFile(path, damaged);
+      expect(damageOfRecordFile(path), what).toContain(what);
+    }
+  });
+
+  it('whose heads are those of other trees is damaged', async () => {
+    await fill();
+    const whole = await readFile(path);
+    whole[PAGE + 24 + 24 + 4] ^= 0x40;
+    await writeFile(path, whole);
+    expect(damageOfRecordFile(path)).toBe('its two heads contradict each other');
+  });
+
   it('that is new has no damage', async () => {
     await fill(0);
     expect(damageOfRecordFile(path)).toBeUndefined();

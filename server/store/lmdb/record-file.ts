@@ -25,6 +25,7 @@ const MAGIC = 0xbeefc0de;
 const VERSION = 2;
 /** Page header: number (8 bytes), transaction (8), pad (2), flags (2), lower (2) and upper (2), or the count of overflow pages (4). */
 const HEADER = 24;
+const TRANSACTION = 8;
 const FLAGS = 18;
 const LOWER = 20;
 const UPPER = 22;
@@ -42,6 +43,7 @@ const SUB_DATA = 0x02;
 const TREE = 48;
 /** In a meta page, after the page header: magic (4), version (4), address (8), size of the map (8), two trees, last page (8), transaction (8). */
 const META_TREES = HEADER + 24;
+const TREE_FLAGS = 4;
 const META_LAST = META_TREES + 2 * TREE;
 const META_END = META_LAST + 16;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
@@ -54,6 +56,7 @@ const UNUSED = 'unused pages';
 
 interface Tree {
   readonly name: string;
+  readonly flags: number;
   readonly depth: number;
   readonly branches: number;
   readonly leaves: number;
@@ -93,7 +96,10 @@ class RecordFile {
   readonly #withLeaves: boolean;
   #pageSize = 4_096;
   #last = 0;
+  #transaction = 0n;
   #seen = new Uint8Array(0);
+  /** The pages of the lists of unused pages. */
+  readonly #unused: { readonly from: number; readonly to: number; readonly what: string }[] = [];
 
   constructor(file: number, withLeaves: boolean) {
     this.#file = file;
@@ -106,14 +112,17 @@ class RecordFile {
     const first = this.#meta(0);
     this.#pageSize = first.pageSize;
     const second = this.#meta(1);
-    if (second.pageSize !== first.pageSize) throw new Damage('its two heads contradict each other');
+    const isSame = ({ free, main }: Meta) => free.flags === first.free.flags && main.flags === first.main.flags;
+    if (second.pageSize !== first.pageSize || !isSame(second)) throw new Damage('its two heads contradict each other');
     const meta = second.transaction > first.transaction ? second : first;
     this.#last = meta.last;
+    this.#transaction = meta.transaction;
     if (meta.last * this.#pageSize > Number.MAX_SAFE_INTEGER || meta.last < 1) throw new Damage('its head is damaged');
     // Unused pages at the end may be missing, and one that is used is noticed where it is.
     this.#seen = new Uint8Array(Math.ceil((Math.min(meta.last, this.#size / this.#pageSize) + 1) / 8));
     this.#tree(meta.free);
     for (const tree of this.#tree(meta.main)) this.#tree(tree);
+    this.#checkUnused();
   }
 
   #meta(page: number): Meta {
@@ -151,12 +160,13 @@ class RecordFile {
       const isLeaf = place.level === tree.depth;
       if (isLeaf && !this.#withLeaves && tree.name === 'records') {
         found.leaves += 1;
+        this.#claim(place.page, `page ${place.page}, a leaf of ${tree.name},`);
         continue;
       }
       const what = `page ${place.page}, a ${isLeaf ? 'leaf' : 'branch'} of ${tree.name},`;
       const bytes = this.#page(place.page, isLeaf ? LEAF : BRANCH, what);
       const nodes = nodesOf(bytes, isLeaf, what);
-      if (tree.name !== UNUSED) checkOrder(nodes, place, isLeaf, what);
+      checkOrder(nodes, place, isLeaf, what, tree.name === UNUSED ? compareNumbers : compareBytes);
       if (!isLeaf) {
         found.branches += 1;
         for (const [at, node] of nodes.entries()) {
@@ -172,6 +182,7 @@ class RecordFile {
       found.leaves += 1;
       found.entries += nodes.length;
       for (const node of nodes) {
+        if (tree.name === UNUSED) this.#list(bytes, node, what);
         if ((node.flags & BIG_DATA) !== 0) found.overflows += this.#overflow(bytes, node, tree);
         if ((node.flags & SUB_DATA) !== 0) {
           if (node.size !== TREE) throw new Damage(`${what} is overwritten`);
@@ -183,7 +194,7 @@ class RecordFile {
     return inner;
   }
 
-  #compare(tree: Tree, found: Omit<Tree, 'name' | 'root' | 'depth'>): void {
+  #compare(tree: Tree, found: Omit<Tree, 'name' | 'flags' | 'root' | 'depth'>): void {
     const counts =
       this.#withLeaves || tree.name !== 'records'
         ? (['entries', 'leaves', 'branches', 'overflows'] as const)
@@ -214,6 +225,52 @@ class RecordFile {
     return pages;
   }
 
+  /**
+   * Reads a list of unused pages: a count, and so many numbers of 8 bytes. LMDB writes to these pages, and trusts the count. A number below zero is the
+   * length of a block whose first page follows, and a zero is a gap.
+   */
+  #list(leaf: Buffer, node: Node, what: string): void {
+    if (
+      node.key.length !== 8 ||
+      node.key.readBigUInt64LE(0) === 0n ||
+      node.key.readBigUInt64LE(0) > this.#transaction
+    ) {
+      throw new Damage(`${what} has keys that do not belong there`);
+    }
+    const isLarge = (node.flags & BIG_DATA) !== 0;
+    const at = isLarge ? leaf.readBigUInt64LE(node.data) : 0n;
+    if (at > BigInt(this.#last)) throw new Damage(`${what} refers to page ${at}, which does not exist`);
+    const bytes = isLarge
+      ? this.#read(Number(at), HEADER + node.size, what).subarray(HEADER)
+      : leaf.subarray(node.data, node.data + node.size);
+    const count = bytes.length < 8 ? 0n : bytes.readBigUInt64LE(0);
+    if (count === 0n ? bytes.length < 8 : count > BigInt(Math.floor(bytes.length / 8) - 1)) {
+      throw new Damage(`${what} has a list with a wrong count`);
+    }
+    let length = 1n;
+    for (let item = 1; item <= Number(count); item += 1) {
+      const number = bytes.readBigInt64LE(item * 8);
+      if (number <= 0n) {
+        length = number === 0n ? 1n : -number;
+        continue;
+      }
+      if (number < BigInt(HEADS) || number + length - 1n > BigInt(this.#last)) {
+        throw new Damage(`${what} lists page ${number} as unused, which does not exist`);
+      }
+      this.#unused.push({ from: Number(number), to: Number(number + length), what });
+      length = 1n;
+    }
+  }
+
+  /** A page that a tree uses and a list names would be overwritten by the next commits. */
+  #checkUnused(): void {
+    for (const { from, to, what } of this.#unused) {
+      for (let page = from; page < to; page += 1) {
+        if (this.#isSeen(page)) throw new Damage(`${what} lists page ${page} as unused, which is in use`);
+      }
+    }
+  }
+
   #pageNumber(page: bigint, { name }: Tree): number {
     if (page < BigInt(HEADS) || page > BigInt(this.#last))
       throw new Damage(`the tree of ${name} refers to page ${page}, which does not exist`);
@@ -225,15 +282,22 @@ class RecordFile {
     if (Number(bytes.readBigUInt64LE(0)) !== page) {
       throw new Damage(`${what} ${bytes.every((byte) => byte === 0) ? 'is zeros' : 'has the number of another page'}`);
     }
+    // LMDB takes such a page for one of its memory.
+    if (bytes.readBigUInt64LE(TRANSACTION) > this.#transaction)
+      throw new Damage(`${what} is of a commit that never was`);
     if ((bytes.readUInt16LE(FLAGS) & KINDS) !== kind) throw new Damage(`${what} is a page of another kind`);
     this.#claim(page, what);
     return bytes;
   }
 
   #claim(page: number, what: string): void {
-    const [at, bit] = [page >>> 3, 1 << (page & 7)];
-    if (((this.#seen[at] ?? 0) & bit) !== 0) throw new Damage(`${what} is used twice`);
-    this.#seen[at] = (this.#seen[at] ?? 0) | bit;
+    if (this.#isSeen(page)) throw new Damage(`${what} is used twice`);
+    const at = page >>> 3;
+    this.#seen[at] = (this.#seen[at] ?? 0) | (1 << (page & 7));
+  }
+
+  #isSeen(page: number): boolean {
+    return ((this.#seen[page >>> 3] ?? 0) & (1 << (page & 7))) !== 0;
   }
 
   #read(page: number, length: number, what: string): Buffer {
@@ -258,6 +322,7 @@ function treeAt(bytes: Buffer, at: number, name: string): Tree {
   const number = (offset: number) => Number(bytes.readBigUInt64LE(at + offset));
   return {
     name,
+    flags: bytes.readUInt16LE(at + TREE_FLAGS),
     depth: bytes.readUInt16LE(at + 6),
     branches: number(8),
     leaves: number(16),
@@ -273,6 +338,7 @@ function nodesOf(bytes: Buffer, isLeaf: boolean, what: string): readonly Node[] 
   const space = bytes.length - HEADER;
   if (lower % 2 !== 0 || lower > upper || upper > space || lower === 0) throw new Damage(`${what} is overwritten`);
   const nodes: Node[] = [];
+  let filled = 0;
   for (let at = 0; at < lower; at += 2) {
     const start = bytes.readUInt16LE(HEADER + at);
     if (start < upper || start + NODE > space) throw new Damage(`${what} is overwritten`);
@@ -282,7 +348,9 @@ function nodesOf(bytes: Buffer, isLeaf: boolean, what: string): readonly Node[] 
     const data = node + NODE + keySize;
     const low = bytes.readUInt32LE(node);
     const inPage = isLeaf ? ((flags & BIG_DATA) === 0 ? low : 8) : 0;
-    if (data + inPage > bytes.length) throw new Damage(`${what} is overwritten`);
+    if (data + inPage > bytes.length || (isLeaf && (flags & ~(BIG_DATA | SUB_DATA)) !== 0))
+      throw new Damage(`${what} is overwritten`);
+    filled += even(NODE + keySize + inPage);
     nodes.push({
       key: bytes.subarray(node + NODE, data),
       flags: isLeaf ? flags : 0,
@@ -291,17 +359,42 @@ function nodesOf(bytes: Buffer, isLeaf: boolean, what: string): readonly Node[] 
       data,
     });
   }
+  // LMDB leaves gaps between nodes, and no node within another.
+  if (filled > space - upper) throw new Damage(`${what} is overwritten`);
   return nodes;
 }
 
+function even(size: number): number {
+  return size + (size % 2);
+}
+
 /** The first node of a branch stands for all keys below the second. */
-function checkOrder(nodes: readonly Node[], { from, to }: Place, isLeaf: boolean, what: string): void {
+function checkOrder(
+  nodes: readonly Node[],
+  { from, to }: Place,
+  isLeaf: boolean,
+  what: string,
+  compare: (one: Buffer, other: Buffer) => number,
+): void {
   let last = from;
   for (const { key } of isLeaf ? nodes : nodes.slice(1)) {
-    const order = last === undefined ? 1 : key.compare(last);
-    if (order < 0 || (order === 0 && last !== from) || (to !== undefined && key.compare(to) >= 0)) {
+    const order = last === undefined ? 1 : compare(key, last);
+    if (order < 0 || (order === 0 && last !== from) || (to !== undefined && compare(key, to) >= 0)) {
       throw new Damage(`${what} has keys that do not belong there`);
     }
     last = key;
   }
+}
+
+function compareBytes(one: Buffer, other: Buffer): number {
+  return one.compare(other);
+}
+
+/** The keys of the tree of unused pages are numbers of transactions. A key of another length compares as the smallest. */
+function compareNumbers(one: Buffer, other: Buffer): number {
+  const [first, second] = [one, other].map((key) => (key.length === 8 ? key.readBigUInt64LE(0) : -1n)) as [
+    bigint,
+    bigint,
+  ];
+  return first < second ? -1 : first > second ? 1 : 0;
 }
