@@ -69,9 +69,13 @@ export interface RecordStore {
 
   /**
    * Returns the counts with those of the records that are there at the same moment, by the engine's own sums. It reads all keys. An engine without
-   * it is counted from outside, by `RecordTally`.
+   * it is counted from outside, by `RecordTally`. A database whose commits never change counts is named by `never`.
    */
-  counted?(): Promise<{ readonly counts: readonly RecordCount[]; readonly found: readonly RecordCount[] } | undefined>;
+  counted?(): Promise<
+    | { readonly counts: readonly RecordCount[]; readonly found: readonly RecordCount[] }
+    | { readonly never: string }
+    | undefined
+  >;
 
   /** Counts all records again: an administrator goes on with what is there. An engine that refuses to start on lost records does not have this. */
   recount?(): Promise<void>;

@@ -38,7 +38,7 @@ async function compared(records: RecordStore): Promise<{ readonly told: boolean;
   const issues: string[] = [];
   for (;;) {
     const { done, value } = await comparing.next();
-    if (done === true) return { told: value, issues };
+    if (done === true) return { told: value === undefined, issues };
     issues.push(value.message);
   }
 }

@@ -86,6 +86,20 @@ describe('the tables of a database', () => {
     expect((await verified()).code).toBe(0);
   }, 600_000);
 
+  it('that lost rows are told by a copy, too, which would count what is left', async () => {
+    const lost = `key = (select key from coffer_records where value is not null and get_byte(key, 0) = ascii('o') order by key limit 1)`;
+    await sql(`create table gone as select * from coffer_records where ${lost}`);
+    await sql(`delete from coffer_records where ${lost}`);
+    const { code, stdout, stderr } = await storeToolHere(['copy', settings, join(base.path, 'copied')]);
+    expect(stdout).toMatch(/lost-records: .* 1 are lost/);
+    expect(stderr).toContain('Records of the source are lost');
+    expect(code).toBe(1);
+    await sql('insert into coffer_records select * from gone');
+    await sql('drop table gone');
+    const whole = await storeToolHere(['copy', settings, join(base.path, 'copied-whole')]);
+    expect(whole.stderr).toContain('The copy is complete.');
+  });
+
   it('whose counts are gone, or not those of the rows, are told', async () => {
     await sql('create table kept as select * from coffer_counts');
     await sql('create table kept_commits as select * from coffer_commits');

@@ -8,30 +8,36 @@ const ATTEMPTS = 3;
 
 type Counts = ReadonlyMap<string, RecordCount>;
 
+const ofOlderServer = 'an older server wrote some of these records, and no server has counted them since';
+
 /**
  * Compares all records with the counts that were written in their commits. Yields the groups in which records are missing, or of an earlier
- * moment. Returns false where there are no counts, or where a group changes all the time, so that it cannot be told.
+ * moment. Returns undefined, or the reason why it cannot be told: there are no counts, or a group changes all the time.
  */
-export async function* compareCounts(records: RecordStore, signal?: AbortSignal): AsyncGenerator<Issue, boolean> {
+export async function* compareCounts(
+  records: RecordStore,
+  signal?: AbortSignal,
+): AsyncGenerator<Issue, string | undefined> {
   if (records.counted !== undefined) {
     const counted = await records.counted();
-    if (counted === undefined) return false;
+    if (counted === undefined) return ofOlderServer;
+    if ('never' in counted) return `${counted.never} has no counts of its records`;
     yield* differences(byName(counted.counts), byName(counted.found));
-    return true;
+    return undefined;
   }
   const before = await countsOf(records);
-  if (before === undefined) return false;
+  if (before === undefined) return ofOlderServer;
   const found = await tallied(records, { start: Buffer.of(0), end: endOf(Buffer.alloc(0)) }, signal);
   const after = await countsOf(records);
-  if (after === undefined) return false;
-  let told = true;
+  if (after === undefined) return ofOlderServer;
+  let changing: string | undefined;
   for (const name of new Set([...before.keys(), ...after.keys(), ...found.keys()])) {
     if (isSame(before.get(name), after.get(name)) && isSame(after.get(name), found.get(name))) continue;
     const issue = await issueOf(records, name, signal);
-    if (issue === 'changing') told = false;
+    if (issue === 'changing') changing = `the records ${shownKey(Buffer.from(name, 'latin1'))} changed all the time`;
     else if (issue !== undefined) yield issue;
   }
-  return told;
+  return changing;
 }
 
 function* differences(counts: Counts, found: Counts): Generator<Issue> {

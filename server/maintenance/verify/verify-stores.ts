@@ -43,8 +43,12 @@ export interface VerifySummary {
   readonly bytes: number;
   /** True where the records have counts to compare them with. Without, a record that is gone without a trace is not noticed. */
   readonly counted: boolean;
+  /** The reason where they have none. */
+  readonly uncounted?: string;
   readonly findings: number;
 }
+
+type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
 const CONCURRENCY = 16;
 
@@ -54,7 +58,15 @@ const CONCURRENCY = 16;
  */
 export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issue, VerifySummary> {
   const { records, blobs, signal, concurrency = CONCURRENCY } = options;
-  const summary = { objects: 0, versions: 0, uploads: 0, blobs: 0, bytes: 0, counted: false, findings: 0 };
+  const summary: Mutable<VerifySummary> = {
+    objects: 0,
+    versions: 0,
+    uploads: 0,
+    blobs: 0,
+    bytes: 0,
+    counted: false,
+    findings: 0,
+  };
   const progress = () => options.onProgress?.({ ...summary });
   const check: VerifyContext = {
     records,
@@ -76,7 +88,9 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
   return summary;
 
   async function* everyIssue(): AsyncGenerator<Issue> {
-    summary.counted = yield* compareCounts(records, signal);
+    const uncounted = yield* compareCounts(records, signal);
+    summary.counted = uncounted === undefined;
+    if (uncounted !== undefined) summary.uncounted = uncounted;
     yield* checkRecords(check);
     yield* checkCanaries(check);
     yield* unreferencedBlockSums(check);

@@ -6,6 +6,7 @@ import { readCopyState } from '../../maintenance/migrate/copy-stores.ts';
 import type { BlobsMarker } from '../../store/blobs-marker.ts';
 import type { BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commits.ts';
+import { prefixOf } from '../../store/keys.ts';
 import { deploymentKey, encodeDeployment, joinDeployment } from '../../store/deployment.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
@@ -75,10 +76,28 @@ function actingBlobs(blobs: MemoryBlobStore, act: () => Promise<unknown>): BlobS
   });
 }
 
-function copied(from: OpenedStores, to: OpenedStores, signal = AbortSignal.any([])): Promise<number> {
+async function told(from: OpenedStores, to: OpenedStores, signal = AbortSignal.any([])) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const report = new Report({ stdout, stderr, env: {}, signal }, { json: false });
-  return copyOpened(from, to, { sourceStopped: true, concurrency: 1 }, { signal }, report);
+  const code = await copyOpened(from, to, { sourceStopped: true, concurrency: 1 }, { signal }, report);
+  return { code, said: `${String(stdout.read() ?? '')}${String(stderr.read() ?? '')}` };
+}
+
+async function copied(...stores: Parameters<typeof told>): Promise<number> {
+  return (await told(...stores)).code;
+}
+
+/** Records with counts that are `more` than what is there. */
+function countedRecords(records: RecordStore, more: number): RecordStore {
+  const count = { group: prefixOf('o', 'bucket'), bytes: 100, sums: [1, 2] } as const;
+  const counted = { counts: [{ ...count, records: 2 + more }], found: [{ ...count, records: 2 }] };
+  return new Proxy(records, {
+    get(store, name) {
+      if (name === 'counted') return () => Promise.resolve(counted);
+      const found = Reflect.get(store, name) as unknown;
+      return typeof found === 'function' ? (found.bind(store) as unknown) : found;
+    },
+  });
 }
 
 describe('a copy of stores', () => {
@@ -87,6 +106,27 @@ describe('a copy of stores', () => {
     const to = opened(new MemoryRecordStore(), new MemoryBlobStore());
     expect(await copied(opened(records, blobs, deploymentId), to)).toBe(0);
     expect(await readCopyState(to.records)).toBeUndefined();
+  });
+
+  it('is called complete only where the records of the source were compared with their counts', async () => {
+    const { records, blobs } = await source();
+    const target = () => opened(new MemoryRecordStore(), new MemoryBlobStore());
+    const whole = await told(opened(countedRecords(records, 0), blobs, deploymentId), target());
+    expect(whole.said).toContain('The copy is complete.');
+    const uncounted = await told(opened(records, blobs, deploymentId), target());
+    expect(uncounted.code).toBe(0);
+    expect(uncounted.said).not.toContain('The copy is complete.');
+    expect(uncounted.said).toContain('Whether records are missing there cannot be told, since an older server wrote');
+  });
+
+  it('tells that records of the source are lost, which the copy itself cannot show', async () => {
+    const { records, blobs } = await source();
+    const to = opened(new MemoryRecordStore(), new MemoryBlobStore());
+    const { code, said } = await told(opened(countedRecords(records, 3), blobs, deploymentId), to);
+    expect(code).toBe(1);
+    expect(said).toContain('lost-records: the records ["o","bucket"] should be 5, and are 2: 3 are lost');
+    expect(said).toContain('Records of the source are lost, and the copy does not have them');
+    expect(said).not.toContain('complete');
   });
 
   it.each<[string, (layer: Awaited<ReturnType<typeof source>>['layer']) => Promise<unknown>]>([

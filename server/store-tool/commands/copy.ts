@@ -19,6 +19,7 @@ import { isReadOnly } from '../../store/commits.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
 import { compareOpened, conclude, reported } from './verify.ts';
+import { compareCounts } from '../../maintenance/verify/compare-counts.ts';
 import { isUnreadable } from '../../objects/damage.ts';
 
 export interface CopyArguments {
@@ -63,6 +64,7 @@ export async function copyOpened(
   const before = await refuseMismatch(from, report);
   await refuseOtherData(to, deploymentId);
   await beginCopy(to.records, deploymentId, randomBytes);
+  const { lost, uncounted } = await compareWithCounts(from, io.signal, report);
   const total = await totalOf(from);
   const wrong = await tell(
     copyStores({
@@ -91,19 +93,49 @@ export async function copyOpened(
   if (differences === 0 && (before === undefined || !isSameText(before, await countsOf(from)))) {
     differences = await compare(from, to, report);
   }
-  const found = conclude(report, to.description, summary, losses, unread) !== 0 || wrong > 0;
+  const found = conclude(report, to.description, summary, losses, unread) !== 0 || wrong > 0 || lost > 0;
   if (differences > 0) {
     throw new ProgramError('failed', `${counted(differences, 'record differs', 'records differ')}: ${changed}`);
   }
   // Objects that were damaged before are damaged in the copy too. That does not prevent a move.
   await to.marker.write(deploymentId);
   await finishCopy(to.records, deploymentId, randomBytes);
-  report.note(
-    found
-      ? 'The copy is as complete as its source, which has the same findings.'
-      : 'The copy is complete. Start the server on it; the source is unchanged.',
-  );
+  report.note(ending({ found, lost, uncounted }));
   return found ? 1 : 0;
+}
+
+function ending({ found, lost, uncounted }: Compared & { readonly found: boolean }): string {
+  if (lost > 0) {
+    return (
+      'Records of the source are lost, and the copy does not have them: its own counts are those of what was copied, so that nothing tells it later. ' +
+      'Keep the source, whose bodies are still needed, until its records are restored from a backup.'
+    );
+  }
+  if (found) return 'The copy is as complete as its source, which has the same findings.';
+  if (uncounted !== undefined) {
+    return (
+      `The copy has whatever the records of the source name. Whether records are missing there cannot be told, since ${uncounted}. ` +
+      'Start the server on it; the source is unchanged.'
+    );
+  }
+  return 'The copy is complete. Start the server on it; the source is unchanged.';
+}
+
+interface Compared {
+  /** The count of groups of which records are lost. */
+  readonly lost: number;
+  /** The reason why it cannot be told whether records are lost. */
+  readonly uncounted: string | undefined;
+}
+
+/** Compares the records of the source with their counts: those of the target count what was copied, and tell nothing about it. */
+async function compareWithCounts({ records }: OpenedStores, signal: AbortSignal, report: Report): Promise<Compared> {
+  const comparison = compareCounts(records, signal);
+  for (let lost = 0; ; lost += 1) {
+    const { done, value } = await comparison.next();
+    if (done === true) return { lost, uncounted: value };
+    report.issue(value);
+  }
 }
 
 const changed =

@@ -41,5 +41,8 @@ describe('the summary of a verification', () => {
     const summary = { objects: 1, versions: 0, uploads: 0, blobs: 0, bytes: 0, counted: false, findings: 0 };
     expect(concluded(summary)).toContain('whether records are missing cannot be told');
     expect(concluded(summary)).not.toContain('nothing is wrong');
+    expect(concluded({ ...summary, uncounted: 'CockroachDB has no counts of its records' })).toContain(
+      'cannot be told, since CockroachDB has no counts of its records\n',
+    );
   });
 });

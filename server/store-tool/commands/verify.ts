@@ -97,9 +97,10 @@ async function verifyServer(options: VerifyArguments & ServerOptions, io: Io, re
   return conclude(report, options.server, summary, findings.filter((issue) => isLoss(issue)).length, unread);
 }
 
-/** The verdict where a record that is gone would leave no trace. */
-const untold =
-  'what the records name is there; whether records are missing cannot be told, since these records have no counts';
+/** Returns the verdict where a record that is gone would leave no trace. */
+function untold(reason = 'these records have no counts'): string {
+  return `what the records name is there; whether records are missing cannot be told, since ${reason}`;
+}
 
 export function conclude(
   report: Report,
@@ -124,9 +125,9 @@ export function conclude(
     'of them mean that data is lost: restore it from a backup',
   );
   // The server of before has no such field.
-  const found = summary.counted ? 'no data is lost' : untold;
+  const found = summary.counted ? 'no data is lost' : untold(summary.uncounted);
   const unreadable = `${counted(unread, 'body', 'bodies')} could not be read: make them readable, and verify again`;
-  const clean = summary.counted ? 'nothing is wrong' : untold;
+  const clean = summary.counted ? 'nothing is wrong' : untold(summary.uncounted);
   const verdict =
     issues === 0
       ? clean

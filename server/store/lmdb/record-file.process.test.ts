@@ -119,7 +119,7 @@ describe('a record file', () => {
   it('whose heads are those of other trees is damaged', async () => {
     await fill();
     const whole = await readFile(path);
-    whole[PAGE + 24 + 24 + 4] ^= 0x40;
+    whole.writeUInt8(whole.readUInt8(PAGE + 24 + 24 + 4) ^ 0x40, PAGE + 24 + 24 + 4);
     await writeFile(path, whole);
     expect(damageOfRecordFile(path)).toBe('its two heads contradict each other');
   });

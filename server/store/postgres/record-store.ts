@@ -207,12 +207,12 @@ class PostgresRecordStore implements RecordStore {
     return rows[0]?.[0]?.[0] === 1 ? 'committed' : 'not-committed';
   }
 
-  counts(): Promise<readonly RecordCount[] | undefined> {
-    return this.#inSession(readCounts);
+  async counts(): Promise<readonly RecordCount[] | undefined> {
+    return this.#counts ? this.#inSession(readCounts) : undefined;
   }
 
-  counted(): Promise<CountedRecords | undefined> {
-    return this.#inSession(readCounted);
+  async counted(): Promise<CountedRecords | { readonly never: string } | undefined> {
+    return this.#counts ? this.#inSession(readCounted) : { never: 'CockroachDB' };
   }
 
   async recount(): Promise<void> {
