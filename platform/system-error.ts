@@ -84,8 +84,16 @@ export function messageOf(error: Error): string {
   return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
 }
 
+/** Errors of the file that is written, and not of the one that is read. */
+const ofTarget: ReadonlySet<string | undefined> = new Set(['EDQUOT', 'EEXIST', 'EFBIG', 'ENOSPC', 'EROFS']);
+
+/** Returns the path that an error is about. That of a call with two paths may be about the second. */
+function pathOf(error: NodeJS.ErrnoException & { readonly dest?: unknown }): string | undefined {
+  return typeof error.dest === 'string' && ofTarget.has(systemErrorCode(error)) ? error.dest : error.path;
+}
+
 /** Returns the message of any error for the user of a program: that of a file with its path, and without the code of the system. */
 export function errorText(error: unknown): string {
-  const path = isOfFile(error) ? error.path : undefined;
+  const path = isOfFile(error) ? pathOf(error) : undefined;
   return path === undefined ? fileErrorReason(error) : `${path}: ${fileErrorReason(error)}`;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { body, put, randomBody, testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
@@ -15,7 +15,7 @@ import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 import type { Issue } from './verify/issue.ts';
-import { restoreSnapshot, takeSnapshot } from './snapshot.ts';
+import { checkRestoreTarget, restoreSnapshot, takeSnapshot } from './snapshot.ts';
 import { allBlockSums, filledLayer, makeOlder } from '../../test/support/maintenance/filled-layer.ts';
 import { contentsOf, versionedLayer } from '../../test/support/maintenance/versioned-layer.ts';
 import { verifyStores } from './verify/verify-stores.ts';
@@ -153,6 +153,13 @@ describe('a snapshot', () => {
     expect(await removeQueuedBlobs({ records, blobs: test.blobs, now: Date.now(), delay: 0 })).toEqual({ removed: 2 });
   });
 
+  it('is not written among the records or the bodies', async () => {
+    for (const part of ['records', 'blobs']) {
+      const taking = takeSnapshot({ records, folder, out: join(folder, part, 'monday') });
+      await expect(taking).rejects.toThrow(`is among the ${part} of the data folder`);
+    }
+  });
+
   it('is not written over something', async () => {
     await expect(takeSnapshot({ records, folder, out: folder })).rejects.toThrow('exists already');
   });
@@ -224,7 +231,7 @@ describe('a restored snapshot', () => {
     await mkdir(join(target, 'blobs'), { recursive: true });
     await writeFile(join(target, 'restore-unfinished'), '');
     await writeFile(join(target, 'blobs', 'half'), 'x');
-    await expect(openDataFolder(target)).rejects.toThrow('no data of Coffer');
+    await expect(openDataFolder(target)).rejects.toThrow(`a restore to ${target} was not finished`);
     const stop = new AbortController();
     stop.abort(new Error('stopped'));
     await expect(restoreSnapshot(out, target, stop.signal)).rejects.toThrow('stopped');
@@ -258,6 +265,33 @@ describe('a restored snapshot', () => {
     expect(await snapshotDifferences(out)).toEqual([]);
     await writeFile(join(out, 'format.json'), `${await readFile(join(out, 'format.json'), 'utf8')} `);
     expect(await snapshotDifferences(out)).toEqual([expect.stringContaining('format.json has')]);
+  });
+
+  it('refuses a place where nothing can be made before the snapshot is read', async () => {
+    const out = join(base.path, 'out');
+    await takeSnapshot({ records, folder, out });
+    const [dangling, through] = [join(base.path, 'dangling'), join(base.path, 'through')];
+    await symlink(join(base.path, 'nowhere'), dangling);
+    await symlink(out, through);
+    await expect(checkRestoreTarget(out, dangling)).rejects.toThrow('is a link to a folder that does not exist');
+    for (const path of [join(out, 'new'), join(out, 'blobs', 'a', 'b'), join(through, 'new')]) {
+      await expect(checkRestoreTarget(out, path), path).rejects.toThrow('is within the snapshot');
+    }
+    await expect(checkRestoreTarget(out, join(folder, 'format.json', 'x'))).rejects.toThrow('is not a folder');
+    await checkRestoreTarget(out, join(base.path, 'new', 'folder'));
+    await checkRestoreTarget(out, join(base.path, 'outer'));
+    expect((await readdir(base.path)).sort()).toEqual(['dangling', 'data', 'out', 'through']);
+  });
+
+  it('has large files too, which are copied in chunks', async () => {
+    const [out, target] = [join(base.path, 'out'), join(base.path, 'target')];
+    await takeSnapshot({ records, folder, out });
+    const large = join('blobs', 'zz', 'a-large-one');
+    await mkdir(join(out, 'blobs', 'zz'));
+    await writeFile(join(out, large), randomBytes(1_000));
+    await truncate(join(out, large), 70 * 1024 * 1024);
+    await restoreSnapshot(out, target);
+    expect((await readFile(join(target, large))).equals(await readFile(join(out, large)))).toBe(true);
   });
 
   it('does not replace anything', async () => {

@@ -1,8 +1,23 @@
-import { constants } from 'node:fs';
-import { chmod, copyFile, link, mkdir, readFile, realpath, stat, opendir, readdir, rm } from 'node:fs/promises';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import {
+  access,
+  chmod,
+  copyFile,
+  link,
+  lstat,
+  mkdir,
+  opendir,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+} from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { UNFINISHED_RESTORE } from '../store/data-folder.ts';
 import { syncFile, syncFolder, writeDurably } from '../store/durable-file.ts';
 import { randomBytes } from 'node:crypto';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { recordedCheckpoint } from '../store/checkpoint.ts';
 import { countRecords } from '../store/lmdb/counts.ts';
 import { RECORD_FILE } from '../store/lmdb/environment.ts';
@@ -24,20 +39,42 @@ import { writeFolderAtomically } from './partial-folder.ts';
 const noLinkCodes = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /** Links a file that never changes under a second name, which takes no space; copies it where the file system cannot link. */
-async function linkOrCopy(from: string, to: string): Promise<void> {
+async function linkOrCopy(from: string, to: string, signal?: AbortSignal): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && noLinkCodes.has(String(error.code)))) throw error;
-    await durableCopy(from, to);
+    await durableCopy(from, to, signal);
   }
 }
 
+/** Files from this size on are copied in chunks, so that a signal ends the copy of one that takes minutes. */
+const LARGE = 64 * 1024 * 1024;
+const CHUNK = 4 * 1024 * 1024;
+
 /** Copies a file, by reflink where the file system can. The name is not durable yet. */
-async function durableCopy(from: string, to: string): Promise<void> {
-  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+async function durableCopy(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  if ((await stat(from)).size < LARGE) {
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  } else if (!(await isCloned(from, to))) {
+    const [source, target] = [
+      createReadStream(from, { highWaterMark: CHUNK }),
+      createWriteStream(to, { flags: 'wx', mode: 0o600, highWaterMark: CHUNK }),
+    ];
+    await pipeline(source, target, signal === undefined ? {} : { signal });
+  }
   await chmod(to, 0o600);
   await syncFile(to);
+}
+
+/** Makes a reflink. Returns false where the file system cannot, and for every other reason, which a copy will show. */
+async function isCloned(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface SnapshotOptions {
@@ -71,6 +108,12 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSu
   const backup = records.backup?.bind(records);
   if (backup === undefined) throw new MaintenanceError('unsupported', 'only records in a data folder have snapshots');
   if (await exists(out)) throw new MaintenanceError('exists', `${out} exists already: name a folder that does not`);
+  const place = await nearestFolder(out);
+  for (const part of ['records', 'blobs']) {
+    if (isWithin(place, join(await realpath(folder), part))) {
+      throw new MaintenanceError('exists', `${out} is among the ${part} of the data folder: name a folder elsewhere`);
+    }
+  }
   const hold = options.exclusive === true ? undefined : await holdGarbageCollection(records, { clock, random });
   try {
     return await writeFolderAtomically(out, async (partial) => {
@@ -122,7 +165,7 @@ async function linkBlobs({ folder, signal, onProgress }: SnapshotOptions, partia
       await mkdir(join(target, dirname(file)), { mode: 0o700 });
     }
     try {
-      await linkOrCopy(join(folder, 'blobs', file), join(target, file));
+      await linkOrCopy(join(folder, 'blobs', file), join(target, file), signal);
       return true;
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
@@ -191,8 +234,6 @@ function hasCode(error: unknown, code: string): boolean {
 /** Files that older versions left in a snapshot that they opened. A data folder does not need them. */
 const leftOut = new Set(['lock', 'lock.mdb', SNAPSHOT_FILE]);
 
-/** The file of a folder that is being filled in place. */
-const UNFINISHED = 'restore-unfinished';
 const FORMAT_FILE = 'format.json';
 
 /**
@@ -218,7 +259,7 @@ export async function restoreSnapshot(snapshot: string, folder: string, signal?:
     return;
   }
   await removeUnfinished(existing);
-  await writeDurably(join(existing, UNFINISHED), '');
+  await writeDurably(join(existing, UNFINISHED_RESTORE), '');
   try {
     await fill(existing);
     await writeDurably(join(existing, FORMAT_FILE), await readFile(join(from, FORMAT_FILE), 'utf8'));
@@ -226,14 +267,15 @@ export async function restoreSnapshot(snapshot: string, folder: string, signal?:
     await removeUnfinished(existing).catch(() => undefined);
     throw error;
   }
-  await rm(join(existing, UNFINISHED));
+  await rm(join(existing, UNFINISHED_RESTORE));
   await syncFolder(existing);
 }
 
 /** Removes what a killed restore left behind. */
 async function removeUnfinished(folder: string): Promise<void> {
-  if (!(await readdir(folder)).includes(UNFINISHED)) return;
-  for (const name of ['records', 'blobs', UNFINISHED]) await rm(join(folder, name), { recursive: true, force: true });
+  if (!(await readdir(folder)).includes(UNFINISHED_RESTORE)) return;
+  for (const name of ['records', 'blobs', UNFINISHED_RESTORE])
+    await rm(join(folder, name), { recursive: true, force: true });
 }
 
 async function copyFolder(from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
@@ -242,7 +284,7 @@ async function copyFolder(from: string, to: string, signal: AbortSignal | undefi
     signal?.throwIfAborted();
     if (leftOut.has(entry.name)) continue;
     if (entry.isDirectory()) await copyFolder(join(from, entry.name), join(to, entry.name), signal);
-    else await durableCopy(join(from, entry.name), join(to, entry.name));
+    else await durableCopy(join(from, entry.name), join(to, entry.name), signal);
   }
   await syncFolder(to);
 }
@@ -256,14 +298,53 @@ export async function existingFolder(path: string): Promise<string | undefined> 
   try {
     names = await readdir(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT') && !(await isLink(path))) return undefined;
+    if (hasCode(error, 'ENOENT'))
+      throw new MaintenanceError(
+        'exists',
+        `${path} is a link to a folder that does not exist: make that folder, or name another`,
+      );
     if (hasCode(error, 'ENOTDIR'))
       throw new MaintenanceError('exists', `${path} is not a folder: name an empty folder`);
     throw error;
   }
-  const unfinished = names.includes(UNFINISHED) ? ['records', 'blobs', UNFINISHED] : [];
+  const unfinished = names.includes(UNFINISHED_RESTORE) ? ['records', 'blobs', UNFINISHED_RESTORE] : [];
   if (names.some((name) => ![...mayBeThere, ...unfinished].includes(name))) {
     throw new MaintenanceError('exists', `${path} is not empty: name an empty folder, or one that does not exist`);
   }
   return realpath(path);
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
+}
+
+/**
+ * Throws where a snapshot cannot be restored to a path: before a byte of it is read, since that may take hours. Errors of the system name the
+ * folder in which nothing can be made.
+ */
+export async function checkRestoreTarget(snapshot: string, path: string): Promise<void> {
+  const place = (await existingFolder(path)) ?? (await nearestFolder(path));
+  if (isWithin(place, await realpath(snapshot))) {
+    throw new MaintenanceError(
+      'exists',
+      `${path} is within the snapshot, which must not change: name a folder elsewhere`,
+    );
+  }
+  await access(place, constants.W_OK | constants.X_OK);
+}
+
+/** Returns the real path of the nearest folder above a path. */
+async function nearestFolder(path: string): Promise<string> {
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    try {
+      return await realpath(folder);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
 }

@@ -5,7 +5,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { loadStoreSettings } from '../../platform/settings/load-settings.ts';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 import type { BlobStore } from '../store/blob-store.ts';
-import { openDataFolder, openDataFolderReadOnly } from '../store/data-folder.ts';
+import { openDataFolder, openDataFolderReadOnly, UNFINISHED_RESTORE, unfinishedRestore } from '../store/data-folder.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
@@ -136,6 +136,7 @@ function isFile(path: string): boolean {
 /** Refuses a missing folder, because opening it would make a new one. */
 function refuseUnlessData(folder: string): void {
   if (existsSync(join(folder, 'format.json'))) return;
+  if (existsSync(join(folder, UNFINISHED_RESTORE))) throw new ProgramError('failed', unfinishedRestore(folder));
   throw new ProgramError(
     'failed',
     `${folder} is not a data folder of Coffer: it has no format.json. Is the path right, and is it mounted?`,

@@ -34,6 +34,13 @@ describe('an error of the command', () => {
     expect(explained(error, { signal })).toBe(said);
   });
 
+  it('of a copy that found no space names what was written', () => {
+    const fields = { code: 'ENOSPC', syscall: 'copyfile', path: '/snapshot/a', dest: '/data/a' };
+    const error = Object.assign(new Error('ENOSPC: no space left on device, copyfile'), fields);
+    expect(explained(error, { signal })).toBe('/data/a: no space is left on the device');
+    expect(explained(Object.assign(error, { code: 'EACCES' }), { signal })).toBe('/snapshot/a: permission denied');
+  });
+
   it('that is a defect has its stack', () => {
     expect(explained(new TypeError('x is undefined'), { signal })).toMatch(/x is undefined\n +at /);
   });

@@ -327,8 +327,18 @@ async function identityOf(file: string): Promise<string | undefined> {
   }
 }
 
+/** The file of a folder into which a snapshot is being restored. */
+export const UNFINISHED_RESTORE = 'restore-unfinished';
+
+/** What to do about a folder that a restore did not finish. */
+export function unfinishedRestore(folder: string): string {
+  return `a restore to ${folder} was not finished: restore the same snapshot to it again ("coffer-store restore SNAPSHOT ${folder}")`;
+}
+
 async function refuseUnlessNew(folder: string): Promise<void> {
-  const stranger = (await readdir(folder)).sort().find((name) => !mayBeInNewFolder.includes(name));
+  const names = (await readdir(folder)).sort();
+  if (names.includes(UNFINISHED_RESTORE)) throw new ProgramError('data-folder', unfinishedRestore(folder));
+  const stranger = names.find((name) => !mayBeInNewFolder.includes(name));
   if (stranger === '.minio.sys') {
     throw new ProgramError(
       'data-folder',

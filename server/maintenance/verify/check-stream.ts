@@ -1,3 +1,4 @@
+import { errorText } from '../../../platform/system-error.ts';
 import { eachChunk } from '../../../platform/chunks.ts';
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-format.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
@@ -117,7 +118,7 @@ function damageOf(error: unknown): Damage {
   if (isDamagedBlob(error)) return damaged(error.message.replace(/^blob \w+ /, ''));
   if (isStoreError(error, 'ciphertext-damaged')) return damaged(`cannot be decrypted: ${error.message}`);
   if (isStoreUnavailable(error) || !(error instanceof Error) || !('code' in error)) throw error;
-  return { kind: 'unreadable', message: `cannot be read: ${error.message}` };
+  return { kind: 'unreadable', message: `cannot be read: ${errorText(error)}` };
 }
 
 function tooLong(expected: number): Damage {

@@ -16,6 +16,7 @@ import { decodeObject, isTiered } from '../../objects/records/object-record.ts';
 import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { prefixOf } from '../../store/keys.ts';
 import { isReadOnly } from '../../store/commits.ts';
+import { isStoreError } from '../../store/store-error.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
 import { compareOpened, conclude, reported } from './verify.ts';
@@ -36,6 +37,14 @@ export async function copyCommand(source: string, target: string, options: CopyA
     const to = await openNamedStores(target, io.env, {}, { mayBeNew: true });
     try {
       return await copyOpened(from, to, options, io, report);
+    } catch (error) {
+      // The source is only read.
+      if (!isStoreError(error, 'full')) throw error;
+      throw new ProgramError(
+        'failed',
+        `${to.description}: ${error.message}. Make room there, and run the same command again: it goes on where it was`,
+        { cause: error },
+      );
     } finally {
       report.wipe();
       await to.close();

@@ -1,7 +1,7 @@
 import { counted } from '../../../platform/message-text.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import { resolve } from 'node:path';
-import { existingFolder, restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
+import { checkRestoreTarget, restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';
 import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
@@ -81,7 +81,7 @@ export async function restoreCommand(
 ): Promise<number> {
   const report = new Report(io, { json: options.json === true });
   // Before a byte is read: the verification may take hours.
-  await existingFolder(folder);
+  await checkRestoreTarget(snapshot, folder);
   const stores = await openNamedStores(snapshot, io.env, {}, { reads: true });
   let code: number;
   try {
@@ -97,7 +97,11 @@ export async function restoreCommand(
     const { summary, losses, unread } = await reported(verification, report);
     code = conclude(report, resolve(snapshot), summary, losses, unread);
     if (losses + unread > 0 && options.damaged !== true) {
-      report.note('Nothing was restored. Add --damaged to restore the rest: damaged objects will not be served.');
+      report.note(
+        losses > 0
+          ? 'Nothing was restored. Add --damaged to restore the rest: damaged objects will not be served.'
+          : 'Nothing was restored. Give this user the right to read all bodies, or check the disk, and restore again.',
+      );
       return code;
     }
     await restoreSnapshot(snapshot, folder, io.signal);
