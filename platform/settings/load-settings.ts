@@ -285,6 +285,8 @@ function readDomains(reader: SettingReader): readonly string[] {
 function readStores(reader: SettingReader): StoreSettings {
   const read = group(reader, 'SVC_STORE_');
   const recordsPasswordFile = read.file('RECORDS_PASSWORD');
+  const accessKeyFile = read.file('BLOBS_S3_ACCESS_KEY');
+  const secretKeyFile = read.file('BLOBS_S3_SECRET_KEY');
   return {
     ...read.optional('records', 'RECORDS'),
     ...read.optional('recordsPassword', 'RECORDS_PASSWORD'),
@@ -297,6 +299,8 @@ function readStores(reader: SettingReader): StoreSettings {
       region: read.text('BLOBS_S3_REGION') ?? 'us-east-1',
       ...read.optional('accessKey', 'BLOBS_S3_ACCESS_KEY'),
       ...read.optional('secretKey', 'BLOBS_S3_SECRET_KEY'),
+      ...(accessKeyFile !== undefined && { accessKeyFile }),
+      ...(secretKeyFile !== undefined && { secretKeyFile }),
     },
   };
 }

@@ -145,6 +145,9 @@ export interface StoreSettings {
     readonly region: string;
     readonly accessKey?: string;
     readonly secretKey?: string;
+    /** The files that hold the keys. They are read again when that S3 refuses the keys. */
+    readonly accessKeyFile?: string;
+    readonly secretKeyFile?: string;
   };
 }
 

@@ -84,7 +84,7 @@ describe('the watch of the stores', () => {
     await settled();
     await late();
     await settled();
-    expect(faults).toEqual([{ waitsFor: 'bodies', reason: 'the folder of the bodies does not answer within 10 s' }]);
+    expect(faults).toEqual([{ waitsFor: 'bodies', reason: 'the store of the bodies does not answer within 10 s' }]);
     expect(asked).toBe(1);
     await watch.stop();
   });

@@ -20,7 +20,7 @@ interface StoreWatchOptions {
 }
 
 /**
- * Checks the folders of the stores in the background, so that readiness knows that a write would fail before a client finds out. A full disk is
+ * Checks the stores in the background, so that readiness knows that a write would fail before a client finds out. A full disk is
  * no fault: the server still reads and deletes, and another server of the same folder has no more room.
  */
 export function watchStores({ checks, log, onChange, pause = abortablePause }: StoreWatchOptions): {
@@ -35,7 +35,7 @@ export function watchStores({ checks, log, onChange, pause = abortablePause }: S
     const check = running.get(store) ?? faultOf(store, checks[store]).finally(() => running.delete(store));
     running.set(store, check);
     const ended = new AbortController();
-    const reason = `the folder of the ${store} does not answer within ${timeoutText(limitMs)}`;
+    const reason = `the store of the ${store} does not answer within ${timeoutText(limitMs)}`;
     const late = pause(limitMs, AbortSignal.any([ended.signal, stopping.signal])).then(() => ({
       waitsFor: store,
       reason,

@@ -30,6 +30,9 @@ export type BlobsAddress =
       readonly region: string;
       readonly accessKey: string;
       readonly secretKey: string;
+      /** The files that hold the keys, if files do. */
+      readonly accessKeyFile?: string;
+      readonly secretKeyFile?: string;
     };
 
 /** The locations of a server's stores, and the folders that it must lock. */
@@ -166,7 +169,7 @@ function bucketOf({ blobs = '', s3 }: StoreSettings): BlobsAddress {
       `SVC_STORE_BLOBS is ${blobs}: expected s3://BUCKET/PREFIX with the name of a bucket, files:FOLDER, or the path of a folder`,
     );
   }
-  const { endpoint, caFile, region, accessKey, secretKey } = s3;
+  const { endpoint, caFile, region, accessKey, secretKey, accessKeyFile, secretKeyFile } = s3;
   if (accessKey === undefined || secretKey === undefined) {
     const missing = [
       ...(accessKey === undefined ? ['SVC_STORE_BLOBS_S3_ACCESS_KEY'] : []),
@@ -188,5 +191,7 @@ function bucketOf({ blobs = '', s3 }: StoreSettings): BlobsAddress {
     region,
     accessKey,
     secretKey,
+    ...(accessKeyFile !== undefined && { accessKeyFile: resolve(accessKeyFile) }),
+    ...(secretKeyFile !== undefined && { secretKeyFile: resolve(secretKeyFile) }),
   };
 }

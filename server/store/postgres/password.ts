@@ -1,5 +1,5 @@
-import { readSecretFile } from '../../../platform/settings/read-setting-file.ts';
 import { DatabaseError } from 'pg';
+import { readSecretAgain } from '../rotated-secret.ts';
 
 /** The password of the role. One in a file is read again when the database refuses it, so that a rotation needs no restart. */
 export class RolePassword {
@@ -18,7 +18,7 @@ export class RolePassword {
       return await open(used);
     } catch (error) {
       if (this.#file === undefined || !isRefusal(error)) throw error;
-      const found = await fromFile(this.#file);
+      const found = await readSecretAgain(this.#file);
       if (found !== undefined) this.#current = found;
       if (this.#current === used) throw error;
       return open(this.#current);
@@ -30,14 +30,4 @@ export class RolePassword {
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false;
   return error.code === '28P01' || error.code === '28000' || (error.code === '08P01' && /auth/i.test(error.message));
-}
-
-/** Returns undefined for a file that is being replaced: the refusal of the database is the error then. */
-async function fromFile(path: string): Promise<string | undefined> {
-  try {
-    const text = await readSecretFile(path);
-    return text === '' ? undefined : text;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keptChunks } from '../../../platform/chunks.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import {
@@ -315,6 +318,73 @@ describe('the S3 blob store', () => {
     expect(object()).toBeUndefined();
   });
 
+  describe('is looked at', () => {
+    beforeEach(async () => {
+      store = await open({ timeouts: quickToGiveUp });
+      s3.bucket.objects.set('tenant/coffer-deployment.json', {
+        bytes: Buffer.from('{}'),
+        etag: '"1"',
+        modified: new Date(),
+      } as never);
+    });
+
+    it('by no request after a call that succeeded', async () => {
+      await write(small);
+      const made = since();
+      await store.check?.();
+      expect(made()).toEqual([]);
+    });
+
+    it('by one request after silence, and is away while that fails', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      try {
+        vi.advanceTimersByTime(60_000);
+        await store.check?.();
+        vi.advanceTimersByTime(60_000);
+        s3.always('Head', { kind: 'reset' });
+        const checked = store.check?.() ?? Promise.resolve();
+        await Promise.all([
+          expect(checked).rejects.toThrow(/could not find coffer-deployment\.json in the blobs' S3/),
+          vi.waitFor(() => expect(s3.requests.filter((name) => name === 'Head').length).toBeGreaterThan(1)),
+          // The clock of the attempts goes on after the first one.
+          vi.waitFor(() => vi.advanceTimersByTime(1_000)),
+          new Promise((resolve) => setTimeout(resolve, 500)).then(() => vi.advanceTimersByTime(60_000)),
+        ]);
+        s3.always('Head');
+        await store.check?.();
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+  });
+
+  describe('whose keys are rotated', () => {
+    let folder: string;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'coffer-keys-'));
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+
+    it.each(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])('reads them again after %s', async (code) => {
+      const secretKeyFile = join(folder, 'secret-key');
+      store = await open({ secretKeyFile });
+      await writeFile(secretKeyFile, 'other-secret\n');
+      s3.fault('Put', { kind: 'answer', status: 403, code });
+      await write(small);
+      expect(object()?.equals(small)).toBe(true);
+    });
+
+    it('does not try again with the keys that were refused', async () => {
+      const secretKeyFile = join(folder, 'secret-key');
+      await writeFile(secretKeyFile, 'the-secret\n');
+      store = await open({ secretKeyFile });
+      const made = since();
+      s3.always('Put', { kind: 'answer', status: 403, code: 'SignatureDoesNotMatch' });
+      await expect(write(small)).rejects.toThrow(/secret key/);
+      expect(made().filter((name) => name === 'Put')).toEqual(['Put']);
+    });
+  });
+
   describe('at the start', () => {
     it('tries everything, and leaves nothing', async () => {
       const made = since();
@@ -409,6 +479,13 @@ describe('the S3 blob store', () => {
     const made = since();
     await write(small);
     expect(made()).toEqual(['Put']);
+  });
+
+  it('does not take a 404 without a code for a word about the blob, though an S3 marked it', async () => {
+    store = await open({ timeouts: quickToGiveUp });
+    await write(small);
+    s3.always('Get', { kind: 'instead', answer: { ...empty, status: 404, headers: { 'x-amz-request-id': '1' } } });
+    await expect(read(store, id, 0, small.length)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
   it.each([404, 416])('does not take a page with status %i for a word about the blob', async (status) => {

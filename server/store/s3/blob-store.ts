@@ -5,6 +5,7 @@ import {
   ListObjectsV2Command,
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
+  HeadObjectCommand,
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../platform/logger.ts';
@@ -12,7 +13,8 @@ import type { BlobId, BlobRange, BlobStore, WriteOptions } from '../blob-store.t
 import { S3Connection, type CallTimeouts, defaultTimeouts, type S3Address } from './connection.ts';
 import { eachChunk, type Chunks } from '../../../platform/chunks.ts';
 import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
-import { ofListing } from './errors.ts';
+import { ofListing, ofObject } from './errors.ts';
+import { markerName } from '../blobs-marker.ts';
 import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
 import { writeBlob } from './write-blob.ts';
@@ -76,6 +78,9 @@ export interface S3BlobOptions extends S3Address {
 
 /** An upload may have 10,000 parts, which are 78 GiB. AWS requires at least 5 MiB. */
 const PART_BYTES = 8 * 1024 * 1024;
+/** Milliseconds between two looks at a store that nothing else calls, and for one look: its result must come before the watch gives up. */
+const checkEveryMs = 5_000;
+const checkTimeoutMs = 8_000;
 /** Parts in flight: 64 MiB, in addition to the one part of each upload. */
 const SLOTS = 8;
 
@@ -145,6 +150,18 @@ class S3BlobStore implements BlobStore {
       yield blob;
     }
     yield* listObjects(this.#connection);
+  }
+
+  /** A call that succeeded lately says enough, so that a busy store makes no more requests. */
+  async check(): Promise<void> {
+    if (this.#connection.answeredWithin(checkEveryMs)) return;
+    const { bucket, prefix } = this.#connection.address;
+    const marker = { Bucket: bucket, Key: prefix + markerName };
+    await this.#connection.call(
+      `find ${markerName}`,
+      async (client, options) => ofObject(await client.send(new HeadObjectCommand(marker), options)),
+      { timeout: checkTimeoutMs, total: checkTimeoutMs },
+    );
   }
 
   renew(): Promise<void> {

@@ -7,6 +7,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
 import { type BlobsAddress } from '../store-address.ts';
+import { AccessKeys, refusesKeys } from './access-keys.ts';
 import { type S3Failure, s3Failure, untrustedAdvice } from './errors.ts';
 import { backoffMs } from '../../../platform/backoff.ts';
 import { timeoutText } from '../../../platform/message-text.ts';
@@ -83,22 +84,33 @@ interface CallOptions {
 export class S3Connection {
   readonly address: S3Address;
   readonly timeouts: CallTimeouts;
-  readonly #client: S3Client;
+  readonly #keys: AccessKeys;
+  /** The keys with which the client signs. */
+  #signing: AccessKeys['current'];
+  #client: S3Client;
   // The number of connections is not limited here. The server limits its requests, and reads by slow clients hold their connections.
   readonly #agents: readonly [HttpAgent, HttpsAgent];
 
   readonly #times = new WeakMap<object, number>();
+  #answeredAt = -Infinity;
 
   /** Throws `ProgramError` if the certificate authorities cannot be read. */
   constructor(address: S3Address, timeouts: CallTimeouts) {
     this.address = address;
     this.timeouts = timeouts;
     this.#agents = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true, ...authorities(address) })];
+    this.#keys = new AccessKeys(address);
+    this.#signing = this.#keys.current;
+    this.#client = this.#newClient();
+  }
+
+  #newClient(): S3Client {
+    const { address, timeouts } = this;
     const [httpAgent, httpsAgent] = this.#agents;
-    this.#client = new S3Client({
+    const client = new S3Client({
       ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint, forcePathStyle: true }),
       region: address.region,
-      credentials: { accessKeyId: address.accessKey, secretAccessKey: address.secretKey },
+      credentials: this.#signing,
       // `call` repeats attempts, because it knows which may be repeated and what a lost response means.
       maxAttempts: 1,
       // Bodies have a Content-MD5, which every S3 checks: docs/decisions/0011-blobs-elsewhere.md.
@@ -110,7 +122,7 @@ export class S3Connection {
       useDualstackEndpoint: false,
       requestHandler: { httpAgent, httpsAgent, connectionTimeout: timeouts.answer, throwOnRequestTimeout: true },
     });
-    this.#client.middlewareStack.add(
+    client.middlewareStack.add(
       (next) => async (args) => {
         const headers = headersOf(args.request);
         // The signature covers the MD5 and so the body. A SHA-256 of the body would be most of the cost of a write.
@@ -119,7 +131,7 @@ export class S3Connection {
       },
       { step: 'build', priority: 'low', name: 'signMd5' },
     );
-    this.#client.middlewareStack.add(
+    client.middlewareStack.add(
       (next) => async (args) => {
         const result = await next(args);
         const time = Date.parse(headersOf(result.response)['date'] ?? '');
@@ -128,6 +140,17 @@ export class S3Connection {
       },
       { step: 'deserialize', priority: 'high', name: 'rememberTime' },
     );
+    client.middlewareStack.add(
+      (next) => async (args) => {
+        try {
+          return await next(args);
+        } catch (error) {
+          throw error instanceof Error ? Object.assign(error, { $method: methodOf(args.request) }) : error;
+        }
+      },
+      { step: 'finalizeRequest', priority: 'low', name: 'rememberMethod' },
+    );
+    return client;
   }
 
   /** Returns the time of a response by the clock of the other server, in milliseconds since 1970. */
@@ -148,21 +171,31 @@ export class S3Connection {
   async call<T>(
     doing: string,
     attempt: (client: S3Client, options: CallOptions) => Promise<T>,
-    options: { readonly timeout?: number; readonly abortSignal?: AbortSignal; readonly once?: boolean } = {},
+    options: {
+      readonly timeout?: number;
+      readonly abortSignal?: AbortSignal;
+      readonly once?: boolean;
+      /** Milliseconds for all attempts; that of the timeouts by default. */
+      readonly total?: number;
+    } = {},
   ): Promise<T> {
-    const { timeout = this.timeouts.answer, abortSignal, once = false } = options;
-    const attempts = new Attempts(this.timeouts);
+    const { timeout = this.timeouts.answer, abortSignal, once = false, total = this.timeouts.total } = options;
+    const attempts = new Attempts({ ...this.timeouts, total });
     for (;;) {
+      const signing = this.#signing;
       try {
-        return await attempt(this.#client, {
+        const answer = await attempt(this.#client, {
           requestTimeout: timeout,
           ...(abortSignal === undefined ? {} : { abortSignal }),
         });
+        this.#answeredAt = performance.now();
+        return answer;
       } catch (error) {
         abortSignal?.throwIfAborted();
         const failure = s3Failure(error, timeout);
         if (failure === undefined) throw error;
         if (failure.kind === 'passing') this.renew();
+        if (failure.kind === 'refused' && refusesKeys(failure.code) && (await this.#rotated(signing))) continue;
         const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs));
         if (again) continue;
         const reason = failure.kind === 'full' ? 'full' : 'unreachable';
@@ -170,6 +203,22 @@ export class S3Connection {
         throw new StoreError(reason, `${this.#sentence(doing, failure)}${waited}`, { cause: error, failure });
       }
     }
+  }
+
+  /** Reports whether a call succeeded within the last `ms` milliseconds. */
+  answeredWithin(ms: number): boolean {
+    return performance.now() - this.#answeredAt < ms;
+  }
+
+  /** Reports whether there are other keys than the refused ones, with which a call may be made again. */
+  async #rotated(refused: AccessKeys['current']): Promise<boolean> {
+    if (!(await this.#keys.renew(refused))) return false;
+    if (this.#signing !== this.#keys.current) {
+      this.#signing = this.#keys.current;
+      // The former client finishes its calls: they share the connections.
+      this.#client = this.#newClient();
+    }
+    return true;
   }
 
   /**
@@ -207,6 +256,11 @@ export function placeName({ what = "the blobs' S3" }: Pick<S3Address, 'what'>): 
 function headersOf(message: unknown): Record<string, string> {
   const { headers = {} }: { headers?: Record<string, string> } = message ?? {};
   return headers;
+}
+
+function methodOf(request: unknown): string | undefined {
+  const { method }: { method?: string } = request ?? {};
+  return method;
 }
 
 function authorities({ caFile }: S3Address): { readonly ca?: string[] } {

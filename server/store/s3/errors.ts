@@ -73,6 +73,9 @@ export function s3Failure(error: unknown, timeoutMs?: number): S3Failure | undef
   if (status >= 500 && status !== 501) return { kind: 'passing', code, afterMs: retryAfter(error) };
   if (status === 429 || passing.has(code)) return { kind: 'passing', code, afterMs: retryAfter(error) };
   const headers = error.$response?.headers ?? {};
+  // A HEAD alone has no document that could name the object.
+  const isWordless = named === undefined && error.$method !== undefined && error.$method !== 'HEAD';
+  if (isWordless && status === 404) return { kind: 'passing', code, afterMs: retryAfter(error) };
   if (saysAbsent(status, named, headers)) return { kind: 'absent', code };
   if (code === 'PreconditionFailed') return { kind: 'condition', code };
   if (code === 'InvalidRange') return { kind: 'range', code };
@@ -147,6 +150,8 @@ function withoutAnswer(error: Error, timeoutMs: number | undefined): S3Failure |
 
 /** The fields that the SDK adds to its errors. */
 interface Answered extends Error {
+  /** Added by `S3Connection`. */
+  readonly $method?: string | undefined;
   readonly Code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number | undefined };
   readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
