@@ -9,8 +9,11 @@ import type { Key } from '../../store/record-store.ts';
  */
 export type Issue =
   | {
-      /** `unreadable`: the store failed to read the bytes, which says nothing about them. */
-      readonly kind: 'missing-body' | 'damaged-body' | 'unreadable-body';
+      /**
+       * `unreadable`: the store failed to read the bytes, which says nothing about them. `quarantined`: nothing is wrong with the bytes, and servers
+       * do not serve them because of an earlier finding.
+       */
+      readonly kind: 'missing-body' | 'damaged-body' | 'unreadable-body' | 'quarantined-object';
       readonly bucket: string;
       readonly key: string;
       /** The id of a noncurrent version, or `null`; absent for the current one. */
@@ -82,6 +85,7 @@ export function isLoss({ kind }: Issue): boolean {
     case 'mismatched-stores':
       return true;
     case 'unreadable-body':
+    case 'quarantined-object':
     case 'unowned-blob':
     case 'block-sums':
     case 'inconsistent-versions':

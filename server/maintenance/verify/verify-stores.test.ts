@@ -5,6 +5,7 @@ import { encodeObject } from '../../objects/records/object-record.ts';
 import { encodeBlockSums } from '../../objects/records/body-records.ts';
 import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { chunks, put, randomBody, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { quarantine } from '../../objects/operations/quarantine.ts';
 import { ORPHAN_GRACE_PERIOD } from '../../objects/orphan-grace-period.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { key } from '../../store/keys.ts';
@@ -39,6 +40,26 @@ describe('verifyStores', () => {
     expect(summary).toMatchObject({ objects: 7, uploads: 1, blobs: 7, findings: 0 });
     // Two of LARGE and one encrypted, two parts, one part of the upload that is under way.
     expect(summary.bytes).toBe(3 * LARGE + 1 + 5 * 16 + 5 * 1024 * 1024 + 1_000 + 2_000);
+  });
+
+  it('tells of an object that is quarantined and whole, unless it is released', async () => {
+    const test = await filledLayer();
+    const stored = await recordOf(test, 'large');
+    const entry = await test.records.get(recordKeys.object('bucket', 'large'));
+    if (entry === undefined) throw new Error('not there');
+    const damage = { found: Date.UTC(2026, 10, 1), what: 'block 3 is damaged' };
+    await quarantine(test.records, { bucket: 'bucket', key: 'large' }, entry, damage, randomBytes);
+    const [issue, ...more] = await issues(test);
+    expect([stored.damage, more]).toEqual([undefined, []]);
+    expect(issue).toMatchObject({
+      kind: 'quarantined-object',
+      key: 'large',
+      message: expect.stringMatching(
+        /not served since 2026-11-01T.* \(block 3 is damaged\); it is whole: the next GET/,
+      ),
+    });
+    expect((await issues(test, { bodies: false }))[0]?.message).toMatch(/was not read: verify without --quick$/);
+    expect(await issues(test, { onWhole: () => Promise.resolve() })).toEqual([]);
   });
 
   it('opens encrypted bodies where it has keys', async () => {

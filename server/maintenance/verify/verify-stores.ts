@@ -5,7 +5,7 @@ import { within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { type CheckedObject, type VerifyContext, checkObject } from './check-object.ts';
 import type { Issue } from './issue.ts';
-import { allObjectRecords, entries } from './object-records.ts';
+import { allObjectRecords, entries, namedPlace, placeText } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
 import { compareCounts } from './compare-counts.ts';
 import { checkCanaries, checkRecords, unreferencedBlockSums } from './check-records.ts';
@@ -27,7 +27,7 @@ export interface VerifyOptions {
   /** The count of objects that are checked concurrently. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
-  /** Called for each object that is whole. */
+  /** Called for each object that is whole. Without it, one that is quarantined all the same is an issue. */
   readonly onWhole?: (object: CheckedObject) => Promise<void>;
   readonly onProgress?: (progress: VerifySummary) => void;
 }
@@ -96,8 +96,11 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
     yield* unreferencedBlockSums(check);
     const objects = mapStream(allObjectRecords(records), concurrency, async (object) => {
       const checked = await checkObject(check, object);
-      if (checked.issues.length === 0) await options.onWhole?.(checked);
-      return { isCurrent: object.order === undefined && object.marker === undefined, ...checked };
+      const isCurrent = object.order === undefined && object.marker === undefined;
+      if (checked.issues.length > 0) return { isCurrent, ...checked };
+      if (options.onWhole === undefined) return { isCurrent, ...checked, issues: quarantineOf(checked, check.bodies) };
+      await options.onWhole(checked);
+      return { isCurrent, ...checked };
     });
     for await (const { isCurrent, issues } of objects) {
       if (isCurrent) summary.objects += 1;
@@ -118,4 +121,21 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
       progress();
     });
   }
+}
+
+/** Returns the issue of an object that is not served, though nothing is wrong with it. */
+function quarantineOf({ place, stored }: CheckedObject, isRead: boolean): readonly Issue[] {
+  const damage = stored?.record.damage;
+  if (damage === undefined) return [];
+  const state = isRead
+    ? 'it is whole: the next GET, the scrub, or "coffer-store verify --server" releases it'
+    : 'its body was not read: verify without --quick';
+  const since = new Date(damage.found).toISOString();
+  return [
+    {
+      kind: 'quarantined-object',
+      ...namedPlace(place),
+      message: `${placeText(place)} is not served since ${since} (${damage.what}); ${state}`,
+    },
+  ];
 }

@@ -38,9 +38,8 @@ export class AccessKeys {
   async #read(): Promise<void> {
     const { accessKeyFile, secretKeyFile } = this.#settings;
     const { accessKeyId, secretAccessKey } = this.#current;
-    const [access, secret] = await Promise.all(
-      [accessKeyFile, secretKeyFile].map((file) => (file === undefined ? undefined : readSecretAgain(file))),
-    );
+    const access = accessKeyFile === undefined ? undefined : await readSecretAgain(accessKeyFile);
+    const secret = secretKeyFile === undefined ? undefined : await readSecretAgain(secretKeyFile);
     const next = { accessKeyId: access ?? accessKeyId, secretAccessKey: secret ?? secretAccessKey };
     if (next.accessKeyId !== accessKeyId || next.secretAccessKey !== secretAccessKey) this.#current = next;
   }

@@ -72,15 +72,11 @@ export function s3Failure(error: unknown, timeoutMs?: number): S3Failure | undef
     return { kind: 'full', code, advice: 'free space or raise the quota of that bucket' };
   if (status >= 500 && status !== 501) return { kind: 'passing', code, afterMs: retryAfter(error) };
   if (status === 429 || passing.has(code)) return { kind: 'passing', code, afterMs: retryAfter(error) };
-  const headers = error.$response?.headers ?? {};
-  // A HEAD alone has no document that could name the object.
-  const isWordless = named === undefined && error.$method !== undefined && error.$method !== 'HEAD';
-  if (isWordless && status === 404) return { kind: 'passing', code, afterMs: retryAfter(error) };
-  if (saysAbsent(status, named, headers)) return { kind: 'absent', code };
+  // A gateway answers in place of that S3, without its document: that says nothing about objects, and may pass.
+  if (!isOwnAnswer(error, status)) return { kind: 'passing', code, afterMs: retryAfter(error) };
+  if (saysAbsent(status, named, error.$response?.headers ?? {})) return { kind: 'absent', code };
   if (code === 'PreconditionFailed') return { kind: 'condition', code };
   if (code === 'InvalidRange') return { kind: 'range', code };
-  // A gateway answers in place of that S3, without its document: that says nothing about objects, and may pass.
-  if (named === undefined && !isMarkedAsS3(headers)) return { kind: 'passing', code, afterMs: retryAfter(error) };
   return { kind: 'refused', code, advice: advice[code] ?? ask };
 }
 
@@ -130,6 +126,13 @@ export function ofListing<
 >(page: T, next: string | undefined): T {
   if (page.IsTruncated === false || (page.IsTruncated === true && next !== undefined)) return page;
   throw Object.assign(new Error('the answer is no page of a listing'), { $metadata: page.$metadata });
+}
+
+/** Reports whether that S3 answered itself. A 404 without a document says it for a HEAD alone, which has none. */
+function isOwnAnswer(error: Answered, status: number): boolean {
+  if (codeIn(error) !== undefined) return true;
+  const isHead = error.$method === undefined || error.$method === 'HEAD';
+  return isMarkedAsS3(error.$response?.headers ?? {}) && (isHead || status !== 404);
 }
 
 /** Returns the code in the document of an answer. The SDK makes names up for answers without one. */

@@ -41,6 +41,7 @@ const kinds: Readonly<Record<string, { readonly words: string; readonly isLoss: 
   'missing-body': { words: t.work.missingBody, isLoss: true },
   'damaged-body': { words: t.work.damagedBody, isLoss: true },
   'unreadable-body': { words: t.work.unreadableBody, isLoss: false },
+  'quarantined-object': { words: t.work.quarantinedThoughWhole, isLoss: false },
   'lost-object': { words: t.work.lostObject, isLoss: true },
   'mismatched-stores': { words: t.work.mismatchedStores, isLoss: true },
   'lost-records': { words: t.work.lostRecords, isLoss: true },

@@ -36,6 +36,7 @@ export const work: Translated<typeof source> = {
   missingBody: 'Inhalt fehlt',
   damagedBody: 'Inhalt beschädigt',
   unreadableBody: 'Inhalt ließ sich nicht lesen',
+  quarantinedThoughWhole: 'In Quarantäne, ohne Befund',
   lostObject: 'Inhalt ohne sein Objekt',
   mismatchedStores: 'Einträge und Inhalte aus verschiedenen Momenten',
   lostRecords: 'Verlorene Einträge',

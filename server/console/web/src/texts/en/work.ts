@@ -33,6 +33,7 @@ export const work = {
   missingBody: 'Missing body',
   damagedBody: 'Damaged body',
   unreadableBody: 'Body that could not be read',
+  quarantinedThoughWhole: 'In quarantine, with nothing wrong',
   lostObject: 'Body without its object',
   mismatchedStores: 'Records and bodies of different moments',
   lostRecords: 'Records that are lost',

@@ -31,6 +31,7 @@ export const work: Translated<typeof source> = {
   missingBody: '内容缺失',
   damagedBody: '内容损坏',
   unreadableBody: '内容未能读取',
+  quarantinedThoughWhole: '已隔离，但未发现问题',
   lostObject: '内容没有对象记录',
   mismatchedStores: '记录与内容来自不同时刻',
   lostRecords: '丢失的记录',
