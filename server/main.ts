@@ -22,7 +22,7 @@ import { type HashingPlace, hashingPlaces } from './objects/hashing/hashing.ts';
 import { startHashingThreads } from './process/hashing-threads.ts';
 import { Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { folderOf, parseArguments, type ServerArguments } from './process/command-line.ts';
-import { prepareRecordFile } from './process/record-files.ts';
+import { prepareRecordFile, recordFolderWarning } from './process/record-files.ts';
 import { openDataFolder, type OwnDataFolder } from './store/data-folder.ts';
 import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
@@ -63,6 +63,8 @@ async function main(): Promise<void> {
   try {
     for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
     await prepareRecordFile(places);
+    const warning = recordFolderWarning(places);
+    if (warning !== undefined) log.warn({ event: 'records-on-btrfs' }, warning);
     await run({ settings, places, folders, log, live, tls });
   } catch (error) {
     await Promise.all(folders.map((folder) => folder.close()));

@@ -21,7 +21,9 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { recordedCheckpoint } from '../store/checkpoint.ts';
 import { countRecords } from '../store/lmdb/counts.ts';
 import { RECORD_FILE } from '../store/lmdb/environment.ts';
-import { openLmdbReadOnly } from '../store/lmdb/read-only.ts';
+import { checkLocks } from '../store/data-folder.ts';
+import { prepareLockFile } from '../store/lmdb/lock-file.ts';
+import { checkRecordFile, openLmdbReadOnly } from '../store/lmdb/read-only.ts';
 import { leaveMoment } from './moment-records.ts';
 import { describeSnapshot, readSnapshotAbout, SNAPSHOT_FILE } from './snapshot-files.ts';
 import { holdGarbageCollection } from '../objects/garbage-collection.ts';
@@ -137,6 +139,9 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSu
 
 /** Makes copied records those of a store that is restored from them, and counts them where their server did not. */
 async function prepareRecords(folder: string, taken: string | undefined, now: number) {
+  checkLocks(folder);
+  prepareLockFile(folder);
+  checkRecordFile(folder, { leaves: false });
   countRecords(folder);
   const records = openLmdbRecordStore({ folder });
   let found;

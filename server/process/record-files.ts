@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ProgramError } from '../../platform/program-error.ts';
 import { markerName } from '../store/blobs-marker.ts';
@@ -38,6 +38,20 @@ export async function prepareRecordFile({ records, blobs }: StorePlaces): Promis
     await opened.close();
   }
   if (!counted) countRecords(records.folder);
+}
+
+const BTRFS = 0x91_23_68_3e;
+
+/**
+ * Returns why the folder of the records may end the server, or undefined. LMDB maps its lock file. A file system that copies on each write wants
+ * a new block for a mapped page, and the kernel ends the process (SIGBUS) where a quota or a full disk refuses it.
+ */
+export function recordFolderWarning({ records }: StorePlaces): string | undefined {
+  if (records.kind !== 'lmdb' || statfsSync(records.folder).type !== BTRFS) return undefined;
+  return (
+    `the records in ${records.folder} are on btrfs, where a used-up quota or a full disk ends the server (SIGBUS) without a word: ` +
+    'keep them on ext4 or XFS, or give them no quota'
+  );
 }
 
 function lostRecords(path: string, message: string): ProgramError {

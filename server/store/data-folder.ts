@@ -69,7 +69,12 @@ function supportsLocks(folder: string): boolean {
   }
 }
 
-function noLocks(path: string, cause: Error): ProgramError {
+/** Throws `ProgramError` if the file system of a folder has no locks. */
+export function checkLocks(folder: string): void {
+  if (!supportsLocks(folder)) throw noLocks(folder);
+}
+
+function noLocks(path: string, cause?: Error): ProgramError {
   return new ProgramError(
     'data-folder',
     `the data folder ${path} cannot be locked: its file system gives no locks. On NFS, start the lock service (rpc.statd), or keep the records on a local disk`,

@@ -92,4 +92,10 @@ describe('the lock file of the records', () => {
       /^data-folder: the lock file \S+lock\.mdb cannot be prepared: the file is larger than this process/,
     );
   });
+
+  it('is not made where the address space has no room for the map of the records', async () => {
+    expect(await openAs(process.geteuid?.() ?? 0, 'ulimit -v 200000000;')).toMatch(
+      /^record-file: the records in \S+ cannot be opened: the address space of this process is limited to 191 GiB/,
+    );
+  });
 });
