@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDirectoryError } from '../auth/identity-error.ts';
 import type { AdminServices, OtherServer } from '../administration/services.ts';
+import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import type { Usage } from '../observability/usage/usage.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import { type KeyServiceState, keyServerStates, keyServiceState } from '../administration/keys.ts';
@@ -50,6 +51,7 @@ interface InfoSources {
   readonly keyServers: Awaited<ReturnType<typeof keyServerStates>>;
   readonly directory: DirectoryState;
   readonly backgroundTasks: readonly BackgroundTask[];
+  readonly audit: readonly AuditTargetSums[];
   readonly notifications: Awaited<ReturnType<typeof notificationInfo>>;
   readonly warnings: readonly string[];
   readonly now: Date;
@@ -63,7 +65,7 @@ function infoMessage(sources: InfoSources) {
   const notYet = usage === undefined ? { error: 'nothing was counted yet' } : {};
   return {
     mode: 'online',
-    domain: [],
+    domain: server.domains ?? [],
     region: server.region,
     sqsARN,
     deploymentID: server.deploymentId,
@@ -77,7 +79,7 @@ function infoMessage(sources: InfoSources) {
       kms: { status: keyService, encrypt: keyService, decrypt: keyService, endpoints: keyServers },
       ldap: { status: directory },
       logger: [],
-      audit: [],
+      audit: sources.audit.map(({ target, state }) => ({ [target]: { status: state } })),
       notifications,
     },
     backgroundTasks: backgroundTasks.map(taskInfo),
@@ -105,8 +107,8 @@ function infoMessage(sources: InfoSources) {
           rawCapacity: theDrive.totalspace,
           usage: usage?.bytes ?? 0,
           objectsCount: usage?.objects ?? 0,
-          versionsCount: 0,
-          deleteMarkersCount: 0,
+          versionsCount: usage?.versions ?? 0,
+          deleteMarkersCount: usage?.deleteMarkers ?? 0,
           healDisks: 0,
         },
       },
@@ -149,16 +151,13 @@ function serverEntry(
 }
 
 function drive(server: AdminServices['server'], space: InfoSources['space']) {
-  const { free, total } = space ?? { free: 0, total: 0 };
   return {
     endpoint: server.dataFolder,
-    rootDisk: false,
     path: server.dataFolder,
     state: 'ok',
     uuid: server.deploymentId,
-    totalspace: total,
-    usedspace: total - free,
-    availspace: free,
+    // A bucket of another S3 has no size.
+    ...(space && { totalspace: space.total, usedspace: space.total - space.free, availspace: space.free }),
     pool_index: 0,
     set_index: 0,
     disk_index: 0,
@@ -203,6 +202,7 @@ export async function currentInfo(services: AdminServices): Promise<ReturnType<t
     services,
   );
   const warnings = warning === undefined ? [] : [warning];
-  const found = { warnings, usage, space, keyService, keyServers, directory, backgroundTasks, notifications };
+  const audit = services.auditTargets?.() ?? [];
+  const found = { warnings, audit, usage, space, keyService, keyServers, directory, backgroundTasks, notifications };
   return infoMessage({ server, others, buckets: buckets.length, ...found, now });
 }

@@ -15,7 +15,7 @@ import { existingPolicy, policyNames, effectivePolicy } from '../administration/
 import type { AdminServices } from '../administration/services.ts';
 import { statusOf } from '../administration/service-accounts.ts';
 import { displayNameOf } from '../auth/principal.ts';
-import { namedSizes, type BucketUsage } from '../observability/usage/usage.ts';
+import { namedSizes, namedVersionCounts, type BucketUsage } from '../observability/usage/usage.ts';
 import { callerSubject } from '../administration/caller.ts';
 import { adminError } from '../administration/admin-error.ts';
 
@@ -150,10 +150,10 @@ function stored(bucket: BucketUsage | undefined): object {
   return {
     size: bucket?.bytes ?? 0,
     objects: bucket?.objects ?? 0,
-    versions: 0,
-    deleteMarkers: 0,
+    versions: bucket?.versions ?? 0,
+    deleteMarkers: bucket?.deleteMarkers ?? 0,
     objectHistogram: bucket === undefined ? null : namedSizes(bucket.sizes),
-    objectsVersionsHistogram: null,
+    objectsVersionsHistogram: bucket === undefined ? null : namedVersionCounts(bucket),
     details: null,
     prefixUsage: null,
   };

@@ -15,6 +15,7 @@ import type { BatchJobs } from '../maintenance/batch/batch-jobs.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
 import type { ObjectLayer } from '../objects/object-layer.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
+import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import type { UsageReader } from '../observability/usage/usage-record.ts';
 import type { ServerSpeeds, SiteReplication } from './sites.ts';
 import type { KeyAdministration } from './keys.ts';
@@ -37,6 +38,8 @@ export interface AdminServices {
   readonly usage?: UsageReader;
   /** The state of the background tasks of all servers. */
   readonly backgroundTasks?: () => Promise<readonly BackgroundTask[]>;
+  /** The audit targets of this server, and whether each took the last entry that it was sent. */
+  readonly auditTargets?: () => readonly AuditTargetSums[];
   /** The targets of events that buckets may name, as `ID:TYPE`. */
   readonly notificationTargets?: readonly string[];
   /** The queues of notification targets. */
@@ -236,6 +239,8 @@ interface ServerFacts {
   /** `HOST:PORT` of this server. */
   readonly endpoint: string;
   readonly dataFolder: string;
+  /** The host names of the virtual-host style. */
+  readonly domains?: readonly string[];
   readonly startedAt: Date;
 }
 

@@ -6,6 +6,7 @@ import { createBatchJobs } from '../maintenance/batch/batch-jobs.ts';
 import { createMaintenance } from '../maintenance/maintenance.ts';
 import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
+import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
 import { createSignInTest } from '../sts/test-sign-in.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -18,7 +19,17 @@ import type { ThreadOptions } from './threads.ts';
 export function adminServices(
   { settings, stores, startedAt }: ThreadOptions,
   services: Services,
-  { endpoint, deploymentId, log }: { readonly endpoint: string; readonly deploymentId: string; readonly log: Logger },
+  {
+    endpoint,
+    deploymentId,
+    auditSums,
+    log,
+  }: {
+    readonly endpoint: string;
+    readonly deploymentId: string;
+    readonly auditSums: () => readonly AuditTargetSums[];
+    readonly log: Logger;
+  },
 ): Omit<AdminServices, 'authenticate'> {
   return {
     access: services.access,
@@ -39,8 +50,10 @@ export function adminServices(
       region: settings.region,
       endpoint,
       dataFolder: stores.place,
+      domains: settings.domains,
       startedAt: new Date(startedAt),
     },
+    auditTargets: auditSums,
     usage: createUsageReader(services.records),
     backgroundTasks: () => readBackgroundTasks(services.stores.records),
     notificationTargets: settings.notify.targets.map(({ id, type }) => `${id}:${type}`),

@@ -26,6 +26,7 @@ import { bufferSlotsAt } from '../objects/hashing/hashing.ts';
 import { quarantined } from '../objects/operations/quarantine.ts';
 import { readScrubState } from '../maintenance/verify/scrub.ts';
 import { readSegmentSpace } from '../objects/segments/segment-space.ts';
+import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { createMetricsHandler } from '../observability/metrics/metrics-handler.ts';
 import type { Integrity, MetricSources } from '../observability/metrics/metric-sources.ts';
 import { BucketCounters, RequestMeasure, RequestCounters } from '../observability/metrics/request-counters.ts';
@@ -215,7 +216,15 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           handlers = createHandlers(
             options,
             services,
-            { endpoint, deploymentId, crossOrigin, replicas: () => replicas, send, ...own },
+            {
+              endpoint,
+              deploymentId,
+              crossOrigin,
+              replicas: () => replicas,
+              auditSums: () => audit?.sums() ?? [],
+              send,
+              ...own,
+            },
             log,
           );
           handlers = { ...handlers, s3: freezer.guard(handlers.s3) };
@@ -326,6 +335,7 @@ interface StartState {
   readonly deploymentId: string;
   readonly crossOrigin: CrossOrigin;
   readonly replicas: () => ReplicasView;
+  readonly auditSums: () => readonly AuditTargetSums[];
   readonly process: ServerProcess;
   readonly stopping: AbortSignal;
   readonly send: SendMessage;

@@ -80,23 +80,15 @@ function missingRight(action: string) {
 function processors() {
   const found = cpus();
   return [...Map.groupBy(found, ({ model }) => model)].map(([model, ofModel]) => ({
-    vendor_id: '',
-    family: '',
-    model: '',
-    stepping: 0,
-    physical_id: '0',
     model_name: model,
     mhz: ofModel[0]?.speed ?? 0,
-    cache_size: 0,
-    flags: [],
-    microcode: '',
     cores: ofModel.length,
   }));
 }
 
 async function partition({ space }: AdminServices) {
   const found = await space();
-  return { major: 0, minor: 0, mountpoint: 'data', space_total: found?.total ?? 0, space_free: found?.free ?? 0 };
+  return { mountpoint: 'data', ...(found && { space_total: found.total, space_free: found.free }) };
 }
 
 function system() {
@@ -112,27 +104,20 @@ function ownProcess({ server }: AdminServices) {
     involuntaryContextSwitches: involuntary,
     minorPageFault,
     majorPageFault,
+    maxRSS,
   } = process.resourceUsage();
   return {
     pid: process.pid,
     name: 'coffer-server',
     is_running: true,
     create_time: server.startedAt.getTime(),
-    mem_info: { rss, vms: 0, hwm: 0, data: heapTotal, stack: 0, locked: 0, swap: 0 },
+    mem_info: { rss, hwm: maxRSS * 1_024, data: heapTotal },
     num_ctx_switches: { voluntary, involuntary },
-    page_faults: { minorFaults: minorPageFault, majorFaults: majorPageFault, childMinorFaults: 0, childMajorFaults: 0 },
+    page_faults: { minorFaults: minorPageFault, majorFaults: majorPageFault },
     times: {
       cpu: 'cpu',
       user: user / 1e6,
       system: ofSystem / 1e6,
-      idle: 0,
-      nice: 0,
-      iowait: 0,
-      irq: 0,
-      softirq: 0,
-      steal: 0,
-      guest: 0,
-      guestNice: 0,
     },
     heap: { used: heapUsed, external },
   };
@@ -183,7 +168,6 @@ async function state(services: AdminServices, anonymity: Anonymity) {
     servers,
     tls: null,
     is_kubernetes: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
-    is_docker: false,
   };
 }
 

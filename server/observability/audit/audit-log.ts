@@ -34,6 +34,7 @@ export async function openAuditLog({ settings, memory, sender, log }: AuditLogOp
       sent: (entries) => tally.sent(at, entries),
       dropped: (entries) => tally.dropped(at, entries),
       waiting: (entries) => tally.waiting(at, entries),
+      tried: (isTaken) => tally.tried(at, isTaken),
     };
   };
   const { file, webhooks } = settings;

@@ -1,6 +1,10 @@
+import type { AuditTargetState } from './audit-target.ts';
+
 /** Offsets in the memory. The counters of each target follow. */
 const whole = { bytesInTransit: 0 } as const;
-const each = { sent: 0, dropped: 1, waiting: 2 } as const;
+const each = { sent: 0, dropped: 1, waiting: 2, state: 3 } as const;
+/** The states in the order of their numbers. */
+const states: readonly AuditTargetState[] = ['not tried yet', 'online', 'offline'];
 const wholeSize = Object.keys(whole).length;
 const eachSize = Object.keys(each).length;
 
@@ -13,6 +17,7 @@ export interface AuditTargetSums {
   readonly sent: number;
   readonly dropped: number;
   readonly waiting: number;
+  readonly state: AuditTargetState;
 }
 
 /** Allocates the counters of all targets, for each thread. */
@@ -56,6 +61,11 @@ export class AuditTally {
     Atomics.store(this.#cells, wholeSize + target * eachSize + each.waiting, BigInt(entries));
   }
 
+  tried(target: number, isTaken: boolean): void {
+    const state = BigInt(states.indexOf(isTaken ? 'online' : 'offline'));
+    Atomics.store(this.#cells, wholeSize + target * eachSize + each.state, state);
+  }
+
   sums(): readonly AuditTargetSums[] {
     const read = (target: number, field: number) =>
       Number(Atomics.load(this.#cells, wholeSize + target * eachSize + field));
@@ -64,6 +74,7 @@ export class AuditTally {
       sent: read(at, each.sent),
       dropped: read(at, each.dropped),
       waiting: read(at, each.waiting),
+      state: states[read(at, each.state)] ?? 'not tried yet',
     }));
   }
 

@@ -16,7 +16,11 @@ export interface AuditReport {
   sent(entries: number): void;
   dropped(entries: number): void;
   waiting(entries: number): void;
+  /** Whether the last attempt succeeded. */
+  tried(isTaken: boolean): void;
 }
+
+export type AuditTargetState = 'online' | 'offline' | 'not tried yet';
 
 export interface AuditLogger {
   info(fields: object, message: string): void;

@@ -17,6 +17,7 @@ function open(path: string, sums = { sent: 0, dropped: 0, waiting: 0 }) {
     sent: (entries: number) => (sums.sent += entries),
     dropped: (entries: number) => (sums.dropped += entries),
     waiting: (entries: number) => (sums.waiting = entries),
+    tried: () => undefined,
   };
   return FileTarget.open({ path, report, log: quiet, retryMs: 1 });
 }

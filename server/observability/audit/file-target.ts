@@ -97,6 +97,7 @@ export class FileTarget implements AuditTarget {
         continue;
       }
       this.#torn = false;
+      this.#report.tried(true);
       this.#bytes -= text.length - lines.length;
       this.#report.sent(lines.length);
       this.#report.waiting(this.#lines.length);
@@ -114,6 +115,7 @@ export class FileTarget implements AuditTarget {
 
   /** An incomplete line is written again, on a line of its own. */
   async #afterFailure(error: unknown): Promise<void> {
+    this.#report.tried(false);
     if (!this.#failing) {
       this.#log.error(
         { event: 'audit-away', err: error },

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -142,6 +142,21 @@ describe('a folder of entries', () => {
     queue.push('a');
     await queue.end();
     expect([dropped, queue.count]).toEqual([[1], 0]);
+  });
+
+  it('keeps lines that are set aside, up to its bound, and does not send them again', async () => {
+    const folder = await newFolder();
+    const queue = await openFolder(folder, { lines: 10, bytes: 20 });
+    const path = join(folder, 'refused.ndjson');
+    expect(await queue.setAside(['bad', 'worse'])).toBe(path);
+    expect(await queue.setAside(['x'.repeat(20)])).toBeUndefined();
+    expect(await queue.setAside(['again'])).toBe(path);
+    expect(await readFile(path, 'utf8')).toBe('bad\nworse\nagain\n');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    await queue.end();
+    const next = await openFolder(folder, roomy);
+    expect(next.count).toBe(0);
+    await next.end();
   });
 
   it('is for its owner alone', async () => {

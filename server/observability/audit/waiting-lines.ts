@@ -12,6 +12,11 @@ export interface WaitingLines {
   next(): Promise<readonly string[] | undefined>;
   /** Called when the lines of the last `next` are delivered or abandoned. */
   done(): Promise<void>;
+  /**
+   * Keeps lines that are not delivered, and returns the path of their file; undefined where there is no room for them. They count as
+   * abandoned.
+   */
+  setAside(lines: readonly string[]): Promise<string | undefined>;
   /** Called when no more lines follow. */
   end(): Promise<void>;
 }
@@ -67,12 +72,19 @@ export class MemoryLines implements WaitingLines {
     return Promise.resolve();
   }
 
+  setAside(_lines: readonly string[]): Promise<string | undefined> {
+    return Promise.resolve(undefined);
+  }
+
   end(): Promise<void> {
     this.#ended = true;
     this.#wake();
     return Promise.resolve();
   }
 }
+
+/** The file of a folder for the entries that were set aside. */
+const asideName = 'refused.ndjson';
 
 /** A file that exceeds these gets no more lines. */
 const fullFile = { lines: 1_000, bytes: 1024 * 1024 } as const;
@@ -179,6 +191,26 @@ export class FolderLines implements WaitingLines {
     this.#underWay = undefined;
     this.#count -= file.lines;
     this.#bytes -= file.bytes;
+  }
+
+  async setAside(lines: readonly string[]): Promise<string | undefined> {
+    const path = join(this.#folder, asideName);
+    let isKept = false;
+    await this.#limited(async () => {
+      const handle = await open(path, 'a', 0o600);
+      try {
+        const text = lines.map((line) => `${line}\n`).join('');
+        const { size } = await handle.stat();
+        if (size + text.length > this.#options.bounds.bytes) return;
+        await handle.appendFile(text);
+        await this.#flush.file(handle);
+        if (size === 0) await this.#flush.folder(this.#folder);
+        isKept = true;
+      } finally {
+        await handle.close();
+      }
+    });
+    return isKept ? path : undefined;
   }
 
   async end(): Promise<void> {

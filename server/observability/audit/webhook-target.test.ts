@@ -1,12 +1,13 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { MemoryLines } from './waiting-lines.ts';
+import { MemoryLines, type WaitingLines } from './waiting-lines.ts';
 import { answerError, WebhookTarget } from './webhook-target.ts';
 
 interface Ledger {
   sent: number;
   dropped: number;
   waiting: number;
+  isTaken?: boolean;
   readonly events: string[];
 }
 
@@ -17,6 +18,7 @@ function target(
     readonly maxRetries?: number;
     readonly queueSize?: number;
     readonly retryMs?: number;
+    readonly queue?: WaitingLines;
   } = {},
 ) {
   const waits: number[] = [];
@@ -27,7 +29,7 @@ function target(
   const made = new WebhookTarget({
     name: 'webhook:SIEM',
     post,
-    queue: new MemoryLines({ lines: more.queueSize ?? 100, bytes: 1_000_000 }),
+    queue: more.queue ?? new MemoryLines({ lines: more.queueSize ?? 100, bytes: 1_000_000 }),
     batchSize: more.batchSize ?? 1,
     maxRetries: more.maxRetries ?? 0,
     retryMs: more.retryMs ?? 1,
@@ -35,6 +37,7 @@ function target(
       sent: (entries) => (ledger.sent += entries),
       dropped: (entries) => (ledger.dropped += entries),
       waiting: (entries) => (ledger.waiting = entries),
+      tried: (isTaken) => void (ledger.isTaken = isTaken),
     },
     log: { info: said, warn: said, error: said },
     // The time between two attempts is virtual.
@@ -58,7 +61,7 @@ describe('a webhook of the audit log', () => {
     for (const line of ['a', 'b', 'c']) made.take(line);
     await made.close(60_000);
     expect(got).toEqual([['a', 'b'], ['c']]);
-    expect(ledger).toEqual({ sent: 3, dropped: 0, waiting: 0, events: [] });
+    expect(ledger).toEqual({ sent: 3, dropped: 0, waiting: 0, events: [], isTaken: true });
   });
 
   it('gets an entry again until it takes it; that it was away is said once, and that it is back', async () => {
@@ -70,7 +73,7 @@ describe('a webhook of the audit log', () => {
     made.take('a');
     await made.close(60_000);
     expect(calls).toBe(4);
-    expect(ledger).toEqual({ sent: 1, dropped: 0, waiting: 0, events: ['audit-away', 'audit-back'] });
+    expect(ledger).toEqual({ sent: 1, dropped: 0, waiting: 0, events: ['audit-away', 'audit-back'], isTaken: true });
   });
 
   it('gets an entry no more often than is set', async () => {
@@ -131,6 +134,51 @@ describe('a webhook of the audit log', () => {
       expect([ledger.sent, ledger.dropped]).toEqual([1, 0]);
     },
   );
+
+  it('gets half of what is too large for it, down to single entries', async () => {
+    const got: (readonly string[])[] = [];
+    const { made, ledger } = target(
+      async (lines) => {
+        if (lines.length > 2 || lines.includes('large')) throw answerError(413);
+        got.push(lines);
+      },
+      { batchSize: 8 },
+    );
+    for (const line of ['a', 'b', 'large', 'c', 'd', 'e']) made.take(line);
+    await made.close(60_000);
+    expect(got.flat().toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect([ledger.sent, ledger.dropped]).toEqual([5, 1]);
+  });
+
+  it('leaves what it refuses in the folder of the queue, and gets the others', async () => {
+    class Keeping extends MemoryLines {
+      readonly kept: string[] = [];
+      override async setAside(lines: readonly string[]): Promise<string> {
+        this.kept.push(...lines);
+        return '/queue/refused.ndjson';
+      }
+    }
+    const queue = new Keeping({ lines: 10, bytes: 1_000 });
+    const { made, ledger } = target(
+      (lines) => (lines.includes('bad') ? Promise.reject(answerError(400)) : Promise.resolve()),
+      { queue },
+    );
+    for (const line of ['a', 'bad', 'b']) made.take(line);
+    await made.close(60_000);
+    expect([queue.kept, ledger.sent, ledger.dropped]).toEqual([['bad'], 2, 1]);
+    expect(ledger.events).toContain('audit-refused');
+  });
+
+  it('says whether it takes entries, and nothing before it was asked', async () => {
+    let isAway = true;
+    const { made, ledger } = target(() => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()));
+    expect(ledger.isTaken).toBeUndefined();
+    made.take('a');
+    await vi.waitFor(() => expect(ledger.isTaken).toBe(false));
+    isAway = false;
+    await made.close(60_000);
+    expect(ledger.isTaken).toBe(true);
+  });
 
   it('loses what there is no room for, counts it and says so once', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();

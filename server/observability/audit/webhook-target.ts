@@ -63,7 +63,7 @@ const maxBatch = 8;
 /** Milliseconds. */
 const maxDelayMs = 60_000;
 /**
- * Refusals of the same entries after which they are abandoned. The protocol has no words that tell the service from a proxy, whose refusal ends
+ * Refusals of the same entries after which they are set aside. The protocol has no words that tell the service from a proxy, whose refusal ends
  * with its fault; with the delays between them these refusals span 45 s.
  */
 const maxRejections = 5;
@@ -154,15 +154,39 @@ export class WebhookTarget implements AuditTarget {
       try {
         await post(batch);
         report.sent(batch.length);
+        report.tried(true);
         this.#isBack();
         return;
       } catch (error) {
-        if (error instanceof DeliveryError && error.code === 'rejected') rejections++;
-        if (rejections >= maxRejections || (maxRetries > 0 && attempt >= maxRetries)) return this.#giveUp(batch, error);
+        report.tried(false);
+        const isRejected = error instanceof DeliveryError && error.code === 'rejected';
+        if (isRejected && error.status === 413 && batch.length > 1) return this.#deliverHalves(batch);
+        if (isRejected) rejections++;
+        if (rejections >= maxRejections) return this.#setAside(batch, error);
+        if (maxRetries > 0 && attempt >= maxRetries) return this.#giveUp(batch, error);
         this.#isAway(error);
         await wait(backoffMs(attempt + 1, { firstMs: retryMs, maxMs: maxDelayMs, jitter: 0 }), signal);
       }
     }
+  }
+
+  /** The batch is too large for the service. */
+  async #deliverHalves(batch: readonly string[]): Promise<void> {
+    const half = Math.ceil(batch.length / 2);
+    await this.#deliver(batch.slice(0, half));
+    await this.#deliver(batch.slice(half));
+  }
+
+  /** Entries that the service refuses wait for a person, so that those behind them go on. */
+  async #setAside(batch: readonly string[], error: unknown): Promise<void> {
+    const path = await this.#options.queue.setAside(batch).catch(() => undefined);
+    if (path === undefined) return this.#giveUp(batch, error);
+    this.#options.report.dropped(batch.length);
+    const fields = { event: 'audit-refused', target: this.name, entries: batch.length, path, err: error };
+    this.#options.log.error(
+      fields,
+      `${batch.length} audit entries are refused by ${this.name}, and are kept in ${path}: ${textOf(error)}`,
+    );
   }
 
   #giveUp(batch: readonly string[], error: unknown): void {
