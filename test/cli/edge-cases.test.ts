@@ -1,6 +1,9 @@
-import { chmod, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCoffer } from '../support/server/run-coffer.ts';
@@ -130,4 +133,80 @@ it('a redirection names where it leads to', async () => {
   });
   server.close();
   expect([code, stderr]).toEqual([1, expect.stringContaining('http://elsewhere.example/b')]);
+});
+
+describe('anonymous access', () => {
+  it('of prefixes below and above stays when another one is set, and is named', async () => {
+    await client.run('mb', 's/web');
+    await client.run('anonymous', 'set', 'download', 's/web/site/pub');
+    await client.run('anonymous', 'set', 'upload', 's/web/site/in');
+    const listed = async () => (await client.run('anonymous', 'list', 's/web')).trim().split('\n').toSorted();
+    const both = ['web/site/in* => writeonly', 'web/site/pub* => readonly'];
+    const result = await client.attempt('anonymous', 'set', 'private', 's/web/site');
+    expect(result.code).toBe(0);
+    expect(result.stderr).toContain('Permissions of other prefixes stay');
+    for (const named of ['`web/site/pub*` (download)', '`web/site/in*` (upload)'])
+      expect(result.stderr).toContain(named);
+    expect(await listed()).toEqual(both);
+    expect((await client.attempt('anonymous', 'set', 'public', 's/web')).code).toBe(0);
+    expect(await listed()).toEqual(['web/* => readwrite', ...both]);
+    const below = await client.attempt('anonymous', 'set', 'private', 's/web/site/pub');
+    expect(below.stderr).toContain('`web/*` (public)');
+    expect(await listed()).toEqual(['web/* => readwrite', both[0]]);
+  });
+});
+
+/** A folder with links to itself and to those above it, as the folder of a process in /proc has them. */
+async function selfLinked(name: string): Promise<string> {
+  const folder = client.path(name);
+  await client.file(`${name}/task/1/status`, 'running');
+  await symlink('.', join(folder, 'self'));
+  await symlink('../..', join(folder, 'task/1/cwd'));
+  await symlink(folder, join(folder, 'task/root'));
+  return folder;
+}
+
+describe('a folder that contains itself', () => {
+  it('by links is walked once', async () => {
+    const folder = await selfLinked('linked');
+    expect(String((await client.attempt('find', folder)).stdout).match(/status/g)).toHaveLength(1);
+    for (const command of [['cp', '-r'], ['mirror']]) {
+      const target = `s/box/${command[0]}-links/`;
+      const { code } = await client.attempt(...command, `${folder}/`, target);
+      expect(code).toBe(0);
+      expect(await client.run('find', target)).toBe(`${target}task/1/status\n`);
+    }
+  });
+
+  const mount = (...args: string[]) => promisify(execFile)('mount', args);
+  const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+
+  it.skipIf(!isRoot)('by a mount is named, and walked once', async ({ skip }) => {
+    const folder = client.path('mounted');
+    await client.file('mounted/a/inner', '');
+    await client.file('mounted/status', 'running');
+    // A container may have no right to mount.
+    const isMounted = await mount('--bind', folder, join(folder, 'a')).then(
+      () => true,
+      () => false,
+    );
+    if (!isMounted) skip();
+    try {
+      for (const command of [['find'], ['cp', '-r'], ['mirror']]) {
+        const target = command[0] === 'find' ? [] : [`s/box/${command[0]}-mount/`];
+        const { code, stderr, stdout } = await client.attempt(...command, `${folder}/`, ...target);
+        expect(code).toBe(1);
+        expect(stderr).toContain('a mount makes a loop');
+        const found = target[0] === undefined ? String(stdout) : await client.run('find', target[0]);
+        expect(found.match(/status/g)).toHaveLength(1);
+      }
+    } finally {
+      await promisify(execFile)('umount', [join(folder, 'a')]);
+    }
+  });
+
+  it.skipIf(process.platform !== 'linux')('such as that of a process in /proc ends', async () => {
+    const { stdout } = await client.attempt('find', `/proc/${process.pid}/task/${process.pid}`, '--name', 'status');
+    expect(String(stdout).trim().split('\n')).toContain(`/proc/${process.pid}/task/${process.pid}/status`);
+  });
 });
