@@ -156,6 +156,8 @@ describe('anonymous access', () => {
   });
 });
 
+const mount = (...args: string[]) => promisify(execFile)('mount', args);
+
 /** A folder with links to itself and to those above it, as the folder of a process in /proc has them. */
 async function selfLinked(name: string): Promise<string> {
   const folder = client.path(name);
@@ -178,7 +180,6 @@ describe('a folder that contains itself', () => {
     }
   });
 
-  const mount = (...args: string[]) => promisify(execFile)('mount', args);
   const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
   it.skipIf(!isRoot)('by a mount is named, and walked once', async ({ skip }) => {
@@ -208,5 +209,21 @@ describe('a folder that contains itself', () => {
   it.skipIf(process.platform !== 'linux')('such as that of a process in /proc ends', async () => {
     const { stdout } = await client.attempt('find', `/proc/${process.pid}/task/${process.pid}`, '--name', 'status');
     expect(String(stdout).trim().split('\n')).toContain(`/proc/${process.pid}/task/${process.pid}/status`);
+  });
+});
+
+describe('rb of a folder', () => {
+  it('removes the folder, and nothing that is no folder', async () => {
+    await client.file('whole/f', 'x');
+    await client.file('plain', 'x');
+    await symlink('whole', client.path('linked-folder'));
+    for (const name of ['plain', 'linked-folder', 'linked-folder/']) {
+      const { code, stderr } = await client.attempt('rb', '--force', client.path(name));
+      expect({ name, code }).toEqual({ name, code: 1 });
+      expect(stderr).toContain('is no folder');
+    }
+    expect(await readFile(client.path('whole/f'), 'utf8')).toBe('x');
+    await client.run('rb', '--force', client.path('whole'));
+    await expect(stat(client.path('whole'))).rejects.toThrow('ENOENT');
   });
 });

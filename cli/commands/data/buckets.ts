@@ -1,4 +1,4 @@
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
 import type { Context } from '../context.ts';
 import { createBucket, deleteBucket, listBuckets } from '../../s3/buckets.ts';
 import { putVersioning } from '../../s3/bucket-settings.ts';
@@ -8,6 +8,7 @@ import { parseBucket, parseTarget, type RemoteTarget } from '../../config/target
 import { ProgramError } from '../../../platform/program-error.ts';
 import { listUploads } from '../../s3/list-objects.ts';
 import { abortUpload } from '../../s3/multipart-upload.ts';
+import { requireRemovable } from './removable-folder.ts';
 import { remoteEntries } from './entries/remote-entries.ts';
 import { deleteInBatches } from './remove-batches.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
@@ -87,7 +88,7 @@ export async function removeBucket(
   const trimmed = argument.replace(/(?<=.)\/+$/, '');
   const target = parseTarget(trimmed, await context.aliases());
   if (target.kind === 'local') {
-    await (options.force === true ? rm(target.path, { recursive: true }) : rmdir(target.path));
+    await removeFolder(target.path, options.force === true);
     context.output.message(`Removed \`${argument}\` successfully.`, { bucket: argument });
     return;
   }
@@ -104,6 +105,15 @@ export async function removeBucket(
   for (const { name } of await listBuckets(await context.client(target.alias))) {
     await removeOne(context, { ...target, bucket: name }, options, `${target.aliasName}/${name}`);
   }
+}
+
+/** A folder takes the place of a bucket where the first name is no alias. What is no folder, for instance a link to one, stays. */
+async function removeFolder(path: string, force: boolean): Promise<void> {
+  const found = await lstat(path);
+  if (!found.isDirectory())
+    throw new ProgramError('BadArgument', `\`${path}\` is no folder: remove it by \`coffer rm\``);
+  await requireRemovable(path);
+  await (force ? rm(path, { recursive: true }) : rmdir(path));
 }
 
 /** `name` is the bucket as the caller wrote it. With `force` a bucket that does not exist is as one that was removed, as with `rm -f`. */

@@ -2,6 +2,7 @@ import { lstat, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Stats } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { requireRemovable } from './removable-folder.ts';
 import { ProgramError } from '../../../platform/program-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
@@ -250,6 +251,7 @@ async function removeLocal(context: Context, path: string, options: RemoveOption
     await removeLink(context, path, link, options);
     return;
   }
+  await requireRemovable(path);
   const isFolder = (await statOf(path)).isDirectory();
   if (isFolder && options.recursive !== true)
     throw new ProgramError('BadArgument', `\`${path}\` is a folder: it needs --recursive`);
