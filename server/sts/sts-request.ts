@@ -37,6 +37,11 @@ function isForm(contentType: string | undefined): boolean {
   return /^\s*application\/x-www-form-urlencoded/i.test(contentType ?? '');
 }
 
+/** Reports whether the client went away, which anybody may do: it is no failure of the server. Node calls it `aborted`. */
+function isCut(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+}
+
 /** Reads the form of a caller who is still unknown. */
 async function readForm({ body, headers }: IncomingRequest): Promise<Buffer> {
   const tooLarge = () => stsError('InvalidParameterValue', `The form is longer than ${maxFormBytes} bytes.`);
@@ -44,6 +49,7 @@ async function readForm({ body, headers }: IncomingRequest): Promise<Buffer> {
   try {
     return await readWholeBody(body, { maxBytes: maxFormBytes, tooLarge, sender: 'stranger' });
   } catch (error) {
+    if (isCut(error)) throw stsError('InvalidParameterValue', 'The connection ended before the form was whole.');
     if (!(error instanceof S3Error)) throw error;
     const code = error.status === 503 ? 'ServiceUnavailable' : 'InvalidParameterValue';
     throw stsError(code, error.message, { cause: error });
