@@ -5,7 +5,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -131,7 +137,14 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
     });
     const presigned = await getSignedUrl(temporary, new GetObjectCommand({ Bucket: 'photos', Key: 'a.jpg' }));
     expect((await fetch(presigned)).status).toBe(403);
+    await root.send(
+      new PutBucketVersioningCommand({ Bucket: 'photos', VersioningConfiguration: { Status: 'Enabled' } }),
+    );
+    const named = Array.from({ length: 150 }, (_, at) => ({ Key: `many/${at}` }));
+    const refused = { Key: 'a.jpg', VersionId: 'no-version' };
+    await root.send(new DeleteObjectsCommand({ Bucket: 'photos', Delete: { Objects: [...named, refused] } }));
     await fetch(`${server.s3}/minio/health/live`);
+    await expect.poll(() => collector.named('DeleteMultipleObjects').length, generous).toBe(1);
     await expect.poll(() => collector.named('GetObject').length, generous).toBe(2);
     await expect.poll(() => collector.named('AssumeRole').length, generous).toBe(1);
     await server.stop();
@@ -145,6 +158,14 @@ describe('the audit log of a running server', { timeout: 240_000 }, () => {
         requestHeader: { Authorization: '*REDACTED*' },
       },
     ]);
+    const objects = collector.named('DeleteMultipleObjects')[0]?.api.objects ?? [];
+    expect(objects).toHaveLength(151);
+    expect(objects).toEqual(
+      expect.arrayContaining([
+        ...named.map(({ Key }) => ({ objectName: Key, versionId: expect.any(String) as string })),
+        { objectName: 'a.jpg', versionId: 'no-version', error: 'NoSuchVersion' },
+      ]),
+    );
     expect(collector.named('CreateUser')).toMatchObject([
       {
         requestPath: '/minio/admin/v3/add-user',

@@ -4,6 +4,7 @@ import type {
   RecordedBearer,
   RecordedDecision,
   RecordedGrant,
+  RecordedObject,
   RecordedRefusal,
   RequestApi,
   AuditContext,
@@ -29,6 +30,7 @@ type RequestEnd = Pick<FinishedRequest, 'status' | 'outcome' | 'firstByteMs' | '
 export class RequestAudit implements AuditContext, FinishedRequest {
   readonly startedAt = Date.now();
   readonly decisions: RecordedDecision[] = [];
+  objects: RecordedObject[] | undefined = undefined;
   api: RequestApi = 'other';
   operation: string | undefined = undefined;
   bucket: string | undefined = undefined;
@@ -89,6 +91,11 @@ export class RequestAudit implements AuditContext, FinishedRequest {
 
   setRefresh(): void {
     this.refresh = true;
+  }
+
+  addObject(object: RecordedObject): void {
+    this.objects ??= [];
+    this.objects.push(object);
   }
 
   addDecision({ action, resource }: { readonly action: string; readonly resource: string }, decision: Decision): void {

@@ -123,6 +123,15 @@ export interface RecordedDecision {
   readonly decision: Decision;
 }
 
+/** An object of a request that names many in its body, and what came of it. */
+export interface RecordedObject {
+  readonly key: string;
+  /** The version that was removed or made, or else the one that was named. */
+  readonly versionId?: string | undefined;
+  /** The code of a refusal. */
+  readonly refusal?: string;
+}
+
 /** The error that ended a request. */
 export interface RecordedRefusal {
   readonly code: string;
@@ -161,6 +170,8 @@ export interface AuditContext {
   /** Sets the operation, by its name in the documentation of S3 or STS or the name of an admin call, and its target. */
   setOperation(operation: string, target?: { readonly bucket?: string; readonly key?: string }): void;
   setPrincipal(principal: Principal): void;
+  /** Adds an object that the body named. Their number is bounded by the body. */
+  addObject(object: RecordedObject): void;
   addDecision(asked: { readonly action: string; readonly resource: string }, decision: Decision): void;
   /** Sets the error, for an API that answers its errors itself. Thrown errors are recorded by the listener. */
   setError(refusal: RecordedRefusal): void;
@@ -192,6 +203,8 @@ export interface FinishedRequest {
   readonly signature?: SignatureKind | undefined;
   /** The credentials that STS made. */
   readonly granted?: RecordedGrant | undefined;
+  /** The objects that the body named. */
+  readonly objects?: readonly RecordedObject[];
   /** The first hundred decisions, in order. */
   readonly decisions: readonly RecordedDecision[];
   readonly decisionsLeftOut: number;

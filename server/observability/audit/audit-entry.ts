@@ -58,6 +58,8 @@ export interface AuditEntry {
     readonly name: string;
     readonly bucket?: string;
     readonly object?: string;
+    /** The objects of a request that names many in its body. `error` is Coffer's own. */
+    readonly objects?: readonly { readonly objectName: string; readonly versionId?: string; readonly error?: string }[];
     readonly status: string;
     readonly statusCode: number;
     /** HTTP bytes, heads included. */
@@ -137,6 +139,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
       name: finished.operation === undefined ? '' : apiName(finished.operation),
       ...(bucket === undefined || bucket === '' ? {} : { bucket }),
       ...(key === undefined || key === '' ? {} : { object: key }),
+      ...objectsOf(finished),
       ...statusOf(finished),
       rx: finished.received,
       tx: finished.sent,
@@ -169,6 +172,17 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
             reason,
           })),
         }),
+  };
+}
+
+function objectsOf({ objects }: FinishedRequest): Pick<AuditEntry['api'], 'objects'> {
+  if (objects === undefined) return {};
+  return {
+    objects: objects.map(({ key, versionId, refusal }) => ({
+      objectName: key,
+      ...(versionId !== undefined && { versionId }),
+      ...(refusal !== undefined && { error: refusal }),
+    })),
   };
 }
 

@@ -104,9 +104,11 @@ async function deleteOne(call: S3Call, object: ObjectToDelete, quiet: boolean): 
       by: call,
       replica: undefined,
     });
+    call.request.audit?.addObject({ key, versionId: deleted.versionId ?? versionId });
     return quiet ? undefined : element('Deleted', [element('Key', key), ...versionElements(versionId, deleted)]);
   } catch (error) {
     const refusal = asS3Error(error);
+    call.request.audit?.addObject({ key, versionId, refusal: refusal.wireCode });
     return element('Error', [
       element('Key', key),
       versionId === undefined ? undefined : element('VersionId', versionId),

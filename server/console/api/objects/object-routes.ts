@@ -6,6 +6,7 @@ import type { ListedObject, ObjectInfo, ObjectLayer } from '../../../objects/obj
 import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../../contract/answers.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
+import { auditOf } from '../request-audit.ts';
 import { checkObjectKey } from '../../../../protocol/s3/names.ts';
 import { mapLimit } from '../../../../platform/concurrency.ts';
 import { consoleError, isConsoleError } from '../console-error.ts';
@@ -93,13 +94,16 @@ async function tryDelete(
   bucket: string,
   key: string,
 ): Promise<string | undefined> {
+  const audit = auditOf(exchange.response);
   try {
     const onlyId = await authorizer.require(exchange, 's3:DeleteObject', `${bucket}/${key}`);
-    await objects.deleteObject(bucket, key, { onlyId });
+    const { versionId } = await objects.deleteObject(bucket, key, { onlyId });
+    audit?.addObject({ key, versionId });
     return undefined;
   } catch (error) {
-    if (error instanceof S3Error || isConsoleError(error)) return error.message;
-    throw error;
+    if (!(error instanceof S3Error) && !isConsoleError(error)) throw error;
+    audit?.addObject({ key, refusal: error.code });
+    return error.message;
   }
 }
 
