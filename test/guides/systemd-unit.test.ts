@@ -24,7 +24,7 @@ it.skipIf(!works)('is exposed as little as a server with a compiler of its own c
   try {
     const path = join(folder, 'coffer.service');
     writeFileSync(path, unit());
-    expect(analyze('security', '--offline=true', '--no-pager', '--threshold=20', path)).toMatchObject({ status: 0 });
+    expect(analyze('security', '--offline=true', '--no-pager', '--threshold=14', path)).toMatchObject({ status: 0 });
   } finally {
     rmSync(folder, { recursive: true });
   }
