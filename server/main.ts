@@ -26,11 +26,15 @@ import { prepareRecordFile, recordFolderWarning } from './process/record-files.t
 import { openDataFolder, type OwnDataFolder } from './store/data-folder.ts';
 import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
+import { RunMark } from './process/run-mark.ts';
 import { watchLocks } from './process/lock-watch.ts';
 import { handleProfileRequests } from './process/thread-profiles.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;
+
+/** After this many servers in a row that ended by themselves, the next one looks at all pages of a large record file. */
+const maxCrashes = 2;
 
 /** Milliseconds that audit entries get after the requests. */
 const auditMs = 5_000;
@@ -60,13 +64,24 @@ async function main(): Promise<void> {
     );
   }
   const folders: OwnDataFolder[] = [];
+  let mark: RunMark | undefined;
   try {
     for (const folder of places.dataFolders) folders.push(await openDataFolder(folder));
-    await prepareRecordFile(places);
+    mark = places.records.kind === 'lmdb' ? new RunMark(places.records.folder) : undefined;
+    const crashes = mark?.crashes ?? 0;
+    if (crashes >= maxCrashes) {
+      log.warn(
+        { event: 'crashes', crashes },
+        `the last ${crashes} servers ended within minutes of their start, without a stop: this one looks at all records before it opens them`,
+      );
+    }
+    await prepareRecordFile(places, { looksAtAll: crashes >= maxCrashes });
     const warning = recordFolderWarning(places);
     if (warning !== undefined) log.warn({ event: 'records-on-btrfs' }, warning);
-    await run({ settings, places, folders, log, live, tls });
+    mark?.begin();
+    await run({ settings, places, folders, log, live, tls, stopped: () => mark?.end() });
   } catch (error) {
+    mark?.withdraw();
     await Promise.all(folders.map((folder) => folder.close()));
     throw error;
   }
@@ -79,6 +94,7 @@ async function run({
   log,
   live,
   tls,
+  stopped,
 }: {
   readonly settings: ServerSettings;
   readonly places: StorePlaces;
@@ -86,6 +102,8 @@ async function run({
   readonly log: Logger;
   readonly live: LiveMemory;
   readonly tls: ThreadOptions['tls'] | undefined;
+  /** Called after a clean stop. */
+  readonly stopped: () => void;
 }): Promise<void> {
   const address = parseAddress(settings.address, 'SVC_ADDRESS or --address');
   const consoleAddress = parseAddress(settings.consoleAddress, 'SVC_CONSOLE_ADDRESS or --console-address');
@@ -147,6 +165,7 @@ async function run({
       await Promise.all(all.map((thread) => thread.request({ kind: 'stop', drainMs }, 'stopped')));
       await audit?.close(auditMs);
       unwatchLocks();
+      stopped();
       await Promise.all(folders.map((folder) => folder.close()));
     },
   );

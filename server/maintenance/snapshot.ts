@@ -20,7 +20,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve, sep } from 'node:path';
 import { recordedCheckpoint } from '../store/checkpoint.ts';
 import { countRecords } from '../store/lmdb/counts.ts';
-import { RECORD_FILE } from '../store/lmdb/environment.ts';
+import { RECORD_FILE, RUN_MARK } from '../store/lmdb/environment.ts';
 import { checkLocks } from '../store/data-folder.ts';
 import { prepareLockFile } from '../store/lmdb/lock-file.ts';
 import { checkRecordFile, openLmdbReadOnly } from '../store/lmdb/read-only.ts';
@@ -237,7 +237,7 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /** Files that older versions left in a snapshot that they opened. A data folder does not need them. */
-const leftOut = new Set(['lock', 'lock.mdb', SNAPSHOT_FILE]);
+const leftOut = new Set(['lock', 'lock.mdb', RUN_MARK, SNAPSHOT_FILE]);
 
 const FORMAT_FILE = 'format.json';
 

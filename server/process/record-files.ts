@@ -12,10 +12,17 @@ import type { StorePlaces } from '../store/store-address.ts';
 const MAX_LOOKED_AT = 64 * 1024 * 1024;
 
 /**
- * Looks at the record file before a thread opens it, and counts the records of an older server. The caller holds the lock of the folder.
+ * Looks at the record file before a thread opens it, and counts the records of an older server. The caller holds the lock of the folder. With
+ * `looksAtAll` it looks at all pages of a large file, too.
  * Throws `ProgramError` where records are lost: LMDB would end the process, or make a new file in the place of the old one.
  */
-export async function prepareRecordFile({ records, blobs }: StorePlaces): Promise<void> {
+export async function prepareRecordFile(
+  { records, blobs }: StorePlaces,
+  {
+    looksAtAll = false,
+    maxLookedAt = MAX_LOOKED_AT,
+  }: { readonly looksAtAll?: boolean; readonly maxLookedAt?: number } = {},
+): Promise<void> {
   if (records.kind !== 'lmdb') return;
   const path = join(records.folder, RECORD_FILE);
   if (!existsSync(path)) {
@@ -26,9 +33,9 @@ export async function prepareRecordFile({ records, blobs }: StorePlaces): Promis
         'a snapshot to another folder ("coffer-store restore"); the bodies stay as they are until then. A new server needs a folder of its own for its bodies',
     );
   }
-  const isSmall = statSync(path).size <= MAX_LOOKED_AT;
-  checkRecordFile(records.folder, { leaves: isSmall });
-  if (!isSmall) return;
+  const isLookedAt = looksAtAll || statSync(path).size <= maxLookedAt;
+  checkRecordFile(records.folder, { leaves: isLookedAt });
+  if (!isLookedAt) return;
   const opened = openLmdbReadOnly(records.folder);
   let counted = false;
   try {

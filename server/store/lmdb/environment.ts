@@ -28,6 +28,9 @@ export interface Environment {
 
 export const RECORD_FILE = 'data.mdb';
 
+/** The file beside the records of a server that has not run for long (`server/process/run-mark.ts`). */
+export const RUN_MARK = 'running.json';
+
 /**
  * Opens an environment. The map is large from the start, because LMDB would otherwise move it while other threads read.
  * @see https://github.com/kriszyp/lmdb-js#options

@@ -48,6 +48,11 @@ export function isOfGivenUpFile(error: unknown): error is Error {
   return error instanceof Error && error.message.includes('MDB_PANIC');
 }
 
+/** Reports if LMDB met a page that is damaged. A start that looks at all pages names it. */
+export function isOfDamagedFile(error: unknown): error is Error {
+  return error instanceof Error && /MDB_(PAGE_NOTFOUND|CORRUPTED)/.test(error.message);
+}
+
 /** Returns the error of a failed record file: see `StoreError`. */
 export function recordFileFailed(cause: Error): StoreError {
   return new StoreError(

@@ -24,7 +24,7 @@ import { DiskRoom, FreeSpace } from './free-space.ts';
 import { OpenedFile } from './opened-file.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
-import { isOfGivenUpFile, recordFileFailed, unavailable } from './errors.ts';
+import { isOfDamagedFile, isOfGivenUpFile, recordFileFailed, unavailable } from './errors.ts';
 
 interface LmdbOptions {
   /** An existing folder for the files of the environment. */
@@ -181,7 +181,7 @@ class LmdbRecordStore implements RecordStore {
   }
 
   #told(error: unknown): unknown {
-    if (!isOfGivenUpFile(error)) return error;
+    if (!isOfGivenUpFile(error) && !isOfDamagedFile(error)) return error;
     const failure = recordFileFailed(error);
     this.#onFailed(failure);
     return failure;
