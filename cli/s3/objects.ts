@@ -1,6 +1,7 @@
 import { isUnproven } from './error-of-status.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ResponseError } from '../../protocol/response-error.ts';
+import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { readCopyResult, readDeleteResult } from '../../protocol/s3/responses.ts';
 import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
 import type { S3Client, S3Request } from './client.ts';
@@ -62,11 +63,14 @@ export async function putObject(
   return storedEtag(answer.headers.etag);
 }
 
+/** The code of an answer that is good by its status alone. */
+const notAnS3Answer = 'NotAnS3Answer';
+
 /** Returns the ETag of what was stored. Throws where there is none: a proxy answered, and nothing may be stored. */
 export function storedEtag(etag: string | undefined): string {
   if (etag !== undefined && etag !== '') return etag.replaceAll('"', '');
   throw new ResponseError(
-    'NotAnS3Answer',
+    notAnS3Answer,
     'the answer has no ETag, so that it is not known whether the server stored anything; see if a proxy answers instead of it',
     { status: 502, fields: {} },
   );
@@ -126,10 +130,26 @@ export async function deleteObject(
       ...(options.ifMatch !== undefined && options.ifMatch !== '' && { 'if-match': `"${options.ifMatch}"` }),
     },
   });
+  if (!isMarkedAsS3(headers) && options.purge !== true) await confirmDeleted(client, { bucket, key, versionId });
   return {
     deleteMarker: headers['x-amz-delete-marker'] === 'true',
     versionId: String(headers['x-amz-version-id'] ?? ''),
   };
+}
+
+/** Looks after the object whose deletion was answered without the headers of an S3, as by a proxy in place of the server. */
+async function confirmDeleted(client: S3Client, object: ObjectRef): Promise<void> {
+  try {
+    await headObject(client, object);
+  } catch (error) {
+    if (error instanceof ResponseError && error.code !== notAnS3Answer) return;
+    throw error;
+  }
+  throw new ResponseError(
+    notAnS3Answer,
+    `the deletion of ${object.key} was answered, but not by an S3 server, and the object is still there; see if a proxy answers instead of the server`,
+    { status: 502, fields: {} },
+  );
 }
 
 export interface DeleteOptions {

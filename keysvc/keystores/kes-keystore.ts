@@ -6,6 +6,7 @@ import { keyNameError } from '../../protocol/key-service/names.ts';
 import type { KesKeyStoreSettings } from './keystore-settings.ts';
 import { KeyError, type KeyStore } from './keystore.ts';
 import { confirmCreated } from './remote/confirm-created.ts';
+import { confirmDeleted } from './remote/confirm-deleted.ts';
 import { quoted, readJson, tryJson } from './remote/json-answer.ts';
 import { Remote, type RemoteAnswer, type RemoteOptions, type RemoteRequest } from './remote/remote.ts';
 
@@ -82,6 +83,7 @@ export class KesKeyStore implements KeyStore {
       throw this.#notFound(name);
     }
     if (answer.status !== 200) throw this.#error(call, answer);
+    await confirmDeleted(this, name);
   }
 
   async *list(): AsyncIterable<string> {

@@ -2,6 +2,7 @@ import { keyNameError } from '../../../protocol/key-service/names.ts';
 import type { GcpKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated, type WriteOutcome } from '../remote/confirm-created.ts';
+import { confirmDeleted } from '../remote/confirm-deleted.ts';
 import { type Outcome, probe, Remote, type RemoteOptions } from '../remote/remote.ts';
 import { GcpClient, once } from './gcp-client.ts';
 
@@ -42,6 +43,7 @@ export class GcpKeyStore implements KeyStore {
       404,
     );
     if ('refusal' in outcome && !outcome.refusal.repeated) throw this.#notFound(name);
+    await confirmDeleted(this, name);
   }
 
   async *list(): AsyncIterable<string> {

@@ -4,6 +4,7 @@ import { keyNameError } from '../../../protocol/key-service/names.ts';
 import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
 import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
+import { confirmDeleted } from '../remote/confirm-deleted.ts';
 import { Remote, type RemoteOptions } from '../remote/remote.ts';
 import { KvPlace, type KvEngine } from './kv-engine.ts';
 import { KvV1 } from './kv-v1.ts';
@@ -57,6 +58,7 @@ export class VaultKeyStore implements KeyStore {
 
   async delete(name: string): Promise<void> {
     if (!(await this.#engine.remove(name))) throw this.#notFound(name);
+    await confirmDeleted(this, name);
   }
 
   async *list(): AsyncIterable<string> {

@@ -1,6 +1,7 @@
 import kafkajs, { type Producer, type SASLOptions } from 'kafkajs';
 import { readFile } from 'node:fs/promises';
 import { connectedTarget } from '../connected-target.ts';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { isOn, type NotificationTarget, type TargetValues, textOf } from '../target.ts';
 
 // The package is CommonJS, whose names Node does not find.
@@ -25,12 +26,20 @@ export function openKafka(values: TargetValues): NotificationTarget {
         ...(sasl && { sasl }),
       });
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
-      await producer.connect();
+      try {
+        await producer.connect();
+      } catch (error) {
+        await producer.disconnect().catch(() => undefined);
+        throw error;
+      }
       return producer;
     },
     async send(producer, { key, body }) {
       // All replicas that are in step have it.
-      await producer.send({ topic, acks: -1, timeout: 5_000, messages: [{ key, value: body }] });
+      const [taken] = await producer.send({ topic, acks: -1, timeout: 5_000, messages: [{ key, value: body }] });
+      // The broker names the place of the event in its partition.
+      if (taken === undefined || taken.errorCode !== 0 || Number(taken.baseOffset ?? -1) < 0)
+        throw new DeliveryError('unavailable', 'the broker did not say that it has the event');
     },
     close: (producer) => producer.disconnect(),
   });

@@ -107,6 +107,22 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       await store.create('kept', record);
     });
 
+    it.each([200, 204])('takes no page of a proxy with the status %i for a deletion', async (status) => {
+      let answered = 0;
+      harness.http.faultOf = (request) => {
+        if (request.method !== 'DELETE') return undefined;
+        answered += 1;
+        return { status, ...(status === 200 && { body: 'Welcome' }) };
+      };
+      const deleted = await store.delete('kept').then(
+        () => 'deleted',
+        () => 'refused',
+      );
+      harness.http.faultOf = () => undefined;
+      // Some stores delete by another method.
+      expect(deleted).toBe(answered > 0 ? 'refused' : 'deleted');
+    });
+
     it.each(callNames)('sits out throttling as long as it is asked to: %s', async (name) => {
       harness.http.faultOf = forKeys(2, { status: 429, headers: { 'retry-after': '3' }, body: '{}' });
       await calls[name]();
