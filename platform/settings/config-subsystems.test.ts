@@ -5,10 +5,10 @@ import { configSubsystems, targetSubsystems } from './config-subsystems.ts';
 const keysOf = (name: string) => configSubsystems.find((one) => one.name === name)?.keys.map(({ key }) => key);
 
 describe('configSubsystems', () => {
-  it('has every setting of the server once, but root and the directories', () => {
+  it('has every setting of the server once, but those of providers', () => {
     const shown = configSubsystems.flatMap(({ keys }) => keys.map(({ row }) => row.name));
     const all = settings.filter(
-      ({ scope, name }) => scope === 'server' && !/^SVC_(ROOT_|IDENTITY_(?!OPENID_CHECK))/.test(name),
+      ({ scope, name }) => scope === 'server' && !/^SVC_IDENTITY_(?:LDAP|OPENID_(?!CHECK))/.test(name),
     );
     expect(shown.toSorted()).toEqual(all.map(({ name }) => name).toSorted());
   });
@@ -18,6 +18,17 @@ describe('configSubsystems', () => {
     expect(keysOf('browser')).toEqual(expect.arrayContaining(['enable', 'redirect_url', 'session_duration']));
     expect(keysOf('identity_check')).toEqual(['interval', 'unreachable']);
     expect(keysOf('storage')).toContain('storage_reserve');
+  });
+});
+
+describe('every row of the table', () => {
+  it('belongs to one subsystem: of the environment, of targets, or of the providers', () => {
+    const owned = [...configSubsystems, ...targetSubsystems].flatMap(({ keys }) => keys.map(({ row }) => row.name));
+    for (const { name } of settings) {
+      const owners =
+        owned.filter((one) => one === name).length + (/^SVC_IDENTITY_(?:LDAP|OPENID_(?!CHECK))/.test(name) ? 1 : 0);
+      expect(owners, name).toBe(1);
+    }
   });
 });
 

@@ -48,10 +48,12 @@ const subsystems: readonly (readonly [name: string, prefix: RegExp, description:
   ['scanner', /^SVC_SCANNER_/, 'how often objects and bytes are counted by bucket'],
   ['lifecycle', /^SVC_LIFECYCLE_/, 'how fast lifecycle rules remove objects'],
   ['identity_check', /^SVC_IDENTITY_OPENID_CHECK_/, 'whether people who have credentials still exist'],
+  ['identity_plugin', /^SVC_IDENTITY_PLUGIN_/, 'a web service that vouches for people'],
+  ['identity_tls', /^SVC_IDENTITY_TLS_/, 'sign-in by client certificates'],
   ['audit', /^SVC_AUDIT_/, 'where the audit log goes'],
   ['notify', /^SVC_NOTIFY_/, 'how many events wait for a target'],
   ['sts', /^SVC_STS_/, 'temporary credentials'],
-  ['server', /^SVC_(?!ROOT_|IDENTITY_)/, 'addresses, threads, logs and shutdown of the server'],
+  ['server', /^SVC_(?!IDENTITY_)/, 'root credentials, addresses, threads, logs and shutdown of the server'],
 ];
 
 const rows: readonly Setting[] = settings;

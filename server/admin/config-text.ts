@@ -95,6 +95,53 @@ export function environmentSubsystem(name: string): ConfigSubsystem | undefined 
   return environmentSubsystems.find((one) => one.name === (name === 'region' ? 'site' : name));
 }
 
+/** A subsystem of MinIO that this server shows, and does not have. */
+export interface AbsentSubsystem {
+  readonly name: string;
+  readonly description: string;
+  readonly keys: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** `mc support` and `mc license` read these first, and then report that the deployment is not registered. */
+export const absentSubsystems: readonly AbsentSubsystem[] = [
+  {
+    name: 'subnet',
+    description: 'registration with SUBNET, which this server does not do',
+    keys: [
+      { key: 'license', value: '' },
+      { key: 'api_key', value: '' },
+      { key: 'proxy', value: '' },
+    ],
+  },
+  {
+    name: 'callhome',
+    description: 'reports to SUBNET, which this server does not send',
+    keys: [
+      { key: 'enable', value: 'off' },
+      { key: 'frequency', value: '24h' },
+    ],
+  },
+];
+
+export function absentSubsystem(name: string): AbsentSubsystem | undefined {
+  return absentSubsystems.find((one) => one.name === name);
+}
+
+export function absentText({ name, keys }: AbsentSubsystem): string {
+  return `${name} ${formatKeyValues(keys.map(({ key, value }) => [key, value] as const))}`;
+}
+
+export function helpOfAbsent({ name, description, keys }: AbsentSubsystem, key: string): Help {
+  return {
+    subSys: name,
+    description,
+    multipleTargets: false,
+    keysHelp: keys
+      .filter((known) => key === '' || known.key === key)
+      .map((known) => ({ key: known.key, description, optional: true, type: '', multipleTargets: false })),
+  };
+}
+
 interface Help {
   readonly subSys: string;
   readonly description: string;
@@ -115,6 +162,7 @@ export function helpOfAll(
 ): Help {
   const entries = [
     ...kinds.map(({ subsystem, description, multiple }) => ({ key: subsystem, description, multiple })),
+    ...absentSubsystems.map(({ name, description }) => ({ key: name, description, multiple: false })),
     ...subsystems.map(({ name, description, multiple }) => ({
       key: name,
       description: `${description} (from the environment)`,

@@ -186,6 +186,25 @@ describe('set-config-kv', () => {
     );
   });
 
+  it('refuses the default of what a variable sets otherwise: it would change nothing', async () => {
+    expect(await call('PUT', 'set-config-kv', 'site region=us-east-1')).toMatchObject(
+      rejected('XMinioAdminConfigEnvOverridden', /SVC_REGION/),
+    );
+    // The value that holds, and a default that nothing overrides.
+    expect((await call('PUT', 'set-config-kv', 'site region=eu-central-1')).status).toBe(200);
+    expect((await call('PUT', 'set-config-kv', 'identity_check interval=10m')).status).toBe(200);
+  });
+
+  it.each([
+    ['site name=x', /site has no key .*name.*; its keys are region/],
+    ['callhome enable=on', /callhome cannot be set/],
+    ['subnet key=x', /subnet has no key .*key.*; its keys are license, api_key, proxy/],
+    ['identity_plugin url=https://x', /SVC_IDENTITY_PLUGIN_URL/],
+  ])('says of %s what is wrong with it', async (line, message) => {
+    const { status, text } = await call('PUT', 'set-config-kv', line);
+    expect([status, text]).toEqual([400, expect.stringMatching(message)]);
+  });
+
   it('changes nothing where a line of several is refused', async () => {
     await call('PUT', 'set-config-kv', `${okta}\nsite region=x`);
     expect((await call('GET', 'config')).text).not.toContain('okta');
@@ -262,6 +281,18 @@ describe('help-config-kv', () => {
   it('lists the subsystems', async () => {
     const { keysHelp } = await help('subSys=&key=');
     expect(keysHelp.map(({ key }) => key)).toEqual(expect.arrayContaining(['identity_openid', 'site', 'kms']));
+  });
+
+  it('lists each that get and export show, and no other', async () => {
+    const { keysHelp } = await help('subSys=&key=');
+    const exported = (await call('GET', 'config')).text;
+    for (const { key } of keysHelp) {
+      expect(exported, key).toMatch(new RegExp(`^${key}(?::\\w+)?(?: |$)`, 'm'));
+      expect((await call('GET', `get-config-kv?key=${key}`)).status, key).toBe(200);
+      expect((await help(`subSys=${key}&key=`)).keysHelp.length, key).toBeGreaterThan(0);
+    }
+    const shown = exported.match(/^[a-z_0-9]+(?=[ :]|$)/gm);
+    expect(new Set(shown)).toEqual(new Set(keysHelp.map(({ key }) => key)));
   });
 
   it('lists the keys of one, and as variables', async () => {

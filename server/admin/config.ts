@@ -5,6 +5,11 @@ import {
   type SaveMode,
 } from '../federation/configurations/provider-configurations.ts';
 import {
+  absentSubsystem,
+  type AbsentSubsystem,
+  absentSubsystems,
+  absentText,
+  helpOfAbsent,
   helpOfAll,
   helpOfEnvironment,
   helpOfProviders,
@@ -17,6 +22,8 @@ import {
   targetText,
   withoutSecrets,
 } from './config-text.ts';
+import type { GivenSetting } from '../../platform/settings/setting-source.ts';
+import type { Setting } from '../../protocol/settings/setting.ts';
 import { isMinioDefault } from '../../platform/settings/minio-config-defaults.ts';
 import { saved } from './identity-providers/identity-providers.ts';
 import { requireChangeOfProviders } from '../administration/caller.ts';
@@ -79,12 +86,6 @@ export const configRoutes: readonly Route[] = [
   },
 ];
 
-/** `mc support` and `mc license` read these first, and then report that the deployment is not registered. */
-const absentSubsystems: ReadonlyMap<string, string> = new Map([
-  ['subnet', 'subnet license= api_key= proxy='],
-  ['callhome', 'callhome enable=off frequency=24h'],
-]);
-
 async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
   const asked = (query.get('key') ?? '').trim();
   if (asked === '') return text(await everything(services));
@@ -96,8 +97,8 @@ async function getKeys({ services, query }: AdminCall): Promise<AdminAnswer> {
     if (target !== undefined && shown.length === 0) throw noSuch(`${name}:${target}`);
     return text(providersText(kind, shown));
   }
-  const absent = absentSubsystems.get(name);
-  if (absent !== undefined) return text(absent);
+  const absent = absentSubsystem(name);
+  if (absent !== undefined) return text(absentText(absent));
   const subsystem = environmentSubsystem(name);
   if (subsystem === undefined) throw noSuch(name);
   const given = services.given ?? new Map();
@@ -199,16 +200,17 @@ function refuseChange(
   { given }: AdminServices,
   { subsystem: name, target, values, mode }: ConfigLine & { readonly mode: SaveMode },
 ): void {
+  const absent = absentSubsystem(name);
+  if (absent !== undefined) return refuseAbsent(absent, values);
   const subsystem = environmentSubsystem(name);
   if (subsystem === undefined) throw noSuch(name);
   // `environmentText` writes this for no targets.
   if (subsystem.multiple && mode === 'replace' && isOff(values)) return;
   for (const [key, value] of values) {
     const row = subsystem.keys.find((known) => known.key === key)?.row;
-    if (row !== undefined && (row.secret ? value === '' : value === (row.default ?? ''))) continue;
-    // MinIO exports this for what was not set.
-    if (row !== undefined && mode === 'replace' && value === '') continue;
-    if (row !== undefined && value === given?.get(settingOf(row, target))?.value) continue;
+    // A removal of a whole subsystem names no key.
+    if (row === undefined && key !== '') throw noSuchKey(subsystem, key);
+    if (row !== undefined && isUnchanged(row, value, mode, given?.get(settingOf(row, target)))) continue;
     const rows = row === undefined ? subsystem.keys.map((known) => known.row) : [row];
     const variable = rows.map((one) => settingOf(one, target)).join(', ');
     throw new IdentityError(
@@ -218,6 +220,43 @@ function refuseChange(
   }
 }
 
+/** An export has the defaults, also of what the environment sets, and MinIO's has an empty text for what was not set. */
+function isUnchanged(
+  { secret, default: ofTable = '' }: Setting,
+  value: string,
+  mode: SaveMode,
+  given: GivenSetting | undefined,
+): boolean {
+  if (given !== undefined && value === given.value) return true;
+  if (given !== undefined && mode === 'set') return false;
+  return (mode === 'replace' && value === '') || (secret ? value === '' : value === ofTable);
+}
+
+/** Takes the values that an export has. */
+function refuseAbsent({ name, keys }: AbsentSubsystem, values: ReadonlyMap<string, string>): void {
+  for (const [key, value] of values) {
+    const known = keys.find((one) => one.key === key);
+    if (known === undefined) throw noSuchKey({ name, keys }, key);
+    if (value !== known.value) {
+      throw new IdentityError(
+        'invalid-configuration',
+        `${name} cannot be set: this server registers nowhere and calls nobody.`,
+      );
+    }
+  }
+}
+
+function noSuchKey(
+  { name, keys }: { readonly name: string; readonly keys: readonly { readonly key: string }[] },
+  key: string,
+) {
+  const known = keys.map((one) => one.key).join(', ');
+  return new IdentityError(
+    'invalid-configuration',
+    `${name} has no key ${JSON.stringify(key.slice(0, 80))}; its keys are ${known}.`,
+  );
+}
+
 function help(services: AdminServices, query: URLSearchParams): object {
   const [name, key] = [query.get('subSys') ?? '', query.get('key') ?? ''];
   const variables = query.has('env');
@@ -225,6 +264,8 @@ function help(services: AdminServices, query: URLSearchParams): object {
   if (name === '') return helpOfAll(kinds, environmentSubsystems);
   const kind = kindOf(services, name);
   if (kind !== undefined) return helpOfProviders(kind, key, variables);
+  const absent = absentSubsystem(name);
+  if (absent !== undefined) return helpOfAbsent(absent, key);
   const subsystem = environmentSubsystem(name);
   if (subsystem === undefined) throw noSuch(name);
   return helpOfEnvironment(subsystem, key, variables);
@@ -234,7 +275,8 @@ async function everything(services: AdminServices): Promise<string> {
   const given = services.given ?? new Map();
   const kinds = services.identityProviders ?? [];
   const fromStore = await Promise.all(kinds.map(async (kind) => providersText(kind, await detailsOf(kind))));
-  return [...environmentSubsystems.map((subsystem) => environmentText(subsystem, given)), ...fromStore].join('\n\n');
+  const ofEnvironment = environmentSubsystems.map((subsystem) => environmentText(subsystem, given));
+  return [...ofEnvironment, ...absentSubsystems.map((one) => absentText(one)), ...fromStore].join('\n\n');
 }
 
 async function detailsOf(kind: IdentityProviderConfigurations) {
@@ -248,7 +290,7 @@ function kindOf({ identityProviders = [] }: AdminServices, name: string): Identi
 }
 
 function noSuch(name: string): IdentityError {
-  const known = environmentSubsystems.map((subsystem) => subsystem.name).join(', ');
+  const known = [...environmentSubsystems, ...absentSubsystems].map((subsystem) => subsystem.name).join(', ');
   return new IdentityError(
     'no-such-subsystem',
     `There is no configuration ${JSON.stringify(name.slice(0, 80))}; there are identity_openid, identity_ldap, ${known}.`,
