@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBrowser, TestConsole } from '../../../../test/support/console/test-console.ts';
 import { put } from '../../../../test/support/objects/test-layer.ts';
@@ -41,12 +40,6 @@ async function ended(browser = root): Promise<TransferRow> {
     .not.toMatchObject({ state: 'running' })
     .then(async () => (await list(browser))[0] as TransferRow);
 }
-
-const resources = (bucket: string, folder: string, names: readonly string[]) =>
-  names.length === 0 ? ['arn:aws:s3:::none/none'] : names.map((name) => `arn:aws:s3:::${bucket}/${folder}${name}`);
-
-const namesIn = async (bucket: string, folder: string) =>
-  (await keys(bucket)).filter((key) => key.startsWith(folder)).map((key) => key.split('/').at(-1));
 
 async function user(name: string, ...statements: readonly object[]): Promise<TestBrowser> {
   const document = JSON.stringify({
@@ -112,48 +105,6 @@ describe('a transfer', () => {
     expect((await start({ folders: ['b/'], rename: 'c' }, ann)).status).toBe(403);
     expect(await list()).toEqual([]);
   });
-
-  it('reads, writes and removes no object that a single call of its user could not, for random policies', async () => {
-    await console.stores.layer.createBucket('copies', { location: '' });
-    const names = ['0', '1', '2', '3', '4', '5'];
-    const some = fc.subarray(names);
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom('copy', 'move', 'rename'),
-        fc.record({ read: some, written: some, removed: some, denied: some, toOther: fc.boolean() }),
-        async (kind, { read, written, removed, denied, toOther }) => {
-          run += 1;
-          const [from, to] = [`s${run}/`, `t${run}/`];
-          const target = toOther && kind !== 'rename' ? 'copies' : 'docs';
-          for (const name of names) await store(`${from}${name}`);
-          const browser = await user(
-            `user${run}`,
-            { Action: 's3:ListBucket', Resource: ['arn:aws:s3:::docs', 'arn:aws:s3:::copies'] },
-            { Action: 's3:GetObject*', Resource: resources('docs', from, read) },
-            { Action: 's3:PutObject*', Resource: resources(target, `${to}${kind === 'rename' ? '' : from}`, written) },
-            { Action: 's3:DeleteObject*', Resource: resources('docs', from, removed) },
-            { Effect: 'Deny', Action: 's3:*', Resource: resources('docs', from, denied) },
-          );
-          const where = kind === 'rename' ? { rename: to.slice(0, -1) } : { target: { bucket: target, prefix: to } };
-          const { status } = await start({ kind, folders: [from], ...where }, browser);
-          // A user who may write no name of the target is refused at once.
-          expect(status).toBe(written.length === 0 ? 403 : 201);
-          if (status === 403) return;
-          const row = await ended(browser);
-          const may = names.filter((name) => read.includes(name) && written.includes(name) && !denied.includes(name));
-          const done = kind === 'copy' ? may : may.filter((name) => removed.includes(name));
-          const arrived = await namesIn(target, to);
-          expect(may).toEqual(expect.arrayContaining(arrived));
-          expect(await namesIn('docs', from)).toEqual(
-            kind === 'copy' ? names : names.filter((name) => !done.includes(name)),
-          );
-          expect(row).toMatchObject({ state: 'done', done: done.length, failures: names.length - done.length });
-        },
-      ),
-      { numRuns: 200 },
-    );
-  }, 600_000);
 
   it.each([
     ['was disabled', 'stopped', () => console.identities.putUser({ accessKey: 'ann', status: 'disabled' })],
