@@ -17,7 +17,7 @@ import { pipeline } from 'node:stream/promises';
 import { UNFINISHED_RESTORE } from '../store/data-folder.ts';
 import { syncFile, syncFolder, writeDurably } from '../store/durable-file.ts';
 import { randomBytes } from 'node:crypto';
-import { dirname, join, resolve, sep } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { recordedCheckpoint } from '../store/checkpoint.ts';
 import { countRecords } from '../store/lmdb/counts.ts';
 import { RECORD_FILE, RUN_MARK } from '../store/lmdb/environment.ts';
@@ -36,6 +36,7 @@ import type { RecordStore } from '../store/record-store.ts';
 import { referredBlobs } from './verify/blob-references.ts';
 import { MaintenanceError } from './maintenance-error.ts';
 import { writeFolderAtomically } from './partial-folder.ts';
+import { isPathWithin, nearestFolder } from './path-within.ts';
 
 /** Error codes of file systems that have no links, or none to the target. */
 const noLinkCodes = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
@@ -110,9 +111,8 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotSu
   const backup = records.backup?.bind(records);
   if (backup === undefined) throw new MaintenanceError('unsupported', 'only records in a data folder have snapshots');
   if (await exists(out)) throw new MaintenanceError('exists', `${out} exists already: name a folder that does not`);
-  const place = await nearestFolder(out);
   for (const part of ['records', 'blobs']) {
-    if (isWithin(place, join(await realpath(folder), part))) {
+    if (await isPathWithin(out, join(folder, part))) {
       throw new MaintenanceError('exists', `${out} is among the ${part} of the data folder: name a folder elsewhere`);
     }
   }
@@ -329,27 +329,12 @@ async function isLink(path: string): Promise<boolean> {
  * folder in which nothing can be made.
  */
 export async function checkRestoreTarget(snapshot: string, path: string): Promise<void> {
-  const place = (await existingFolder(path)) ?? (await nearestFolder(path));
-  if (isWithin(place, await realpath(snapshot))) {
+  await existingFolder(path);
+  if (await isPathWithin(path, snapshot)) {
     throw new MaintenanceError(
       'exists',
       `${path} is within the snapshot, which must not change: name a folder elsewhere`,
     );
   }
-  await access(place, constants.W_OK | constants.X_OK);
-}
-
-/** Returns the real path of the nearest folder above a path. */
-async function nearestFolder(path: string): Promise<string> {
-  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
-    try {
-      return await realpath(folder);
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
-    }
-  }
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder + sep);
+  await access(await nearestFolder(path), constants.W_OK | constants.X_OK);
 }

@@ -8,6 +8,7 @@ import type { BlobStore } from '../store/blob-store.ts';
 import { openDataFolder, openDataFolderReadOnly, UNFINISHED_RESTORE, unfinishedRestore } from '../store/data-folder.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
+import { isPathWithin } from '../maintenance/path-within.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
 import { describeAddress, storePlaces, type StorePlaces } from '../store/store-address.ts';
 import { RECORD_FILE } from '../store/lmdb/environment.ts';
@@ -35,6 +36,8 @@ interface OpenOptions {
   /** True where stores will do that a server serves and does not change. */
   readonly readOnlyWillDo?: boolean;
   readonly mayBeNew?: boolean;
+  /** Folders that no folder of these stores may be, or lie in. */
+  readonly outside?: readonly string[];
   /** True where servers may use a database meanwhile. */
   readonly mayBeServed?: boolean;
 }
@@ -49,12 +52,12 @@ export async function openNamedStores(
   argument: string | undefined,
   env: Env,
   overrides: { readonly records?: string; readonly blobs?: string } = {},
-  { reads = false, readOnlyWillDo = false, mayBeNew = false, mayBeServed = false }: OpenOptions = {},
+  { reads = false, readOnlyWillDo = false, mayBeNew = false, mayBeServed = false, outside = [] }: OpenOptions = {},
 ): Promise<OpenedStores> {
   for (const [option, address] of Object.entries(overrides)) refusePassword(`--${option}`, address);
   const { settings, folder } = settingsOf(argument, env);
   const places = storePlaces({ ...settings, ...overrides }, folder);
-  if (!mayBeNew) for (const data of places.dataFolders) refuseUnlessData(data);
+  await checkFolders(places, { mayBeNew, outside });
   const { folders, locked } = await lockFolders(places, { reads, readOnlyWillDo });
   const log = createLogger({ name: 'coffer-store', level: 'error' });
   try {
@@ -141,6 +144,26 @@ function refuseUnlessData(folder: string): void {
     'failed',
     `${folder} is not a data folder of Coffer: it has no format.json. Is the path right, and is it mounted?`,
   );
+}
+
+async function checkFolders(
+  { dataFolders }: StorePlaces,
+  { mayBeNew, outside }: Required<Pick<OpenOptions, 'mayBeNew' | 'outside'>>,
+): Promise<void> {
+  for (const data of dataFolders) {
+    if (!mayBeNew) refuseUnlessData(data);
+    await refuseWithin(data, outside);
+  }
+}
+
+async function refuseWithin(data: string, outside: readonly string[]): Promise<void> {
+  for (const folder of outside) {
+    if (!(await isPathWithin(data, folder))) continue;
+    throw new ProgramError(
+      'failed',
+      `the target ${data} is the source ${folder}, or lies in it: name a folder elsewhere`,
+    );
+  }
 }
 
 /** LMDB would make a new file in the place of a missing one, and end the process where one is damaged. */

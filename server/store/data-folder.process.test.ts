@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDataFolder, bringForward, readFormat } from './data-folder.ts';
@@ -45,6 +45,12 @@ describe('a data folder', () => {
   it('may have been an empty folder, a volume’s too', async () => {
     await mkdir(join(path, 'lost+found'), { recursive: true });
     await (await openDataFolder(path)).close();
+  });
+
+  it('is refused as a link to nowhere, which may be a volume that is away', async () => {
+    const link = join(base.path, 'link');
+    await symlink(join(base.path, 'nowhere'), link);
+    await expect(openDataFolder(link)).rejects.toThrow(`${link} is a link to a folder that does not exist`);
   });
 
   it('is refused where something else is kept, and nothing is put there', async () => {

@@ -3,7 +3,7 @@ import { errorText, systemErrorCode } from '../../platform/system-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
-import { access, constants, readFile, readdir, stat } from 'node:fs/promises';
+import { access, constants, lstat, readFile, readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { SEGMENTS, sealLeftSegments } from './files/file-segments.ts';
@@ -232,6 +232,7 @@ export async function openDataFolder(path: string): Promise<OwnDataFolder> {
   const blobsFolder = join(folder, 'blobs');
   const formatFile = join(folder, FORMAT_FILE);
   try {
+    await refuseLinkToNowhere(folder);
     await makeDurableFolder(folder);
     // The stores name a read-only file system in words of their own, which do not say the folder.
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -330,6 +331,18 @@ async function identityOf(file: string): Promise<string | undefined> {
     if (systemErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+async function refuseLinkToNowhere(folder: string): Promise<void> {
+  const isLink = await lstat(folder).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+  if (!isLink || existsSync(folder)) return;
+  throw new ProgramError(
+    'data-folder',
+    `the data folder ${folder} is a link to a folder that does not exist: mount its volume, or make that folder`,
+  );
 }
 
 /** The file of a folder into which a snapshot is being restored. */

@@ -166,6 +166,18 @@ describe('coffer-store copy', () => {
     expect((await storeToolHere(['verify', target, '--grace', '0'])).code).toBe(0);
   });
 
+  it('refuses the source itself and what lies in it, and leaves the source as it is', async () => {
+    const source = join(base.path, 'itself');
+    await makeDataFolder(source);
+    const files = (await readdir(source, { recursive: true })).sort();
+    for (const target of [source, join(source, 'blobs', 'copy'), join(source, 'a', 'copy')]) {
+      const { code, stderr } = await storeToolHere(['copy', source, target]);
+      expect(code, target).toBe(1);
+      expect(stderr).toContain(`the target ${target} is the source ${source}, or lies in it`);
+    }
+    expect((await readdir(source, { recursive: true })).sort()).toEqual(files);
+  });
+
   it('refuses a place that holds other data', async () => {
     await makeDataFolder(data);
     const target = join(base.path, 'target');

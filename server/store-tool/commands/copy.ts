@@ -34,7 +34,7 @@ export async function copyCommand(source: string, target: string, options: CopyA
   const report = new Report(io, { json: options.json === true });
   const from = await openNamedStores(source, io.env, {}, { reads: true, readOnlyWillDo: true });
   try {
-    const to = await openNamedStores(target, io.env, {}, { mayBeNew: true });
+    const to = await openNamedStores(target, io.env, {}, { mayBeNew: true, outside: from.places.dataFolders });
     try {
       return await copyOpened(from, to, options, io, report);
     } catch (error) {
