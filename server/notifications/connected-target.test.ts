@@ -45,6 +45,32 @@ describe('a target with a connection', () => {
     expect(seen.sent.at(-1)).toBe(seen.connections);
   });
 
+  it('leaves no connection open that was given up before it was ready, however often', async () => {
+    let open = 0;
+    const target = connectedTarget<number>(
+      {
+        connect(givenUp) {
+          open += 1;
+          return new Promise((_, reject) => {
+            givenUp.addEventListener('abort', () => {
+              open -= 1;
+              reject(new Error('given up'));
+            });
+          });
+        },
+        send: () => Promise.resolve(),
+        close: () => undefined,
+      },
+      5,
+    );
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      await expect(target.send(message)).rejects.toThrow('did not answer');
+    const closing = target.send(message).catch(() => undefined);
+    await target.close();
+    await closing;
+    expect(open).toBe(0);
+  });
+
   it('says why it fails without what its library adds, which may hold the password or the event', async () => {
     const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'hunter2'] };
     const error = Object.assign(new Error('WRONGPASS'), { command, sql: "INSERT 'hunter2'", code: 'E1' });

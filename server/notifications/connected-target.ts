@@ -7,8 +7,11 @@ import type { NotificationTarget } from './target.ts';
 
 /** The client of a broker or a database. */
 interface ConnectedClient<Connection> {
-  /** Connects and authenticates. */
-  connect(): Promise<Connection>;
+  /**
+   * Connects, authenticates and prepares. `givenUp` is aborted when this takes too long: what was opened is then closed, since each further attempt
+   * opens another one, until the broker or the database takes no more from anybody.
+   */
+  connect(givenUp: AbortSignal): Promise<Connection>;
   /** Resolves when the broker has taken the event. */
   send(connection: Connection, message: EventMessage): Promise<void>;
   close(connection: Connection): Promise<void> | void;
@@ -22,17 +25,22 @@ export function connectedTarget<Connection>(
   client: ConnectedClient<Connection>,
   limitMs = timeoutMs,
 ): NotificationTarget {
-  let connecting: Promise<Connection> | undefined;
-  const drop = (failed: Promise<Connection> | undefined) => {
-    if (connecting === failed) connecting = undefined;
-    void failed?.then((connection) => client.close(connection)).catch(() => undefined);
+  let connecting: { readonly connection: Promise<Connection>; readonly giveUp: AbortController } | undefined;
+  const connect = () => {
+    const giveUp = new AbortController();
+    return { connection: client.connect(giveUp.signal), giveUp };
+  };
+  const drop = ({ connection, giveUp }: NonNullable<typeof connecting>) => {
+    connecting = undefined;
+    giveUp.abort();
+    void connection.then((opened) => client.close(opened)).catch(() => undefined);
   };
   return {
     async send(message) {
-      const used = (connecting ??= client.connect());
+      const used = (connecting ??= connect());
       try {
         await inTime(
-          used.then((connection) => client.send(connection, message)),
+          used.connection.then((connection) => client.send(connection, message)),
           limitMs,
         );
       } catch (error) {
@@ -44,7 +52,8 @@ export function connectedTarget<Connection>(
     async close() {
       const last = connecting;
       connecting = undefined;
-      await last?.then((connection) => client.close(connection)).catch(() => undefined);
+      last?.giveUp.abort();
+      await last?.connection.then((connection) => client.close(connection)).catch(() => undefined);
     },
   };
 }

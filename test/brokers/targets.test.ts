@@ -204,6 +204,29 @@ describe('PostgreSQL', () => {
     await target.close();
   });
 
+  it('leaves no connection that waits for a lock, however often it is tried', async () => {
+    // Another session makes the same table, and does not end.
+    await reader.query('begin');
+    await reader.query('create table locked (key varchar primary key, value jsonb)');
+    const target = await open('postgresql', { ...values, table: 'locked' });
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await expect(target.send(created(1))).rejects.toThrow(/did not answer|statement timeout/);
+    }
+    await expect
+      .poll(
+        async () => {
+          const sql = `select count(*)::int as waiting from pg_stat_activity where query like 'CREATE TABLE%' and state = 'active'`;
+          const [row] = await server.asSuperuser(sql);
+          return row?.['waiting'];
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(0);
+    await reader.query('commit');
+    await target.send(created(1));
+    await target.close();
+  }, 90_000);
+
   it('that refuses a password is away, and one that was killed comes back', async () => {
     const url = new URL(values.connection_string);
     url.password = 'wrong';

@@ -21,7 +21,7 @@ export function openAmqp(values: TargetValues): NotificationTarget {
   const exchange = textOf(values, 'exchange') ?? '';
   let published = 0;
   return connectedTarget<AmqpClient>({
-    async connect() {
+    async connect(givenUp) {
       const url = textOf(values, 'url') ?? '';
       // The error of a wrong URL would have the password.
       if (!/^amqps?:/.test(url) || !URL.canParse(url))
@@ -29,7 +29,10 @@ export function openAmqp(values: TargetValues): NotificationTarget {
       const connection = await connect(url, await socketOptions(values));
       // Without a listener an error would end the process. Publishing rejects with it too.
       connection.on('error', () => undefined);
+      const end = () => void connection.close().catch(() => undefined);
+      givenUp.addEventListener('abort', end);
       try {
+        givenUp.throwIfAborted();
         const channel = await connection.createConfirmChannel();
         channel.on('error', () => undefined);
         const returned = new Set<string>();
@@ -44,8 +47,10 @@ export function openAmqp(values: TargetValues): NotificationTarget {
         }
         return { connection, channel, returned };
       } catch (error) {
-        await connection.close().catch(() => undefined);
+        end();
         throw error;
+      } finally {
+        givenUp.removeEventListener('abort', end);
       }
     },
     async send({ channel, returned }, message) {

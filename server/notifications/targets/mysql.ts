@@ -5,6 +5,9 @@ import { connectedTarget } from '../connected-target.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
 
+/** Seconds for a lock: less than an event has. */
+const lockSeconds = 8;
+
 /**
  * Keeps the last event of each object in a row (`namespace`), or inserts a row for each event (`access`), in tables with the columns of
  * MinIO's. It works with MariaDB too, which has no primary key that is computed.
@@ -13,7 +16,7 @@ export function openMysql(values: TargetValues): NotificationTarget {
   const table = escapeId(textOf(values, 'table') ?? '');
   const isNamespace = textOf(values, 'format') !== 'access';
   return connectedTarget<Connection>({
-    async connect() {
+    async connect(givenUp) {
       const caFile = textOf(values, 'ca_file');
       const { hasTls, ...options } = connectionOf(textOf(values, 'dsn_string') ?? '');
       if (caFile !== undefined && !hasTls)
@@ -28,13 +31,22 @@ export function openMysql(values: TargetValues): NotificationTarget {
       });
       // Without a listener an error of an idle connection would end the process. Queries reject with it too.
       connection.on('error', () => undefined);
+      const end = () => connection.destroy();
+      givenUp.addEventListener('abort', end);
       try {
+        givenUp.throwIfAborted();
+        // A session whose connection was closed may wait for a lock for a year.
+        await connection.query(
+          `SET SESSION lock_wait_timeout = ${lockSeconds}, innodb_lock_wait_timeout = ${lockSeconds}`,
+        );
         await connection.query(
           `CREATE TABLE IF NOT EXISTS ${table} (${isNamespace ? namespaceColumns : accessColumns}`,
         );
       } catch (error) {
-        connection.destroy();
+        end();
         throw error;
+      } finally {
+        givenUp.removeEventListener('abort', end);
       }
       return connection;
     },

@@ -2,6 +2,9 @@ import { Client, escapeIdentifier } from 'pg';
 import { connectedTarget } from '../connected-target.ts';
 import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
 
+/** Milliseconds for a statement: less than an event has. */
+const statementMs = 8_000;
+
 /**
  * Keeps the last event of each object in a row (`namespace`), or inserts a row for each event (`access`), in tables as MinIO makes them.
  */
@@ -9,22 +12,28 @@ export function openPostgres(values: TargetValues): NotificationTarget {
   const table = (textOf(values, 'table') ?? '').split('.').map(escapeIdentifier).join('.');
   const isNamespace = textOf(values, 'format') !== 'access';
   return connectedTarget<Client>({
-    async connect() {
+    async connect(givenUp) {
       const client = new Client({
         ...connectionOf(textOf(values, 'connection_string') ?? ''),
         connectionTimeoutMillis: 5_000,
       });
       // Without a listener an error of an idle connection would end the process. Queries reject with it too.
       client.on('error', () => undefined);
-      await client.connect();
+      const end = () => void client.end().catch(() => undefined);
+      givenUp.addEventListener('abort', end);
       try {
+        await client.connect();
+        // The process of a connection that was closed goes on waiting for a lock, and keeps its place in max_connections.
+        await client.query(`SET statement_timeout = ${statementMs}`);
         const columns = isNamespace
           ? 'key VARCHAR PRIMARY KEY, value JSONB'
           : 'event_time TIMESTAMP WITH TIME ZONE NOT NULL, event_data JSONB';
         await client.query(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
       } catch (error) {
-        await client.end();
+        end();
         throw error;
+      } finally {
+        givenUp.removeEventListener('abort', end);
       }
       return client;
     },
