@@ -152,7 +152,7 @@ export const areas = [
   ['test/crash/', ['kills', 'power-cut', 'disk', 'postgres']],
   ['test/power-cut/', ['power-cut']],
   ['test/disk/', ['disk', 'postgres']],
-  ['test/vault/', []],
+  ['test/vault/', ['cluster']],
   ['test/postgres/', ['postgres']],
   ['test/replicas/', ['postgres']],
   ['test/linearizability/', ['postgres']],

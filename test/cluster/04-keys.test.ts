@@ -37,23 +37,10 @@ async function readsObject(): Promise<boolean> {
   return (await Body?.transformToString()) === content;
 }
 
-/** UIDs of a workload's pods with the number of restarts of their containers. */
-async function instances(workload: string): Promise<readonly string[]> {
-  return (await team.pods(workload)).map(({ metadata, status }) => {
-    const containers = (status?.['containerStatuses'] ?? []) as { restartCount: number }[];
-    return `${metadata.uid} ${containers.map(({ restartCount }) => restartCount).join()}`;
-  });
-}
-
 /** The folder of this machine that is the volume of a key service. */
 async function keysOf(workload: string): Promise<string> {
   const claim = await team.get('persistentvolumeclaim', `${workload}-keys`);
   return `${inject('clusterState')}/volumes/${String(claim?.spec?.['volumeName'])}`;
-}
-
-async function stalled(kind: string, name: string, reason: string): Promise<string> {
-  const found = await team.untilCondition(kind, name, { type: 'Stalled', status: 'True', reason });
-  return found.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
 }
 
 function untilGone(kind: string, name: string): Promise<true> {
@@ -76,13 +63,13 @@ beforeAll(async () => {
 
 describe('a kmsConfigRef that names another key service', () => {
   it('is refused while that lacks the keys: no pod is touched, and the objects are read', async () => {
-    const before = [await instances(server), await instances(keys)];
+    const before = [await team.instances(server), await team.instances(keys)];
     await kubectl.apply(tenantOn('other'));
     await until('the missing key to be named', async () =>
-      (await stalled('tenant', 'demo', 'KeysNotProven')).includes('it lacks team-key') ? true : undefined,
+      (await team.untilStalled('tenant', 'demo', 'KeysNotProven')).includes('it lacks team-key') ? true : undefined,
     );
     expect(await readsObject()).toBe(true);
-    expect([await instances(server), await instances(keys)]).toEqual(before);
+    expect([await team.instances(server), await team.instances(keys)]).toEqual(before);
   });
 
   it.runIf(isLong)('is taken by one restart once that holds them', async () => {
@@ -98,35 +85,35 @@ describe('a kmsConfigRef that names another key service', () => {
   });
 
   it.runIf(!isLong)('is forgotten when it names the former one again, and no pod is touched', async () => {
-    const before = await instances(server);
+    const before = await team.instances(server);
     await kubectl.apply(tenantOn('keys'));
     await team.untilSettled();
-    expect(await instances(server)).toEqual(before);
+    expect(await team.instances(server)).toEqual(before);
   });
 });
 
 describe('what the API server refuses of a rendered pod', () => {
   it('is told with its words, and no pod is touched', async () => {
-    const before = await instances(server);
+    const before = await team.instances(server);
     await kubectl.apply(tenantOn(used, { tolerations: [{ key: 'example.com/any', operator: 'Nope' }] }));
-    expect(await stalled('tenant', 'demo', 'ObjectRefused')).toContain('Nope');
-    expect(await instances(server)).toEqual(before);
+    expect(await team.untilStalled('tenant', 'demo', 'ObjectRefused')).toContain('Nope');
+    expect(await team.instances(server)).toEqual(before);
     await kubectl.apply(tenantOn(used));
     await team.untilSettled();
-    expect(await instances(server)).toEqual(before);
+    expect(await team.instances(server)).toEqual(before);
   });
 });
 
 describe('a hand edit of a StatefulSet', () => {
   it('is put back before any pod starts with it, and told', async () => {
-    const before = await instances(server);
+    const before = await team.instances(server);
     await kubectl.run(['set', 'env', 'statefulset/demo-server', 'BY_HAND=1', '--namespace', team.namespace]);
     await until('the variable to be gone', async () =>
       JSON.stringify((await team.get('statefulset', server))?.spec).includes('BY_HAND') ? undefined : true,
     );
     await until('the event', async () => ((await team.said('Tenant')).includes('Drift: put back') ? true : undefined));
     await team.untilSettled();
-    expect(await instances(server)).toEqual(before);
+    expect(await team.instances(server)).toEqual(before);
   });
 });
 
@@ -143,7 +130,7 @@ describe('a keystore that is cut off', () => {
     'is a condition, takes no pod out of the service, and no object is refused for good',
     async () => {
       const workload = `${used}-key-service`;
-      const before = [await instances(server), await instances(workload)];
+      const before = [await team.instances(server), await team.instances(workload)];
       expect(await readsObject()).toBe(true);
       const folder = await keysOf(workload);
       await moveAll(folder, `${folder}-away`);
@@ -164,7 +151,7 @@ describe('a keystore that is cut off', () => {
         return status?.conditions?.some(({ type }) => type === 'KeyStoreUnavailable') === true ? undefined : true;
       });
       expect(await readsObject()).toBe(true);
-      expect([await instances(server), await instances(workload)]).toEqual(before);
+      expect([await team.instances(server), await team.instances(workload)]).toEqual(before);
     },
     cutOffMs + 300_000,
   );
@@ -172,16 +159,16 @@ describe('a keystore that is cut off', () => {
 
 describe('the deletion of a KMSConfig with reclaimPolicy Delete', () => {
   it('waits for the tenant and names it, and leaves the key service as it is', async () => {
-    const before = await instances(`${used}-key-service`);
+    const before = await team.instances(`${used}-key-service`);
     // As Argo CD prunes. The garbage collector of Kubernetes then deletes at once what the KMSConfig alone owns.
     const inForeground = ['--cascade=foreground', '--wait=false'];
     await kubectl.run(['delete', `kmsconfig/${used}`, '--namespace', team.namespace, ...inForeground]);
-    expect(await stalled('kmsconfig', used, 'InUse')).toContain('Tenant demo');
+    expect(await team.untilStalled('kmsconfig', used, 'InUse')).toContain('Tenant demo');
     await until('the end of the deletion in the foreground', async () => {
       const { metadata } = (await team.get('kmsconfig', used)) as { metadata: { finalizers?: readonly string[] } };
       return metadata.finalizers?.join() === 'coffer.dev/kmsconfig' ? true : undefined;
     });
-    expect(await instances(`${used}-key-service`)).toEqual(before);
+    expect(await team.instances(`${used}-key-service`)).toEqual(before);
     expect(await readsObject()).toBe(true);
   });
 

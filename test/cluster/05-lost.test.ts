@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { cp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GetObjectCommand, ListBucketsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { fileURLToPath } from 'node:url';
+import { GetObjectCommand, ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { kubectl, Team } from '../support/cluster/team.ts';
 import { until } from '../support/cluster/until.ts';
-import { runCommand } from '../support/process/run-command.ts';
+import { runCommand, tool } from '../support/process/run-command.ts';
 
 // Keys, volumes and resources that are lost, restored or planted: nothing is made up for them, the condition says what to do, and
 // doing it works.
@@ -44,6 +46,16 @@ const folderOf = (name: string) =>
     return typeof volume === 'string' ? join(inject('clusterState'), 'volumes', volume) : undefined;
   });
 
+/** Runs `coffer-store` as an administrator does. */
+async function storeTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<void> {
+  const program = fileURLToPath(new URL('../../bin/coffer-store.js', import.meta.url));
+  const { code, stderr } = await runCommand(process.execPath, [program, ...args], { env });
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+}
+
+const promotion = async () =>
+  (await team.get('tenant', 'demo'))?.status?.conditions?.find(({ type }) => type === 'StorePromoted');
+
 async function copyVolume(from: string, to: string): Promise<void> {
   for (const name of await readdir(to)) await rm(join(to, name), { recursive: true });
   await cp(from, to, { recursive: true });
@@ -67,10 +79,15 @@ async function lose(name: string, pod: string): Promise<string> {
 }
 
 async function stalled(kind: string, name: string, reason: string): Promise<string> {
-  const found = await team.untilCondition(kind, name, { type: 'Stalled', status: 'True', reason });
-  const message = found.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+  const message = await team.untilStalled(kind, name, reason);
   expect(message).not.toMatch(/delete/);
   return message;
+}
+
+/** Runs the command at the end of a message, as an administrator copies it. */
+async function obey(message: string): Promise<void> {
+  const command = /kubectl (annotate .*)$/.exec(message)?.[1] ?? '';
+  await kubectl.run([...command.split(' '), ...where]);
 }
 
 const owners = async (name: string) =>
@@ -107,16 +124,48 @@ describe('a lost claim of keys', () => {
 });
 
 describe('a lost volume of a lone server', () => {
-  it('is not begun anew: the Tenant says so, and goes on with the restored volume', async () => {
+  it('is not begun anew: the Tenant says so, and goes on with a snapshot that is restored as the guide says', async () => {
+    // While the server runs, to a folder below its data.
+    const { accessKeyId, secretAccessKey } = await team.rootCredentials();
+    const credentials = { COFFER_ACCESS_KEY: accessKeyId, COFFER_SECRET_KEY: secretAccessKey };
+    await storeTool(['snapshot', 'monday', '--server', await team.endpoint()], credentials);
     const lost = await lose(claims.data, `${server}-0`);
     expect(await stalled('tenant', 'demo', 'StoreReplaced')).toContain('kubectl annotate tenant demo');
     // The server refuses by itself: nothing is taken that would be lost with the mistake.
     await expect((await team.rootClient()).send(new ListBucketsCommand({}))).rejects.toThrow();
     await kubectl.apply(tenant({ hibernated: true }));
     await until('no pod of the server', async () => ((await team.pods(server)).length === 0 ? true : undefined));
-    await copyVolume(lost, await folderOf(claims.data));
+    const folder = await folderOf(claims.data);
+    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+    await storeTool(['restore', join(lost, 'snapshots', 'monday'), folder]);
+    await runCommand('chown', ['--recursive', '65532:65532', folder]);
     await kubectl.apply(tenant());
     await team.untilSettled();
+    expect(await untilRead()).toBe(true);
+  });
+
+  it('acts for nobody once it is restored, until kubectl coffer promotes it', async () => {
+    const condition = await until('the condition', promotion, { otherwise: () => team.describe() });
+    expect(condition).toMatchObject({ status: 'False', reason: 'NotPromoted' });
+    expect(condition.message).toMatch(/kubectl coffer promote tenant\/demo$/);
+    const plugins = await mkdtemp(join(tmpdir(), 'coffer-plugins-'));
+    try {
+      await symlink(
+        fileURLToPath(new URL('../../bin/kubectl-coffer.js', import.meta.url)),
+        join(plugins, 'kubectl-coffer'),
+      );
+      const { code, stderr } = await runCommand(
+        tool('kubernetes/kubectl', 'kubernetes'),
+        ['coffer', 'promote', 'tenant/demo', ...where],
+        { env: { KUBECONFIG: kubectl.kubeconfig, PATH: `${plugins}:${process.env['PATH']}` } },
+      );
+      expect([code, stderr]).toEqual([0, '']);
+    } finally {
+      await rm(plugins, { recursive: true });
+    }
+    await until('the end of the condition', async () => ((await promotion()) === undefined ? true : undefined), {
+      otherwise: () => team.describe(),
+    });
     expect(await untilRead()).toBe(true);
   });
 });
@@ -139,6 +188,54 @@ describe('a restore as Velero does it', () => {
   });
 });
 
+describe('a Secret of a User from an older backup', () => {
+  it('changes no key by itself, and is taken by the line of the condition', async () => {
+    const { labels } = (await team.get('secret', 'app-credentials'))?.metadata ?? {};
+    const before = await team.get('secret', 'app-credentials');
+    await kubectl.run(['delete', 'user/app', ...where]);
+    const data: Readonly<Record<string, string>> = {
+      ...before?.data,
+      secretKey: Buffer.from('the key of an older backup').toString('base64'),
+    };
+    await kubectl.apply(team.object('v1', 'Secret', 'app-credentials', { type: before?.['type'], data }, { labels }));
+    await kubectl.apply(user());
+    const message = await stalled('user', 'app', 'CredentialsDiffer');
+    expect((await team.get('secret', 'app-credentials'))?.data).toEqual(data);
+    await obey(message);
+    await team.untilCondition('user', 'app', { status: 'True' });
+    const decode = (key: 'accessKey' | 'secretKey') => Buffer.from(data[key] ?? '', 'base64').toString('utf8');
+    const credentials = { accessKeyId: decode('accessKey'), secretAccessKey: decode('secretKey') };
+    const app = new S3Client({
+      endpoint: await team.endpoint(),
+      region: 'us-east-1',
+      forcePathStyle: true,
+      credentials,
+    });
+    // It has no policy: the signature counts.
+    await expect(app.send(new GetObjectCommand(object))).rejects.toMatchObject({ name: 'AccessDenied' });
+  });
+});
+
+describe('a restored claim of data without its mark', () => {
+  it('is not taken for the data of the Tenant, until the store on it is accepted', async () => {
+    const id = (await team.get('tenant', 'demo'))?.status?.['deployment'];
+    expect((await team.get('persistentvolumeclaim', claims.data))?.metadata.annotations).toMatchObject({
+      'coffer.dev/deployment': id,
+    });
+    await kubectl.run(['delete', 'tenant/demo', ...where]);
+    await until('no pod of the server', async () => ((await team.pods(server)).length === 0 ? true : undefined));
+    await kubectl.run(['annotate', 'persistentvolumeclaim', claims.data, 'coffer.dev/deployment-', ...where]);
+    await kubectl.apply(tenant());
+    const message = await stalled('tenant', 'demo', 'StoreNotProven');
+    expect(message).toContain(claims.data);
+    expect(/accept-store=(\S+)$/.exec(message)?.[1]).toBe(id);
+    await expect((await team.rootClient()).send(new ListBucketsCommand({}))).rejects.toThrow();
+    await obey(message);
+    await team.untilSettled();
+    expect(await untilRead()).toBe(true);
+  });
+});
+
 describe('a planted claim of keys', () => {
   it('is left alone while it does not hold the keys, and nothing is started on it', async () => {
     await kubectl.apply(claim('planted-key-service-keys'), keyService('planted'));
@@ -152,8 +249,9 @@ describe('a planted claim of keys', () => {
 describe('an empty store', () => {
   it('is begun where its ID is accepted, once', async () => {
     await lose(claims.data, `${server}-0`);
-    const id = /accept-store=(\S+)$/.exec(await stalled('tenant', 'demo', 'StoreReplaced'))?.[1] ?? '';
-    await kubectl.run(['annotate', 'tenant/demo', '--overwrite', `coffer.dev/accept-store=${id}`, ...where]);
+    const message = await stalled('tenant', 'demo', 'StoreReplaced');
+    const id = /accept-store=(\S+)$/.exec(message)?.[1];
+    await obey(message);
     await team.untilSettled();
     expect((await team.get('tenant', 'demo'))?.status?.['deployment']).toBe(id);
     expect((await (await team.rootClient()).send(new ListBucketsCommand({}))).Buckets ?? []).toEqual([]);

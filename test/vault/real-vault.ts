@@ -55,8 +55,18 @@ interface Answered {
   >;
 }
 
-/** OpenBao instead of HashiCorp Vault. */
-const isOpenBao = process.env['COFFER_VAULT'] === 'openbao';
+type Program = 'vault' | 'openbao';
+
+interface RealVaultOptions {
+  /** An IPv4 address of this machine. */
+  readonly host?: string;
+  readonly program?: Program;
+}
+
+const usual: Required<RealVaultOptions> = {
+  host: '127.0.0.1',
+  program: process.env['COFFER_VAULT'] === 'openbao' ? 'openbao' : 'vault',
+};
 
 /** A real HashiCorp Vault or OpenBao, with its storage in memory, TLS by an authority of its own, and AppRole and Kubernetes as logins. */
 export class RealVault {
@@ -66,6 +76,7 @@ export class RealVault {
   readonly ca: CertificateAndKey;
   readonly caFile: string;
   readonly folder: string;
+  readonly #program: Program;
   #child: ChildProcess;
   readonly #kubernetes: HttpDouble;
   readonly #fetch: ProviderFetch;
@@ -73,29 +84,32 @@ export class RealVault {
   #unsealKey = '';
 
   private constructor(
+    { host, program }: Required<RealVaultOptions>,
     ports: readonly [number, number],
     folder: string,
     ca: CertificateAndKey,
-    child: ChildProcess,
     kubernetes: HttpDouble,
   ) {
-    this.endpoint = `https://127.0.0.1:${ports[0]}`;
-    this.mutualEndpoint = `https://127.0.0.1:${ports[1]}`;
+    this.#program = program;
+    this.endpoint = `https://${host}:${ports[0]}`;
+    this.mutualEndpoint = `https://${host}:${ports[1]}`;
     this.folder = folder;
     this.ca = ca;
     this.caFile = join(folder, 'ca.crt');
-    this.#child = child;
+    this.#child = run(folder, program);
     this.#kubernetes = kubernetes;
     this.#fetch = createProviderFetch({ ca: ca.certPem, timeoutMs: 30_000, keepMs: 1000 });
   }
 
   /** Running, and not initialised yet. */
-  static async start(): Promise<RealVault> {
+  static async start(options: RealVaultOptions = {}): Promise<RealVault> {
+    const where = { ...usual, ...options };
+    const { host } = where;
     const folder = await mkdtemp(join(tmpdir(), 'coffer-vault-'));
     const ca = await makeCa({ commonName: 'vault authority', validForMs: 3_600_000 });
     const own = await issueCertificate({
       commonName: 'vault',
-      ipAddresses: ['127.0.0.1'],
+      ipAddresses: [...new Set(['127.0.0.1', host])],
       validForMs: 3_600_000,
       issuer: ca,
     });
@@ -106,7 +120,7 @@ export class RealVault {
     const clusterPorts = [await freePort(), await freePort()] as const;
     const listener = (port: number, clusterPort: number, more: object) => ({
       tcp: {
-        address: `127.0.0.1:${port}`,
+        address: `${host}:${port}`,
         // The default is the next port, which may be in use.
         cluster_address: `127.0.0.1:${clusterPort}`,
         tls_cert_file: certFile,
@@ -120,7 +134,7 @@ export class RealVault {
       disable_mlock: true,
       // The tests log in wrongly more often than a vault lets a role by default.
       user_lockout: { all: { disable_lockout: 'true' } },
-      api_addr: `https://127.0.0.1:${ports[0]}`,
+      api_addr: `https://${host}:${ports[0]}`,
       cluster_addr: `https://127.0.0.1:${clusterPorts[0]}`,
       listener: [
         listener(ports[0], clusterPorts[0], {}),
@@ -129,9 +143,8 @@ export class RealVault {
     };
     await writeFile(join(folder, 'vault.json'), JSON.stringify(configuration));
     await mkdir(join(folder, 'storage'));
-    const child = run(folder);
     const reviews = await startHttpDouble(new VirtualClock(), reviewToken, { cert: own.certPem, key: own.keyPem });
-    const vault = new RealVault(ports, folder, ca, child, reviews);
+    const vault = new RealVault(where, ports, folder, ca, reviews);
     await vault.#until(async () => (await vault.call('GET', 'sys/health')).status === 501);
     return vault;
   }
@@ -178,7 +191,7 @@ export class RealVault {
     await this.#kill();
     await rename(join(this.folder, 'storage'), join(this.folder, 'kept'));
     await mkdir(join(this.folder, 'storage'));
-    this.#child = run(this.folder);
+    this.#child = run(this.folder, this.#program);
     await this.#until(async () => (await this.call('GET', 'sys/health')).status === 501);
   }
 
@@ -187,7 +200,7 @@ export class RealVault {
     await this.#kill();
     await rm(join(this.folder, 'storage'), { recursive: true, force: true });
     await rename(join(this.folder, 'kept'), join(this.folder, 'storage'));
-    this.#child = run(this.folder);
+    this.#child = run(this.folder, this.#program);
     await this.#until(async () => (await this.call('GET', 'sys/health')).status === 503);
     await this.unseal();
   }
@@ -324,8 +337,8 @@ export class RealVault {
   }
 }
 
-function run(folder: string): ChildProcess {
-  const program = isOpenBao ? tool('bin/bao', 'openbao') : tool('bin/vault', 'vault');
+function run(folder: string, name: Program): ChildProcess {
+  const program = name === 'openbao' ? tool('bin/bao', 'openbao') : tool('bin/vault', 'vault');
   return spawn(program, ['server', `-config=${join(folder, 'vault.json')}`, '-log-level=warn'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: folder },
     stdio: ['ignore', 'ignore', 'inherit'],

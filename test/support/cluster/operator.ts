@@ -6,8 +6,15 @@ export const operatorNamespace = 'coffer-operator';
 export const release = 'coffer-operator';
 const chart = fileURLToPath(new URL('../../../charts/coffer-operator', import.meta.url));
 
-/** As the guide tells people to, but for the image, which is on the node already. Waits until it is ready. */
-export async function installOperator(kubectl: Kubectl, values: readonly string[] = []): Promise<void> {
+/**
+ * As the guide tells people to, but for the image, which is on the node already. Waits until it is ready. A second operator leaves the CRDs and the
+ * roles of users, which are of the whole cluster, to the first one.
+ */
+export async function installOperator(
+  kubectl: Kubectl,
+  values: readonly string[] = [],
+  { namespace = operatorNamespace, isFirst = true } = {},
+): Promise<void> {
   const image = ['image.repository=localhost/coffer', 'image.tag=dev', 'image.pullPolicy=Never', 'allowedImages[0]=*'];
   // This kubelet brings a changed Secret into its pods within seconds: a renewal need not take five minutes for each of its phases.
   const spread = ['extraEnv[0].name=COFFER_OPERATOR_CERTIFICATE_SPREAD_SECONDS', 'extraEnv[0].value=60'];
@@ -18,10 +25,12 @@ export async function installOperator(kubectl: Kubectl, values: readonly string[
     '--install',
     '--create-namespace',
     '--namespace',
-    operatorNamespace,
+    namespace,
     '--wait',
     '--timeout',
     '2m',
+    '--set',
+    `crds.enabled=${isFirst},rbac.aggregateToDefaultRoles=${isFirst}`,
     ...[...image, ...spread, ...values].flatMap((value) => ['--set-string', value]),
   ]);
 }

@@ -177,6 +177,21 @@ export class Team {
     return (await this.pods(workload)).map(({ metadata }) => metadata.uid ?? '').sort();
   }
 
+  /** UIDs of a workload's pods with the number of restarts of their containers: the same before and after where no pod was touched. */
+  async instances(workload: string): Promise<readonly string[]> {
+    const found = (await this.pods(workload)).map(({ metadata, status }) => {
+      const containers = (status?.['containerStatuses'] ?? []) as { restartCount: number }[];
+      return `${metadata.uid} ${containers.map(({ restartCount }) => restartCount).join()}`;
+    });
+    return found.toSorted();
+  }
+
+  /** Waits until the resource is Stalled for the reason; gives the message of the condition. */
+  async untilStalled(kind: string, name: string, reason: string): Promise<string> {
+    const found = await this.untilCondition(kind, name, { type: 'Stalled', status: 'True', reason });
+    return found.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+  }
+
   /** Waits until the one pod is another than this one, and everything is settled. */
   async untilReplaced(workload: string, before: readonly string[]): Promise<void> {
     await until(

@@ -11,14 +11,14 @@ import { fewestReadyWhile } from './pods.ts';
 import { kubectl, Team } from './team.ts';
 import { underLoad } from './under-load.ts';
 
-interface PostgresForPods {
+export interface PostgresForPods {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE` of a new empty database, as pods reach it. */
   createDatabase(): Promise<{ readonly url: string; readonly password: string }>;
   remove(): Promise<void>;
 }
 
 /** A PostgreSQL of this machine at the node's address, which asks pods for their password (SCRAM). */
-async function startPostgresForPods(): Promise<PostgresForPods> {
+export async function startPostgresForPods(): Promise<PostgresForPods> {
   const folder = await mkdtemp(join(tmpdir(), 'coffer-pg-hba-'));
   const rules = join(folder, 'pg_hba.conf');
   // The networks of pods and of the node, as `up` makes them.
