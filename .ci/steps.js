@@ -69,7 +69,7 @@ export const steps = [
     always: true,
   },
   tier('power-cut', 'compute', 10),
-  tier('postgres', 'compute', 10),
+  { ...tier('postgres', 'compute', 10), command: 'COFFER_SWEEP=30 bash .ci/tier postgres' },
   {
     name: 'kills',
     lane: 'compute',
@@ -91,7 +91,7 @@ export const steps = [
   tier('browser', 'wait', 20),
   tier('ldap', 'wait', 5),
   tier('brokers', 'wait', 4),
-  { ...tier('disk', 'wait', 16), command: 'COFFER_SWEEP=100 bash .ci/tier disk' },
+  { ...tier('disk', 'wait', 16), command: 'COFFER_SWEEP=80 bash .ci/tier disk' },
   tier('fleet', 'wait', 8),
   {
     ...tier('cluster', 'wait', 35),
@@ -212,7 +212,7 @@ export const nightly = /** @type {const} */ ([
   ['memory', 20],
   ['kills 200', 40],
   ['power-cut', 60],
-  ['sweep', 45],
+  ['sweep', 90],
   ['linearizability 200000', 30],
   ['compaction 200000', 30],
   ['damage', 15],
