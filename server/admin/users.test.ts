@@ -164,6 +164,17 @@ it('tells root of every bucket, with what root may do', async () => {
   });
 });
 
+it('has each statement once, though several policies have it', async () => {
+  const { call, identities } = await adminTest();
+  await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
+  const reading = { Effect: 'Allow', Action: ['s3:GetObject'], Resource: ['arn:aws:s3:::b/*'] };
+  for (const name of ['one', 'two']) {
+    await identities.putPolicy(name, JSON.stringify({ Version: '2012-10-17', Statement: [reading] }));
+  }
+  await identities.attach({ kind: 'user', name: 'ann' }, ['one', 'two']);
+  expect((await call('ann', 'GET', 'accountinfo')).value).toMatchObject({ Policy: { Statement: [reading] } });
+});
+
 it('tells people of the buckets that their policies open, also by keys that a policy narrows', async () => {
   const { call, identities } = await adminTest({ buckets: ['a', 'b'] });
   await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });

@@ -247,6 +247,18 @@ describe('an archive of buckets', () => {
     });
   });
 
+  it('makes no bucket of a folder that is of something else', async () => {
+    const { layer } = testLayer();
+    const entries = [entry('iam-assets/users.json', '{"ann":{}}'), entry('photos/holiday.jpg', 'bytes')];
+    expect(await importBuckets(layer, entries, options)).toEqual({
+      'iam-assets': {
+        error: 'it has no file of a bucket: these are identities, which "admin cluster iam import" takes',
+      },
+      photos: { error: 'it has no file of a bucket' },
+    });
+    expect(await layer.listBuckets()).toEqual([]);
+  });
+
   it('leaves the other buckets alone where one is asked for', async () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
     const { layer } = testLayer();

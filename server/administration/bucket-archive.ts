@@ -13,6 +13,9 @@ import {
 import { writeZip, type ZipEntry } from './zip.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 
+/** The folder of an archive of identities. */
+const identityFolder = 'iam-assets';
+
 /** The names of the parts in a report. */
 const reportNames: Readonly<Record<BucketPart, string>> = {
   policy: 'policy',
@@ -77,12 +80,22 @@ export async function importBuckets(
   const report: Record<string, Record<string, PartReport | string>> = {};
   const buckets = [...filesOf(entries)].filter(([bucket]) => options.only === undefined || bucket === options.only);
   // Access logs may go to a bucket that comes later.
-  for (const [bucket] of buckets) {
-    const error = await missing(objects, bucket, options);
+  for (const [bucket, files] of buckets) {
+    const error = isOfBucket(files) ? await missing(objects, bucket, options) : noBucket(bucket);
     if (error !== undefined) report[bucket] = { error };
   }
   for (const [bucket, files] of buckets) report[bucket] ??= await importBucket(objects, bucket, files, options);
   return report;
+}
+
+/** An archive of something else has folders too. */
+function isOfBucket(files: ReadonlyMap<string, Buffer>): boolean {
+  return [...files.keys()].some((name) => name === '' || readFiles.has(name) || replicationFiles.has(name));
+}
+
+function noBucket(folder: string): string {
+  const cure = folder === identityFolder ? ': these are identities, which "admin cluster iam import" takes' : '';
+  return `it has no file of a bucket${cure}`;
 }
 
 function filesOf(entries: readonly ZipEntry[]): ReadonlyMap<string, ReadonlyMap<string, Buffer>> {

@@ -52,7 +52,13 @@ export async function effectivePolicy(
     const found = await identities.policy(name);
     if (found !== undefined) documents.push(found.document);
   }
-  return policyJson({ version: '2012-10-17', statements: documents.flatMap(({ statements }) => statements) });
+  // Policies that are much alike, such as those of a MinIO, repeat statements.
+  const statements = new Map(documents.flatMap((one) => one.statements).map((one) => [textOf(one), one]));
+  return policyJson({ version: '2012-10-17', statements: [...statements.values()] });
+}
+
+function textOf(statement: PolicyDocument['statements'][number]): string {
+  return JSON.stringify(policyJson({ version: '2012-10-17', statements: [statement] }));
 }
 
 /** Formats JSON with an indent of one, as clients print it. */

@@ -29,7 +29,7 @@ export async function whyScrapeDenied(
   if (subject === undefined) return `The bearer token is no JWT with a subject. ${howTo}`;
   const credentials = await signerOf(token, subject, access, now);
   if (credentials === undefined) {
-    return `The bearer token is not signed by credentials of this server, or has expired: were the root credentials changed? ${howTo}`;
+    return `The bearer token is not signed by credentials of this server, has expired, or is of a user who is disabled or removed: were the root credentials changed? ${howTo}`;
   }
   const { principal } = credentials;
   const context = connectionContext(from, now);
