@@ -69,6 +69,23 @@ describe('coffer-store that is interrupted', () => {
     if (command === 'snapshot') expect(await readdir(base.path)).toEqual(['data']);
   });
 
+  it('leaves half a copy, in which a verification does not find that nothing is wrong', async () => {
+    await makeDataFolder(data, 3);
+    const target = join(base.path, 'target');
+    expect((await interrupted('copy', data, target)).code).toBe(1);
+    for (const command of [
+      ['verify', target],
+      ['snapshot', target, join(base.path, 'taken')],
+      ['restore', target, join(base.path, 'restored')],
+    ]) {
+      const { code, stdout } = await storeToolHere(command);
+      expect(code, command[0]).toBe(1);
+      expect(stdout, command[0]).toMatch(/mismatched-stores: a copy to .* is not finished/);
+    }
+    expect((await storeToolHere(['copy', data, target])).code).toBe(0);
+    expect((await storeToolHere(['verify', target])).code).toBe(0);
+  });
+
   it('leaves half a copy, which the same copy ends and that of another deployment refuses', async () => {
     const [other, target] = [join(base.path, 'other'), join(base.path, 'target')];
     await makeDataFolder(data);

@@ -1,6 +1,6 @@
 import { keptChunks } from '../../../platform/chunks.ts';
 import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
-import { isStoreError } from '../../store/store-error.ts';
+import { isStoreError, StoreError } from '../../store/store-error.ts';
 import { storedCheck } from '../../objects/checksums/stored-check.ts';
 import { checkBlob, type Damage, storedSize, type StoredStream } from '../verify/check-stream.ts';
 
@@ -29,7 +29,9 @@ export async function copyBlob(copy: BlobCopy, blob: BlobId, stream: StoredStrea
       await copy.to.remove(blob);
       return await attempt();
     } catch (again) {
-      throw new Error(`blob ${blob} cannot be copied: ${messageOf(again)}`, { cause: again });
+      const message = `blob ${blob} cannot be copied: ${messageOf(again)}`;
+      if (again instanceof StoreError) throw new StoreError(again.code, message, { cause: again, store: again.store });
+      throw new Error(message, { cause: again });
     }
   }
 }

@@ -11,6 +11,7 @@ import { key, within } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { compareRecords } from './copied-records.ts';
 import { finishCopy, readCopyState, copyStores } from './copy-stores.ts';
 import type { Issue } from '../verify/issue.ts';
@@ -111,7 +112,8 @@ describe('copyStores', () => {
       await expect(broken, `step ${step}`).rejects.toThrow('power cut');
       const after = { ...to, blobs: to.blobs.crash() };
       expect(await copied(from, after)).toEqual([]);
-      expect(await complaints(from, after), `step ${step}`).toEqual([]);
+      const isQuarantined = expect.objectContaining({ kind: 'quarantined-object', key: 'unreadable' }) as unknown;
+      expect(await complaints(from, after), `step ${step}`).toEqual([isQuarantined]);
       expect(await Array.fromAsync(quarantined(to.records))).toEqual(found);
     }
     await from.layer.deleteObject('bucket', 'unreadable', { versionId: found[0]?.versionId });
@@ -186,6 +188,14 @@ describe('copyStores', () => {
     }
     expect(rounds).toBeGreaterThan(2);
     expect(await complaints(from, to)).toEqual([]);
+  });
+
+  it('tells that the target is full, which is no defect', async () => {
+    const from = await source();
+    const to = newStores();
+    const error = new StoreError('full', 'no space is left for blobs', { store: 'blobs' });
+    const failing = copied(from, { ...to, blobs: Object.assign(to.blobs, { write: () => Promise.reject(error) }) });
+    await expect(failing).rejects.toMatchObject({ name: 'StoreError', code: 'full', store: 'blobs' });
   });
 
   it('stops when it is told to', async () => {

@@ -17,7 +17,12 @@ interface ComparedStores {
 /** Yields why records and bodies cannot be those of one store at one moment. A server that starts on them compares the same. */
 export async function* compareStores({ records, blobs, marker, description }: ComparedStores): AsyncGenerator<Issue> {
   // The target of a copy gets its deployment last.
-  if ((await records.get(copyKey)) !== undefined) return;
+  if ((await records.get(copyKey)) !== undefined) {
+    yield mismatch(
+      `a copy to ${description} is not finished: run "coffer-store copy" again, which goes on where it stopped`,
+    );
+    return;
+  }
   const entry = await records.get(deploymentKey);
   const beside = await marker.read();
   if (entry === undefined) {

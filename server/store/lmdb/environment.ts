@@ -19,6 +19,7 @@ import { fileErrorReason, systemErrorCode } from '../../../platform/system-error
 import { keepOwner } from '../folder-owner.ts';
 import { addressSpace } from '../../../platform/address-space.ts';
 import { HALF_MADE, syncFile, syncFolder } from '../durable-file.ts';
+import { isNoRoom, StoreError } from '../store-error.ts';
 import { RecordTables } from './record-tables.ts';
 
 export interface Environment {
@@ -183,7 +184,19 @@ function sync(path: string): void {
  */
 export async function backupLmdb(root: RootDatabase<Buffer, Buffer>, target: string): Promise<void> {
   await mkdir(target, { mode: 0o700 });
-  await root.backup(target, true);
+  try {
+    await root.backup(target, true);
+  } catch (error) {
+    // The errors of LMDB have no path.
+    const reason = isNoRoom(error) ? 'no space is left on the device' : fileErrorReason(error);
+    throw new StoreError(
+      isNoRoom(error) ? 'full' : 'unreachable',
+      `the records cannot be copied to ${target}: ${reason}`,
+      {
+        cause: error,
+      },
+    );
+  }
   const file = join(target, 'data.mdb');
   await chmod(file, 0o600);
   await syncFile(file);
