@@ -16,7 +16,7 @@ import { runCoffer } from '../support/server/run-coffer.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
 import { type RunningServer, type ServerAccess, startServer } from '../support/server/start-server.ts';
 import { startWatchedFront, type WatchedFront } from '../support/server/watched-front.ts';
-import { knowText, WrittenFolder, WrittenPrefix, type WrittenPlace } from './written-places.ts';
+import { forgetTexts, knowText, WrittenFolder, WrittenPrefix, type WrittenPlace } from './written-places.ts';
 
 /**
  * Random histories of a command and of a program that changes both places meanwhile. Each write has bytes of its own. Bytes that the program
@@ -187,10 +187,10 @@ class History {
       if (!isOver && this.#random.between(0, 2) === 0) await this.#change(namedBy(path));
       if (!isOver && this.#command === 'mirror') await this.#changeTarget(method, path);
     };
+    const forget: (() => void)[] = [];
     for (const front of Object.values(fronts)) {
       const isOwn = (method: string, path: string): boolean => !isOver && isOf(this.#id, path) && mine(method, path);
-      front.before(isOwn, act, Infinity);
-      front.after(isOwn, act, Infinity);
+      forget.push(front.before(isOwn, act, Infinity), front.after(isOwn, act, Infinity));
     }
     const running =
       child?.ended.then(({ code, stderr }) => ({ code, stderr })) ??
@@ -201,6 +201,7 @@ class History {
     await writing;
     // The command does not wait for what happens during a request that it has broken off.
     await Promise.allSettled([this.#changing]);
+    for (const one of forget) one();
     return `${code} ${stderr}`;
   }
 
@@ -319,6 +320,7 @@ it(
         if (isKilled) kills += 1;
         const loss = await new History(number).run(isKilled);
         if (loss !== undefined) lost.push(loss);
+        forgetTexts(`<h${number}.`);
         await rm(join(folder, `h${number}`), { recursive: true, force: true });
       },
     );

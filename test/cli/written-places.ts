@@ -131,6 +131,11 @@ export function knowText(text: string): void {
   textsByTag.set(createHash('md5').update(text).digest('hex'), text);
 }
 
+/** Forgets the texts that begin so. A run of thousands of histories would keep gigabytes of them. */
+export function forgetTexts(beginning: string): void {
+  for (const [tag, text] of textsByTag) if (text.startsWith(beginning)) textsByTag.delete(tag);
+}
+
 /** The objects below a prefix. */
 export class WrittenPrefix implements WrittenPlace {
   readonly changes: readonly Change[];

@@ -9,10 +9,10 @@ type Act = (method: string, path: string) => Promise<void>;
 export interface WatchedFront {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** Acts before the next requests of this kind are passed on, once or as often as `times` says. */
-  before(isIt: IsRequest, act: Act, times?: number): void;
+  /** Acts before the next requests of this kind are passed on, once or as often as `times` says. Returns a function that forgets it. */
+  before(isIt: IsRequest, act: Act, times?: number): () => void;
   /** Acts after the server has answered such a request, before the client gets the answer. */
-  after(isIt: IsRequest, act: Act, times?: number): void;
+  after(isIt: IsRequest, act: Act, times?: number): () => void;
   /** Forgets what has not happened. */
   reset(): void;
   close(): Promise<void>;
@@ -34,6 +34,11 @@ export async function startWatchedFront(
     times: number;
   }
   const waiting = new Set<Waiting>();
+
+  function wait(one: Waiting): () => void {
+    waiting.add(one);
+    return () => void waiting.delete(one);
+  }
 
   async function actAt(moment: Waiting['moment'], { method = '', url: path = '' }: IncomingMessage): Promise<void> {
     for (const one of waiting) {
@@ -72,8 +77,8 @@ export async function startWatchedFront(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    before: (isIt, act, times = 1) => void waiting.add({ moment: 'before', isIt, act, times }),
-    after: (isIt, act, times = 1) => void waiting.add({ moment: 'after', isIt, act, times }),
+    before: (isIt, act, times = 1) => wait({ moment: 'before', isIt, act, times }),
+    after: (isIt, act, times = 1) => wait({ moment: 'after', isIt, act, times }),
     reset: () => waiting.clear(),
     close: async () => {
       server.closeAllConnections();
