@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { body, put, randomBody, testLayer, type TestLayer } from '../../test/support/objects/test-layer.ts';
 import { isReadOnly, setReadOnly } from '../store/commits.ts';
@@ -292,6 +292,22 @@ describe('a restored snapshot', () => {
     await truncate(join(out, large), 70 * 1024 * 1024);
     await restoreSnapshot(out, target);
     expect((await readFile(join(target, large))).equals(await readFile(join(out, large)))).toBe(true);
+  });
+
+  it.each([
+    ['its mark', ['restore-unfinished.new']],
+    ['its format', ['restore-unfinished', 'format.json.new', 'records/data.mdb']],
+    ['its end', ['restore-unfinished', 'format.json', 'records/data.mdb']],
+  ])('is repeated where an earlier one ended while it wrote %s', async (_, left) => {
+    const [out, target] = [join(base.path, 'out'), join(base.path, 'target')];
+    await takeSnapshot({ records, folder, out });
+    for (const name of left) {
+      await mkdir(dirname(join(target, name)), { recursive: true });
+      await writeFile(join(target, name), 'half');
+    }
+    await restoreSnapshot(out, target);
+    expect((await readdir(target)).toSorted()).toEqual(['blobs', 'format.json', 'records']);
+    expect(await readFile(join(target, 'format.json'), 'utf8')).toBe(await readFile(join(out, 'format.json'), 'utf8'));
   });
 
   it('does not replace anything', async () => {

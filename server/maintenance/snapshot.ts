@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { UNFINISHED_RESTORE } from '../store/data-folder.ts';
-import { syncFile, syncFolder, writeDurably } from '../store/durable-file.ts';
+import { besideOf, syncFile, syncFolder, writeDurably } from '../store/durable-file.ts';
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { recordedCheckpoint } from '../store/checkpoint.ts';
@@ -264,8 +264,8 @@ export async function restoreSnapshot(snapshot: string, folder: string, signal?:
     return;
   }
   await removeUnfinished(existing);
-  await writeDurably(join(existing, UNFINISHED_RESTORE), '');
   try {
+    await writeDurably(join(existing, UNFINISHED_RESTORE), '');
     await fill(existing);
     await writeDurably(join(existing, FORMAT_FILE), await readFile(join(from, FORMAT_FILE), 'utf8'));
   } catch (error) {
@@ -276,11 +276,16 @@ export async function restoreSnapshot(snapshot: string, folder: string, signal?:
   await syncFolder(existing);
 }
 
-/** Removes what a killed restore left behind. */
+/** What a restore that did not end leaves in a folder, in the order of its removal: the mark goes last. */
+const leftByRestore = [FORMAT_FILE, besideOf(FORMAT_FILE), 'records', 'blobs', UNFINISHED_RESTORE];
+/** The mark itself, when the restore ended while it was written. */
+const markBegun = besideOf(UNFINISHED_RESTORE);
+
+/** Removes what a restore that did not end left behind. */
 async function removeUnfinished(folder: string): Promise<void> {
+  await rm(join(folder, markBegun), { force: true });
   if (!(await readdir(folder)).includes(UNFINISHED_RESTORE)) return;
-  for (const name of ['records', 'blobs', UNFINISHED_RESTORE])
-    await rm(join(folder, name), { recursive: true, force: true });
+  for (const name of leftByRestore) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 async function copyFolder(from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
@@ -295,7 +300,7 @@ async function copyFolder(from: string, to: string, signal: AbortSignal | undefi
 }
 
 /** Names that may be in a folder that is filled: what file systems make, and what a killed restore left behind. */
-const mayBeThere = ['lost+found'];
+const mayBeThere = ['lost+found', markBegun];
 
 /** Returns the folder that a path leads to, or undefined where there is none. Throws `MaintenanceError` where it holds anything. */
 export async function existingFolder(path: string): Promise<string | undefined> {
@@ -313,7 +318,7 @@ export async function existingFolder(path: string): Promise<string | undefined> 
       throw new MaintenanceError('exists', `${path} is not a folder: name an empty folder`);
     throw error;
   }
-  const unfinished = names.includes(UNFINISHED_RESTORE) ? ['records', 'blobs', UNFINISHED_RESTORE] : [];
+  const unfinished = names.includes(UNFINISHED_RESTORE) ? leftByRestore : [];
   if (names.some((name) => ![...mayBeThere, ...unfinished].includes(name))) {
     throw new MaintenanceError('exists', `${path} is not empty: name an empty folder, or one that does not exist`);
   }

@@ -30,11 +30,21 @@ async function makeMissing(path: string): Promise<string | undefined> {
   return first === undefined ? makeMissing(path) : make().then(() => first);
 }
 
+/** The name under which `writeDurably` writes a file. A process that is killed leaves it. */
+export function besideOf(path: string): string {
+  return `${path}.new`;
+}
+
 /** Replaces a small file atomically: after a power cut the file is the old one or the new one. Mode 0600. */
 export async function writeDurably(path: string, text: string): Promise<void> {
-  const beside = `${path}.new`;
-  await writeNewFile(beside, text);
-  await rename(beside, path);
+  const beside = besideOf(path);
+  try {
+    await writeNewFile(beside, text);
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true }).catch(() => undefined);
+    throw error;
+  }
   await syncFolder(dirname(path));
 }
 
