@@ -65,6 +65,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-tls-'));
   await install('first');
   server = await startServer({ args: ['--certs-dir', certs()], console: true });
+  await server.untilLogged('"event":"ready"');
 });
 afterAll(async () => {
   await server.stop();
