@@ -73,15 +73,19 @@ class ByName extends BaseSequencer {
  * when the others have ended.
  */
 const longest = [
+  'test/server-process/s3-away.test.ts',
   'test/operator/rolling.test.ts',
   'test/server-process/stores.test.ts',
   'test/tiering/coffer-as-tier.test.ts',
   'test/replication/plain-s3.test.ts',
   'test/sites/replicated-sites.test.ts',
   'test/events/dead-target.test.ts',
+  'test/cli/concurrent-writers.test.ts',
   'test/cli/coffer-against-coffer.test.ts',
   'test/quickstart/whole-way.test.ts',
   'test/tiering/google-tier.test.ts',
+  'test/attacker/matrix.test.ts',
+  'test/store-tool/twins.test.ts',
   'test/replication/coffer-to-coffer.test.ts',
   'test/cli/keys.test.ts',
   'test/server-process/key-lifecycle.test.ts',
