@@ -10,7 +10,8 @@ import { startServer, untilReady } from '../support/server/start-server.ts';
 import { compileIoFaults, errors, type Fault, IoFaults } from './io-faults.ts';
 import { allFaults, describeFault, sampleOf } from './sweep.ts';
 
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+/** The gate tries the same faults each time, so that a failure is one of the change. `.ci/soak sweep` draws others. */
+const seed = Number(process.env['COFFER_SEED'] ?? 1);
 /** The faults that are tried, of all; none without a number. `.ci/soak sweep` tries all. */
 const wanted = Number(process.env['COFFER_SWEEP'] ?? 0);
 const Bucket = 'bucket';

@@ -12,7 +12,8 @@ import { startPostgres, type TestPostgres } from '../support/server/postgres.ts'
 import { report } from '../support/report.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
+/** The gate tries the same faults each time, so that a failure is one of the change. `.ci/soak sweep` draws others. */
+const seed = Number(process.env['COFFER_SEED'] ?? 1);
 /** The faults that are tried, of all; none without a number. `.ci/soak sweep` tries all. */
 const wanted = Number(process.env['COFFER_SWEEP'] ?? 0);
 
