@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ProgramError } from '../../../platform/program-error.ts';
@@ -39,6 +39,9 @@ export function prepareLockFile(folder: string): void {
   }
 }
 
+/** Bytes. A page that is mapped from a full file system ends the process by SIGBUS, so that nothing is tried there. */
+const ROOM_TO_TRY = 1024 * 1024;
+
 /**
  * Throws `ProgramError` if the file system cannot map a file into the memory of several processes, as LMDB does. In Node only SQLite does the
  * same, with the index of its write-ahead log.
@@ -46,6 +49,8 @@ export function prepareLockFile(folder: string): void {
  * @see https://www.sqlite.org/wal.html#implementation_of_shared_memory_for_the_wal_index
  */
 function checkMappable(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < ROOM_TO_TRY) return;
   const file = join(folder, `${PROBE}${randomUUID()}`);
   try {
     const database = new DatabaseSync(file, { timeout: 0 });
