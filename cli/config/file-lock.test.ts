@@ -17,6 +17,8 @@ const { signal } = new AbortController();
 /** No process has this number. */
 const deadPid = 99_999_999;
 
+const ownerOf = (pid: number) => JSON.stringify({ pid, host: hostname(), id: 'x' });
+
 async function add(): Promise<void> {
   await withFileLock(path, signal, async (expectHeld) => {
     const count = Number(await readFile(path, 'utf8').catch(() => 0));
@@ -30,6 +32,14 @@ describe('a lock of a file', () => {
     await Promise.all(Array.from({ length: 20 }, add));
     expect(await readFile(path, 'utf8')).toBe('20');
     expect(await readdir(folder)).toEqual(['count']);
+  });
+
+  it('takes away what a program left that was killed while it took the lock, and nothing of one that runs', async () => {
+    await writeFile(`${path}.lock.0123456789abcdef`, ownerOf(deadPid));
+    await writeFile(`${path}.lock.fedcba9876543210`, ownerOf(process.ppid));
+    await writeFile(`${path}.lock.mine`, ownerOf(deadPid));
+    await add();
+    expect((await readdir(folder)).toSorted()).toEqual(['count', 'count.lock.fedcba9876543210', 'count.lock.mine']);
   });
 
   it('ends with its work also where that fails', async () => {

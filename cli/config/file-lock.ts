@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProgramError } from '../../platform/program-error.ts';
 
@@ -47,6 +47,7 @@ export async function withFileLock<T>(
   }
   const touching = setInterval(() => void touch(lock, own), touchMs).unref();
   try {
+    await removeLeft(lock, own);
     return await work(async () => {
       if ((await readOwner(lock))?.id === own.id) return;
       throw new ProgramError('BadConfig', `Unable to write \`${path}\`: another program took over the lock; try again`);
@@ -101,6 +102,17 @@ async function removeStale(lock: string): Promise<void> {
   const moved = await readOwner(aside);
   if (moved?.id !== owner?.id) await link(aside, lock).catch(() => undefined);
   await rm(aside, { force: true });
+}
+
+/** Removes what programs left beside the lock that were killed while they took it, or took it over. */
+async function removeLeft(lock: string, own: Owner): Promise<void> {
+  const [folder, prefix] = [dirname(lock), `${basename(lock)}.`];
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(prefix) || name === `${prefix}${own.id}` || !/^[\da-f]{16}$/.test(name.slice(prefix.length)))
+      continue;
+    const left = join(folder, name);
+    if (await isStale(left, await readOwner(left))) await rm(left, { force: true }).catch(() => undefined);
+  }
 }
 
 async function isStale(lock: string, owner: Owner | undefined): Promise<boolean> {

@@ -96,7 +96,8 @@ export class UploadSessions {
    */
   async end(client: S3Client, place: Place): Promise<void> {
     this.#left ??= readdir(this.#folder).then(
-      (names) => new Set(names.map((name) => name.replace(/\.\d+$/, ''))),
+      // What a killed command left of a file, or of its lock, counts as the file.
+      (names) => new Set(names.map((name) => name.replace(/\.json\..*$/, '.json'))),
       () => new Set(),
     );
     const left = await this.#left;

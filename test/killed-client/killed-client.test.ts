@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListPartsCommand, ListMultipartUploadsCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
@@ -156,6 +156,8 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
     // As after a kill while the file of the session is written. No process has this PID.
     const [session] = await sessions();
     await writeFile(join(folder, 'config', 'session', `${session}.99999999`), '{');
+    const owner = JSON.stringify({ pid: 99_999_999, host: hostname(), id: '0123456789abcdef' });
+    await writeFile(join(folder, 'config', 'session', `${session}.lock.0123456789abcdef`), owner);
     const { stderr } = await run('--debug', 'cp', path, 's/parts/many');
     expect(stderr.match(/> PUT \/parts\/many\?partNumber=/g)).toHaveLength(parts - before);
     await run('cp', 's/parts/many', join(folder, 'many-back'));
