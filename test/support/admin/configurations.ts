@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
+import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
 import type { GivenSetting } from '../../../platform/settings/setting-source.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import { createAccess } from '../../../server/auth/access.ts';
@@ -62,7 +62,7 @@ export async function configurationsTest(changes: Partial<AdminServices> = {}) {
       method,
       rawPath: path.startsWith('/') ? path : `/minio/admin/v3/${path}`,
       rawQuery,
-      headers: {},
+      headers: { [answerAlgorithmHeader]: 'pbkdf2-aes' },
       body: bodyFrom(Readable.from(body)),
       secure: false,
       remoteAddress: '127.0.0.1',
