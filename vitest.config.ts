@@ -38,7 +38,7 @@ const fuzzRuns = Number(process.env['COFFER_FUZZ_RUNS'] ?? 0);
 /** `npm test` starts the bundled programs. */
 const bundle = 'test/support/vitest/bundle-programs.ts';
 const sharedServers = 'test/support/vitest/shared-server.ts';
-const sources = '{protocol,platform,server,keysvc,operator,cli,bin,bench}/**';
+const sources = '{protocol,platform,server,console,keysvc,operator,cli,bin,bench}/**';
 
 /** The tests of the gate's own programs start each of them many times. The gate runs them always, and `npm test` where they are named. */
 const gateTests =
@@ -94,6 +94,7 @@ const longest = [
   'operator/runtime/local/local-runtime.process.test.ts',
   'server/store/s3/blob-store.process.test.ts',
   'test/killed-client/killed-client.test.ts',
+  'test/browser/objects/time-zones.test.ts',
   'test/browser/accessibility.test.ts',
   'test/browser/jobs/jobs.test.ts',
   'test/browser/states/states.test.ts',

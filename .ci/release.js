@@ -149,6 +149,7 @@ async function tryPackage(/** @type {string} */ tarball) {
       const said = read(join(folder, 'node_modules/.bin', program), ['--version']);
       if (!said.includes(version)) throw new Error(`${program} --version prints ${said.trim()}, not ${version}`);
     }
+    expectLicences(join(folder, 'node_modules', packageJson().name));
     const args = [join(folder, 'data'), '--address', '127.0.0.1:0', '--console-address', '127.0.0.1:0'];
     const server = spawn(join(folder, 'node_modules/.bin/coffer-server'), args, {
       env: { ...process.env, SVC_ROOT_USER: 'release', SVC_ROOT_PASSWORD: 'release-password' },
@@ -165,6 +166,18 @@ async function tryPackage(/** @type {string} */ tarball) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Expects the licences of all that is bundled, as they demand: those of other dependencies come with their packages. */
+function expectLicences(/** @type {string} */ folder) {
+  const { dependencies } = packageJson();
+  const kept = Object.keys(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies);
+  const texts = ['programs', 'console'].map((part) =>
+    readFileSync(join(folder, 'dist', part, 'THIRD-PARTY-LICENSES.md'), 'utf8'),
+  );
+  const names = new Set(texts.flatMap((text) => [...text.matchAll(/^(?:##|-) (\S+) /gm)].map(([, name]) => name)));
+  const wanting = Object.keys(dependencies).filter((name) => !names.has(name) && !kept.includes(name));
+  if (wanting.length > 0) throw new Error(`the package has no licence of ${wanting.join(', ')}`);
 }
 
 /** Builds the image for both processors and saves each as a file that `docker load` reads. */

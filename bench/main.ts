@@ -7,7 +7,7 @@ import { GeneratorProcess } from './generator/generator-process.ts';
 import { describeMachine, isInMemory } from './machine/machine.ts';
 import { deviceCounters } from './machine/device-counters.ts';
 import { DiskSpeed } from './machine/disk-speed.ts';
-import { ProgramError } from '../platform/program-error.ts';
+import { ProgramError } from '../platform/errors/program-error.ts';
 import { type Options, parseOptions, usage } from './options.ts';
 import { CofferProfile } from './profile/coffer-profile.ts';
 import { render } from './report.ts';

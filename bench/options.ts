@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { loads, loadsNamed } from './loads/loads.ts';
 import { serverNames, type ServerName } from './servers/server-programs.ts';
-import { ProgramError } from '../platform/program-error.ts';
+import { ProgramError } from '../platform/errors/program-error.ts';
 
 /** The required ratio of Coffer's figure to MinIO's, in one run on two cores. */
 interface Target {
@@ -111,6 +111,8 @@ export const usage = `usage: npm run bench [-- OPTIONS]
   --out FILE.md         also write the report there`;
 
 const defaultConnections = [1, 32, 256];
+/** The loads that need `--versioned`. */
+const ofVersions = ['list-versions', 'get-version'];
 const coldStartObjects = 1_000_000;
 
 export function parseOptions(args: readonly string[]): Options {
@@ -191,7 +193,7 @@ function steps(
       (given ?? [target.connections]).map((count) => ({ load: target.load, connections: count })),
     );
   }
-  const all = loads.map((load) => load.name).filter((name) => versioned || name !== 'list-versions');
+  const all = loads.map((load) => load.name).filter((name) => versioned || !ofVersions.includes(name));
   return named(names ?? all).flatMap((load) =>
     (given ?? connectionsOf(load)).map((count) => ({ load, connections: count })),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { median, percentile, spread } from './statistics.ts';
+import { median, percentile, quartiles, spread } from './statistics.ts';
 
 describe('percentile', () => {
   it.each([
@@ -28,6 +28,22 @@ describe('median', () => {
     [[7], 7],
   ])('of %j is %d', (values, expected) => {
     expect(median(values)).toBe(expected);
+  });
+});
+
+describe('quartiles', () => {
+  it.each([
+    [
+      [6, 1, 5, 2, 4, 3],
+      [2, 5],
+    ],
+    [
+      [5, 1, 4, 2, 3],
+      [2, 4],
+    ],
+    [[7], [7, 7]],
+  ])('of %j are %j', (values, expected) => {
+    expect(quartiles(values)).toEqual(expected);
   });
 });
 

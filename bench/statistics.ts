@@ -13,6 +13,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
+/** The medians of the lower and of the upper half. The middle value of an odd number belongs to both halves. NaN for no values. */
+export function quartiles(values: readonly number[]): readonly [lower: number, upper: number] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = Math.ceil(sorted.length / 2);
+  return [median(sorted.slice(0, half)), median(sorted.slice(sorted.length - half))];
+}
+
 export interface Spread {
   readonly median: number;
   readonly min: number;

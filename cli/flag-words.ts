@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { ProgramError } from '../platform/program-error.ts';
+import { ProgramError } from '../platform/errors/program-error.ts';
 import { commandOf, helpWords } from './command-words.ts';
 
 /** The values of a boolean flag that Go's package `flag` takes. @see https://pkg.go.dev/flag#hdr-Command_line_flag_syntax */

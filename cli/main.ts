@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { failOnLostOutput } from '../platform/standard-output.ts';
+import { failOnLostOutput } from '../platform/output/standard-output.ts';
 import { readVersion } from './version.ts';
 
 const interrupted = new AbortController();

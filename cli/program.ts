@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords } from './command-words.ts';
 import { flagWords } from './flag-words.ts';
-import { ProgramError } from '../platform/program-error.ts';
+import { ProgramError } from '../platform/errors/program-error.ts';
 import { settingVariables } from '../platform/settings/setting-variables.ts';
 import { topicNames } from './commands/help/topic-names.ts';
 import {

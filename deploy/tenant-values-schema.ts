@@ -1,5 +1,5 @@
 import { customResourceDefinition } from '../operator/api/crd.ts';
-import type { Kind } from '../operator/api/kinds.ts';
+import { type Kind, namePattern } from '../operator/api/kinds.ts';
 import { cofferKinds } from './render-chart.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -11,34 +11,35 @@ type JsonObject = { readonly [key: string]: Json };
  */
 export function tenantValuesSchema(): JsonObject {
   const specs = new Map(cofferKinds.map((kind) => [kind.kind as string, specOf(kind)]));
-  const spec = (kind: string, filledIn: readonly string[] = []) => without(specs.get(kind), filledIn);
+  const spec = (kind: string, filledIn: readonly string[] = []) => orNull(without(specs.get(kind), filledIn));
   const byName = (kind: string, filledIn: readonly string[] = []): JsonObject => ({
-    type: 'object',
-    propertyNames: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: longest(kind) },
+    type: ['object', 'null'],
+    propertyNames: { pattern: namePattern(kindOf(kind)), maxLength: longest(kind) },
     additionalProperties: spec(kind, filledIn),
   });
-  const strings: JsonObject = { type: 'object', additionalProperties: { type: 'string' } };
+  const strings: JsonObject = orNull({ type: 'object', additionalProperties: orNull({ type: 'string' }) });
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     $comment: 'Made by `npm run manifests` from operator/api. Do not edit.',
     title: 'Values of coffer-tenant',
     ...closed({
-      global: { type: 'object' },
+      global: { type: ['object', 'null'] },
+      enabled: { type: 'boolean' },
       labels: strings,
-      tenant: closed({
+      tenant: section({
         name: nameOf('Tenant'),
         labels: strings,
         annotations: strings,
-        keep: { type: 'boolean' },
+        keep: { type: ['boolean', 'null'] },
         spec: spec('Tenant'),
       }),
       identityProviders: byName('IdentityProvider'),
-      kms: closed({
-        enabled: { type: 'boolean' },
+      kms: section({
+        enabled: { type: ['boolean', 'null'] },
         name: nameOf('KMSConfig'),
         labels: strings,
         annotations: strings,
-        keyPrefix: { type: 'string', pattern: '^[A-Za-z0-9_-]*$', maxLength: 64 },
+        keyPrefix: { type: ['string', 'null'], pattern: '^[A-Za-z0-9_-]*$', maxLength: 64 },
         spec: spec('KMSConfig', ['defaultKey']),
       }),
       buckets: byName('Bucket', ['tenantRef']),
@@ -50,13 +51,25 @@ export function tenantValuesSchema(): JsonObject {
   };
 }
 
+/** A section of the values: null is as good as nothing, as Helm has it. */
+function section(properties: JsonObject): JsonObject {
+  return orNull(closed(properties));
+}
+
+function orNull(schema: JsonObject): JsonObject {
+  const { type, enum: values } = schema;
+  if (type === undefined) return schema;
+  const kinds = [...(Array.isArray(type) ? (type as readonly Json[]) : [type]), 'null'];
+  return { ...schema, type: kinds, ...(Array.isArray(values) ? { enum: [...(values as readonly Json[]), null] } : {}) };
+}
+
 /** Empty where the chart is to choose one. */
 function nameOf(kind: string): JsonObject {
-  return { type: 'string', pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$', maxLength: longest(kind) };
+  return { type: ['string', 'null'], pattern: '^([a-z]([-a-z0-9]*[a-z0-9])?)?$', maxLength: longest(kind) };
 }
 
 function longest(kind: string): number {
-  return cofferKinds.find((known) => known.kind === kind)?.maxNameLength ?? 63;
+  return kindOf(kind).maxNameLength;
 }
 
 function specOf(kind: Kind<unknown>): JsonObject {
@@ -70,7 +83,10 @@ function specOf(kind: Kind<unknown>): JsonObject {
   return jsonSchema(definition.spec.versions[0].schema.openAPIV3Schema.properties.spec) as JsonObject;
 }
 
-/** A structural schema of a CRD as JSON Schema: unknown fields are refused, and Kubernetes' extensions are gone. */
+/**
+ * A structural schema of a CRD as JSON Schema: unknown fields are refused, and Kubernetes' extensions are gone. A field that may be absent may be
+ * null, by which a chart above this one takes a default away; the templates drop it.
+ */
 function jsonSchema(node: Json): Json {
   if (Array.isArray(node)) return node.map((item: Json) => jsonSchema(item));
   if (node === null || typeof node !== 'object') return node;
@@ -79,7 +95,7 @@ function jsonSchema(node: Json): Json {
   for (const [key, value] of Object.entries(schema)) {
     if (key.startsWith('x-kubernetes-')) continue;
     // Names of fields, which may be called like a keyword.
-    result[key] = key === 'properties' ? mapValues(value as JsonObject, jsonSchema) : jsonSchema(value);
+    result[key] = key === 'properties' ? fields(value as JsonObject, schema['required']) : jsonSchema(value);
   }
   // A number since draft 6; a switch on `minimum` in OpenAPI 3.0.
   if (exclusiveMinimum === true) [result['exclusiveMinimum'], result['minimum']] = [result['minimum'] ?? 0, 0];
@@ -89,6 +105,16 @@ function jsonSchema(node: Json): Json {
     if (schema['x-kubernetes-preserve-unknown-fields'] !== true) result['additionalProperties'] = false;
   }
   return result;
+}
+
+function fields(properties: JsonObject, required: Json = []): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => {
+      const schema = jsonSchema(field);
+      const isNeeded = (required as readonly string[]).includes(name);
+      return [name, isNeeded || schema === null || typeof schema !== 'object' ? schema : orNull(schema as JsonObject)];
+    }),
+  );
 }
 
 function without(schema: JsonObject | undefined, filledIn: readonly string[]): JsonObject {
@@ -101,6 +127,8 @@ function closed(properties: JsonObject): JsonObject {
   return { type: 'object', additionalProperties: false, properties };
 }
 
-function mapValues(object: JsonObject, change: (value: Json) => Json): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+function kindOf(kind: string): Kind<unknown> {
+  const found = cofferKinds.find((known) => known.kind === kind);
+  if (found === undefined) throw new Error(`there is no kind ${kind}`);
+  return found;
 }

@@ -1,20 +1,18 @@
-import { errorText } from '../platform/system-error.ts';
-import { failOnLostOutput } from '../platform/standard-output.ts';
-import { ProgramError } from '../platform/program-error.ts';
+import { errorText } from '../platform/errors/system-error.ts';
+import { failOnLostOutput } from '../platform/output/standard-output.ts';
+import { ProgramError } from '../platform/errors/program-error.ts';
 import { cleanProcessVariables } from '../platform/settings/setting-variables.ts';
 import { CommanderError } from 'commander';
 import { askSecret, interruption, readInput } from './commands/terminal.ts';
 import { makeProgram } from './commands/program.ts';
+import { variables } from './commands/variables.ts';
 
 const usageExit = 2;
 
 failOnLostOutput('keysvc');
 
 try {
-  cleanProcessVariables({
-    prefixes: ['KEYSVC_', 'KES_', 'AZURE_', 'AWS_', 'GOOGLE_'],
-    secrets: ['KEYSVC_KEY_PASSWORD'],
-  });
+  cleanProcessVariables(variables);
   await makeProgram({
     environment: process.env,
     isTerminal: process.stdout.isTTY,

@@ -1,10 +1,10 @@
-import { errorText } from '../platform/system-error.ts';
+import { errorText } from '../platform/errors/system-error.ts';
 import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { createLogger } from '../platform/logger.ts';
-import { failOnLostOutput } from '../platform/standard-output.ts';
+import { createLogger } from '../platform/output/logger.ts';
+import { failOnLostOutput } from '../platform/output/standard-output.ts';
 import { cleanProcessVariables } from '../platform/settings/setting-variables.ts';
-import { onShutdown } from '../platform/shutdown.ts';
+import { onShutdown } from '../platform/process/shutdown.ts';
 import { kubernetesCommand } from './runtime/kubernetes/kubernetes-command.ts';
 
 // Each command loads what it needs: a check of a provider starts in a pod of its own, and an operator is asked for its memory.

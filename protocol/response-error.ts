@@ -1,11 +1,12 @@
+import { CodedError } from './coded-error.ts';
+
 /**
  * Another program answered a call with an error, or did not answer. The client, the operator's calls of tenants, the calls between sites and
  * the transfers and the page of the console share it. It is not a `RequestError`, which is an error of this program.
+ * The code is that of the answer, for example `NoSuchKey`; the caller chooses it where the answer has none, or none came.
  */
-export class ResponseError extends Error {
+export class ResponseError extends CodedError {
   override readonly name = 'ResponseError';
-  /** The code of the answer, for example `NoSuchKey`; the caller chooses it where the answer has none, or none came. */
-  readonly code: string;
   /** The HTTP status; 0 if no answer came. */
   readonly status: number;
   /** The elements of the error document. */
@@ -27,8 +28,7 @@ export class ResponseError extends Error {
       readonly attempts?: number;
     } = {},
   ) {
-    super(message, options);
-    this.code = code;
+    super(code, message, options);
     this.status = status;
     this.fields = fields;
     this.attempts = attempts;

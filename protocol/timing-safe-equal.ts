@@ -5,7 +5,7 @@ import { timingSafeEqual as equalBytes } from 'node:crypto';
  * neither where the two differ nor how long the secret is.
  *
  * @example
- * if (!timingSafeEqual(request.token, token)) throw new S3Error('InvalidTokenId');
+ *     timingSafeEqual('sent', 'secret'); // false
  */
 export function timingSafeEqual(sent: string | Uint8Array, secret: string | Uint8Array): boolean {
   const [left, right] = [bytesOf(sent), bytesOf(secret)];

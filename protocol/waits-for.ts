@@ -4,7 +4,7 @@ export const waitsForHeader = 'x-coffer-waiting-for';
 const words = ['start', 'database', 'records', 'bodies', 'key-service', 'default-key'] as const;
 
 /** `store:` and the ID of the store that is there, or that an empty one would get: it is not the one of this deployment. */
-export type OtherStore = `store:${string}`;
+type OtherStore = `store:${string}`;
 
 const otherStore = /^store:[0-9a-f-]{36}$/;
 

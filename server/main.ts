@@ -1,30 +1,32 @@
-import { ProgramError } from '../platform/program-error.ts';
+import { ProgramError } from '../platform/errors/program-error.ts';
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { notifyServiceManager } from '../platform/service-manager.ts';
-import { failOnLostOutput } from '../platform/standard-output.ts';
-import { endAtOnce, onShutdown } from '../platform/shutdown.ts';
-import { formatAddress, parseAddress } from '../platform/listen.ts';
-import { sharedBodyMemory } from '../platform/body-memory.ts';
-import { openLineRing } from '../platform/line-ring.ts';
-import { countDroppedLinesIn } from '../platform/log-output.ts';
-import { createLogger, logWarnings, type Logger } from '../platform/logger.ts';
+import { notifyServiceManager } from './process/service-manager.ts';
+import { failOnLostOutput } from '../platform/output/standard-output.ts';
+import { endAtOnce, onShutdown } from '../platform/process/shutdown.ts';
+import { formatAddress, parseAddress } from '../platform/http/listen.ts';
+import { sharedBodyMemory } from './streams/body-memory.ts';
+import { openLineRing } from './shared-memory/line-ring.ts';
+import { countDroppedLinesIn } from '../platform/output/log-output.ts';
+import { createLogger, logWarnings, type Logger } from '../platform/output/logger.ts';
 import { loadSettings } from '../platform/settings/load-settings.ts';
 import { cleanProcessVariables } from '../platform/settings/setting-variables.ts';
 import { hasKeys, type ServerSettings } from '../platform/settings/server-settings.ts';
-import { sharedMutexMemory } from '../platform/shared-mutex.ts';
+import { newestPrimaryMemory } from './store/postgres/newest-primary.ts';
+import { sharedMutexMemory } from './shared-memory/shared-mutex.ts';
 import { readTlsFiles } from '../platform/tls/tls-files.ts';
 import { openAudit, claimPort, sizeThreadPool, liveMemory } from './process/process-resources.ts';
-import { bucketCounterMemory, requestCounterMemory } from './observability/metrics/request-counters.ts';
+import { bucketCounterMemory } from './observability/metrics/bucket-counters.ts';
+import { requestCounterMemory } from './observability/metrics/request-counters.ts';
 import { type HashingPlace, hashingPlaces } from './objects/hashing/hashing.ts';
 import { startHashingThreads } from './process/hashing-threads.ts';
 import { Thread, type LiveMemory, type ThreadOptions } from './process/threads.ts';
 import { folderOf, parseArguments, type ServerArguments } from './process/command-line.ts';
 import { prepareRecordFile, recordFolderWarning } from './process/record-files.ts';
 import { openDataFolder, type OwnDataFolder } from './store/data-folder.ts';
-import { describeAddress, storePlaces, type StorePlaces } from './store/store-address.ts';
+import { describeAddress, storePlaces, type StorePlaces } from '../platform/store-address/store-address.ts';
 import { handleServiceActions } from './process/service-actions.ts';
 import { RunMark } from './process/run-mark.ts';
 import { watchLocks } from './process/lock-watch.ts';
@@ -32,6 +34,7 @@ import { handleProfileRequests } from './process/thread-profiles.ts';
 
 /** Milliseconds that requests in flight get when the server stops. */
 const drainMs = 10_000;
+const stopThread = (thread: Thread) => thread.request({ kind: 'stop', drainMs }, 'stopped');
 
 /** After this many servers in a row that ended by themselves, the next one looks at all pages of a large record file. */
 const maxCrashes = 2;
@@ -119,7 +122,7 @@ async function run({
   const options = {
     settings,
     stores: storeOptions(places, folders, threads),
-    replica: randomUUID(),
+    serverId: randomUUID(),
     ...(tls === undefined ? {} : { tls }),
     startedAt: Date.now(),
     live,
@@ -162,7 +165,10 @@ async function run({
         for (const thread of all) thread.send({ kind: 'refuse' });
         await sleep(settings.shutdownRefusalMs);
       }
-      await Promise.all(all.map((thread) => thread.request({ kind: 'stop', drainMs }, 'stopped')));
+      const backgroundStopped = stopThread(background);
+      await Promise.all(http.map(stopThread));
+      background.send({ kind: 'requests-ended' });
+      await backgroundStopped;
       await audit?.close(auditMs);
       unwatchLocks();
       stopped();
@@ -176,9 +182,13 @@ async function run({
   background.on('store-fault', (message) => {
     for (const thread of http) thread.send(message);
   });
-  background.on('replicas', ({ view }) => {
-    for (const thread of http) thread.send({ kind: 'replicas', view });
+  background.on('cluster', ({ view }) => {
+    for (const thread of http) thread.send({ kind: 'cluster', view });
   });
+  background.on('bucket-list', (message) => {
+    for (const thread of http) thread.send(message);
+  });
+  for (const thread of http) thread.on('bucket-list-needed', () => background.send({ kind: 'bucket-list-needed' }));
   handleServiceActions(http, { log, askForStop, background });
   handleProfileRequests(all);
   await Promise.all(all.map((thread) => thread.next('started')));
@@ -243,6 +253,7 @@ function storeOptions(
     ...(home === undefined ? {} : { folder: { deploymentId: home.deploymentId, holdsBlobs } }),
     place: describeAddress(blobs),
     connections: Math.min(8, Math.max(2, Math.floor(connectionsOfServer / (threads + 1)))),
+    newestPrimary: newestPrimaryMemory(),
   };
 }
 

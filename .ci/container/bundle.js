@@ -32,8 +32,8 @@ const starts = {
   console: [
     'server/process/open-operations.ts',
     'server/console/create-console.ts',
-    'server/http/session-s3.ts',
-    'server/http/session-admin.ts',
+    'server/process/session-s3.ts',
+    'server/process/session-admin.ts',
   ],
 };
 const { values } = parseArgs({ options: { out: { type: 'string' }, 'if-changed': { type: 'boolean' } } });
@@ -110,7 +110,7 @@ function sourcesState() {
   const rooms = 'protocol,platform,server,keysvc,operator,cli';
   const sources = globSync(`{${rooms}}/**/*.{ts,tsx,js,json}`, {
     cwd: root,
-    exclude: ['**/*.test.*', 'server/console/web'],
+    exclude: ['**/*.test.*'],
   });
   const hash = createHash('sha256');
   for (const path of [

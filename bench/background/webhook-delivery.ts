@@ -12,12 +12,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { deliverEvents } from '../../server/notifications/deliver-events.ts';
-import { noEventHub } from '../../server/objects/events/object-event.ts';
 import { queueEvent } from '../../server/objects/events/outbox.ts';
 import { commitOnce } from '../../server/store/commits.ts';
 import { within } from '../../server/store/keys.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { median, number } from '../statistics.ts';
+import { AttemptEvents } from '../../server/objects/events/attempt-events.ts';
+import { noEventHub } from '../../server/objects/context/event-hub.ts';
 
 const silent = () => undefined;
 
@@ -95,7 +96,7 @@ async function deliver(port: number, count: number): Promise<number> {
 }
 
 function eventOf(at: number) {
-  return queueEvent({ events: noEventHub, random: randomBytes }, {
+  return queueEvent({ events: new AttemptEvents(noEventHub), random: randomBytes }, {
     names: ['s3:ObjectCreated:Put'],
     time: Date.now() - 60_000,
     bucket: 'bench',

@@ -1,12 +1,8 @@
-import {
-  canonicalHeaders,
-  computeSignature,
-  hashCanonicalRequest,
-  canonicalQuery,
-  deriveSigningKey,
-  formatScope,
-  formatTimestamp,
-} from '../../protocol/sigv4/signature.ts';
+import { computeSignature } from '../../protocol/sigv4/signature.ts';
+import { deriveSigningKey, formatScope } from '../../protocol/sigv4/signing-key.ts';
+import { formatTimestamp } from '../../protocol/sigv4/timestamp.ts';
+import { canonicalHeaders, hashCanonicalRequest } from '../../protocol/sigv4/canonical-request.ts';
+import { canonicalQuery } from '../../protocol/sigv4/canonical-query.ts';
 
 /** A server under load and the credentials for it. */
 export interface Endpoint {

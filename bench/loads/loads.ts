@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { askWell } from '../generator/ask.ts';
 import type { Endpoint } from '../generator/request-signer.ts';
 import { listLoads } from './list-loads.ts';
+import { versionLoads } from './version-loads.ts';
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -216,7 +217,13 @@ const multipartLoad: Load = {
   },
 };
 
-export const loads: readonly Load[] = [...singleObjectLoads, ...mixedLoads, ...listLoads, multipartLoad];
+export const loads: readonly Load[] = [
+  ...singleObjectLoads,
+  ...mixedLoads,
+  ...listLoads,
+  ...versionLoads,
+  multipartLoad,
+];
 
 /** Returns the loads of these names. `put` means the loads of all sizes. */
 export function loadsNamed(names: readonly string[]): Load[] {

@@ -3,11 +3,10 @@
 // each operation it says what processor time the servers, PostgreSQL, MinIO and the generator took: all of them share this machine.
 // `--blobs volume,S3 --loads put-4KiB,get-256KiB --rounds 3 --seconds 3 --connections 32 --out report.md`.
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { newDeployment } from '../../test/replicas/deployment.ts';
-import { childrenOf } from '../../test/support/process/process-tree.ts';
 import { startMinio } from '../../test/support/server/start-minio.ts';
 import { askWell } from '../generator/ask.ts';
 import type { Endpoint } from '../generator/request-signer.ts';
@@ -17,6 +16,7 @@ import { deviceCounters } from '../machine/device-counters.ts';
 import { markdownTable } from '../report.ts';
 import { median, number, spread, withSpread } from '../statistics.ts';
 import { boundOf, type Shares } from './bound.ts';
+import { childNamed } from './child-named.ts';
 import { ProcessTree } from './running-server.ts';
 import { endpointOf } from './started-server.ts';
 
@@ -52,12 +52,6 @@ interface Figures {
 
 /** Milliseconds in which a processor had nothing to do, of all of them together, since the start of the system. */
 const idleMs = () => cpus().reduce((sum, { times }) => sum + times.idle, 0);
-
-/** A process of this one's children, by its command. */
-function childNamed(name: string): ProcessTree | undefined {
-  const pid = childrenOf(process.pid).find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(name));
-  return pid === undefined ? undefined : new ProcessTree(pid);
-}
 
 interface Programs {
   readonly endpoints: readonly Endpoint[];

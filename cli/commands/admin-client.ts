@@ -1,8 +1,8 @@
 import { FormatError } from '../../protocol/format-error.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
-import { percentEncode } from '../../protocol/sigv4/signature.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { cheapestAnswer, decryptPayload, encryptPayload } from '../../protocol/admin/admin-payload.ts';
+import { percentEncode } from '../../protocol/uri/percent-encoding.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { Context } from './context.ts';
 import type { Query, S3Client, S3Request, S3Response } from '../s3/client.ts';
 import type { Retries } from '../s3/retry.ts';
@@ -83,7 +83,7 @@ export class AdminClient {
       query,
       body: plain !== undefined && encrypted ? await encryptPayload(this.#secret, plain) : plain,
       headers: {
-        [answerAlgorithmHeader]: 'pbkdf2-aes',
+        ...cheapestAnswer,
         ...(encrypted && { 'content-type': 'application/octet-stream' }),
       },
       retries,

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 
 /** The words of commands in older releases of mc, with the present ones. `*` is any word, and stays. */
 const renamed: readonly (readonly [was: string, now: string])[] = [

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { closestName } from '../config/closest-name.ts';
 import { listBuckets } from '../s3/buckets.ts';
 import type { Context } from './context.ts';

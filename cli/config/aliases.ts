@@ -1,11 +1,11 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { closestName } from './closest-name.ts';
 import { withFileLock } from './file-lock.ts';
 import { type Login, readLogins } from './logins.ts';
 import { readTextFile } from '../../platform/settings/read-setting-file.ts';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/files/atomic-file.ts';
 
 /** A server with its credentials, as stored in config.json. Empty keys mean anonymous access. */
 export interface Alias {
@@ -155,7 +155,7 @@ async function readConfig(folder: string): Promise<{ readonly document: object; 
   try {
     text = await readTextFile(path);
   } catch (error) {
-    // A HOME such as /dev/null is no folder: there is no file either.
+    // A HOME such as /dev/null is not a folder: there is no file either.
     const isAbsent = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
     if (isAbsent) return { document: {}, aliases: defaults };
     throw new ProgramError('BadConfig', `Unable to read \`${path}\``, { cause: error });

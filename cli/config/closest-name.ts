@@ -1,4 +1,4 @@
-/** Characters. A longer word is no slip of the fingers. */
+/** Characters. A longer word is not a slip of the fingers. */
 const maxLength = 64;
 
 /**

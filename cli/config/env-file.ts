@@ -1,6 +1,6 @@
 import { readTextFile } from '../../platform/settings/read-setting-file.ts';
 import { type Alias, checkAliasName, parseHostVariable } from './aliases.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 
 /**
  * Reads a file with an alias in each line, `MC_HOST_mine=https://ACCESS_KEY:SECRET_KEY@HOST`. `export` and quotes are allowed as in a

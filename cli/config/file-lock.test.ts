@@ -38,6 +38,8 @@ describe('a lock of a file', () => {
     await writeFile(`${path}.lock.0123456789abcdef`, ownerOf(deadPid));
     await writeFile(`${path}.lock.fedcba9876543210`, ownerOf(process.ppid));
     await writeFile(`${path}.lock.mine`, ownerOf(deadPid));
+    // Killed before it wrote its name into the file.
+    await writeFile(`${path}.lock.${deadPid.toString(16).padStart(8, '0')}89abcdef`, '');
     await add();
     expect((await readdir(folder)).toSorted()).toEqual(['count', 'count.lock.fedcba9876543210', 'count.lock.mine']);
   });

@@ -3,7 +3,7 @@ import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } f
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 
 /** Milliseconds. The owner touches its lock more often. The owner of an older one was killed, or its machine was. */
 const staleMs = 60_000;
@@ -34,7 +34,7 @@ export async function withFileLock<T>(
   work: (expectHeld: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const lock = `${path}.lock`;
-  const own: Owner = { pid: process.pid, host: hostname(), id: randomBytes(8).toString('hex') };
+  const own: Owner = { pid: process.pid, host: hostname(), id: idOf(process.pid) };
   try {
     await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
     while (!(await tryLock(lock, own))) {
@@ -58,6 +58,11 @@ export async function withFileLock<T>(
   }
 }
 
+/** 4 bytes of the process, 4 random ones. */
+function idOf(pid: number): string {
+  return pid.toString(16).padStart(8, '0') + randomBytes(4).toString('hex');
+}
+
 /** Makes the lock with its owner in it. Of two programs one succeeds. */
 async function tryLock(lock: string, own: Owner): Promise<boolean> {
   const text = JSON.stringify(own);
@@ -67,8 +72,9 @@ async function tryLock(lock: string, own: Owner): Promise<boolean> {
     await link(temporary, lock);
     return true;
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
+    const { code = '', syscall } = error as NodeJS.ErrnoException;
+    // Another program may take the file for one that was left, before its owner is in it.
+    if (code === 'EEXIST' || (code === 'ENOENT' && syscall === 'link')) return false;
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'].includes(code)) throw error;
     // Some network file systems have no hard links.
     return await createNew(lock, text);
@@ -111,11 +117,16 @@ async function removeLeft(lock: string, own: Owner): Promise<void> {
     if (!name.startsWith(prefix) || name === `${prefix}${own.id}` || !/^[\da-f]{16}$/.test(name.slice(prefix.length)))
       continue;
     const left = join(folder, name);
-    if (await isStale(left, await readOwner(left))) await rm(left, { force: true }).catch(() => undefined);
+    // One that was killed before it wrote its name into the file has it in the name of the file.
+    const owner = (await readOwner(left)) ?? {
+      pid: Number.parseInt(name.slice(prefix.length, -8), 16),
+      host: hostname(),
+    };
+    if (await isStale(left, owner)) await rm(left, { force: true }).catch(() => undefined);
   }
 }
 
-async function isStale(lock: string, owner: Owner | undefined): Promise<boolean> {
+async function isStale(lock: string, owner: Omit<Owner, 'id'> | undefined): Promise<boolean> {
   if (owner?.host === hostname() && !isRunning(owner.pid)) return true;
   const found = await stat(lock).catch(() => undefined);
   return found !== undefined && Date.now() - found.mtimeMs > staleMs;

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 
 /** The folders of the client's files. */
 export interface Folders {

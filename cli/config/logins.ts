@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/files/atomic-file.ts';
 import { withFileLock } from './file-lock.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 
 /** The state of a single sign-on: the temporary credentials, and what renews them. It is stored in a file only for its owner. */
 export interface Login {

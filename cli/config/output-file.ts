@@ -1,5 +1,5 @@
 import { realpath, stat, writeFile } from 'node:fs/promises';
-import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/files/atomic-file.ts';
 import { descriptorOf } from './descriptor-path.ts';
 
 /**

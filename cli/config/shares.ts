@@ -1,8 +1,8 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../platform/files/atomic-file.ts';
 import { withFileLock } from './file-lock.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 
 /** A link that was given to others, as stored in `share/downloads.json` and `share/uploads.json`. */
 export interface Share {

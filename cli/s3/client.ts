@@ -1,4 +1,4 @@
-import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
+import { percentEncode, percentEncodePath } from '../../protocol/uri/percent-encoding.ts';
 import type { Alias } from '../config/aliases.ts';
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';

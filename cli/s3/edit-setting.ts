@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 import type { S3Client } from './client.ts';
 import { xmlBody } from './xml-body.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { ObjectHeaders } from './objects.ts';
 
 /**

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { parseLifecycle } from '../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { elementAt, readEditable, textAt, withText } from '../../protocol/s3/xml-edit.ts';
 import type { XmlNode } from '../../protocol/s3/xml-reader.ts';
 import { withForeignElements } from '../../test/support/s3-documents/foreign-elements.ts';
@@ -80,7 +81,42 @@ const laterIn = (text: string) => new Set(text.match(/<Later\w*/g));
 /** What is in a tag goes with the tag. */
 const withoutTags = (text: string) => text.replaceAll(/<Tag>.*?<\/Tag>/gs, '');
 
+/** The rules as the server takes them. An empty prefix of the older form is none. */
+const meaningOf = (document: string) =>
+  parseLifecycle(document).map(({ filter: { deprecated: _older, prefix, ...filter }, ...rule }) => ({
+    ...rule,
+    filter: { ...filter, ...(prefix && { prefix }) },
+  }));
+const jsonOf = (document: string) =>
+  JSON.parse(JSON.stringify(readLifecycleDocument(document))) as readonly LifecycleRuleFields[];
+
+describe('an export', () => {
+  it('is the same rules for the server when it is imported again', () => {
+    fc.assert(
+      fc.property(lifecycleDocuments, (document) => {
+        expect(meaningOf(writeLifecycleDocument(jsonOf(document)))).toEqual(meaningOf(document));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe('a change of a document', () => {
+  it('of the tags that a rule is for is that alone for the server', () => {
+    const tags = { a: 'b', c: 'd' };
+    fc.assert(
+      fc.property(lifecycleDocuments, (document) => {
+        const [first, ...others] = meaningOf(document);
+        // The server refuses these together with tags.
+        fc.pre(first?.abortUploadsDays === undefined && first?.markerDays === undefined);
+        fc.pre(first?.expiration === undefined || !('loneMarkers' in first.expiration));
+        const changed = editedBy(document, idsOf(document)[0] ?? '', { tags: 'a=b&c=d' });
+        expect(meaningOf(changed)).toEqual([{ ...first, filter: { ...first?.filter, tags } }, ...others]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('that changes nothing is the same document', () => {
     fc.assert(
       fc.property(documents, (document) => {

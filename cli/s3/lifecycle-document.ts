@@ -1,4 +1,5 @@
-import { newElement, readEditable, writeEdited } from '../../protocol/s3/xml-edit.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { newElement, readEditable, without, writeEdited } from '../../protocol/s3/xml-edit.ts';
 import { childrenOf, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
 import { transitionMinimumHeader } from '../../protocol/s3/lifecycle/transition-minimum.ts';
 import type { S3Client } from './client.ts';
@@ -64,8 +65,17 @@ const numbers = new Set([
   'ObjectSizeLessThan',
 ]);
 const booleans = new Set(['DeleteMarker', 'ExpiredObjectAllVersions', 'ExpiredObjectDeleteMarker']);
-/** Elements that other clients write in JSON even when they are 0. */
-const shownAsZero = new Set(['Transition/Days', 'NoncurrentVersionTransition/NoncurrentDays']);
+/** The texts of the user: blanks around them belong to them. */
+const texts = new Set(['ID', 'Key', 'Prefix', 'StorageClass', 'Value']);
+/**
+ * Elements that say something when they are 0. Other clients write the days of transitions in JSON, too. A size above 0 excludes empty objects and
+ * delete markers.
+ */
+const keptZeros = new Set([
+  'Transition/Days',
+  'NoncurrentVersionTransition/NoncurrentDays',
+  ...['Filter', 'And'].flatMap((of) => [`${of}/ObjectSizeGreaterThan`, `${of}/ObjectSizeLessThan`]),
+]);
 /** Actions that are none without a storage class. */
 const transitions = ['Transition', 'NoncurrentVersionTransition'];
 const maxBytes = 1_048_576;
@@ -90,7 +100,7 @@ function fieldsOf(node: XmlNode): Record<string, unknown> {
     }
     const value = valueOf(part);
     const isZero = value === '' || value === false || value === 0 || isEmpty(value);
-    if (isZero && !shownAsZero.has(`${node.name}/${part.name}`)) continue;
+    if (isZero && !keptZeros.has(`${node.name}/${part.name}`)) continue;
     // AWS has rules with several transitions.
     const known = fields[part.name];
     fields[part.name] = known === undefined ? value : [known, value].flat();
@@ -108,6 +118,7 @@ function isEmpty(value: unknown): boolean {
 
 function valueOf(node: XmlNode): unknown {
   if (node.children.length > 0) return fieldsOf(node);
+  if (texts.has(node.name)) return node.text;
   const text = node.text.trim();
   if (numbers.has(node.name)) return Number(text);
   return booleans.has(node.name) ? text === 'true' : text;
@@ -130,7 +141,7 @@ function writeRule(rule: LifecycleRuleFields): XmlNode {
 
 /** A rule without a filter is for all objects. */
 function writeField(name: string, value: unknown): readonly XmlNode[] {
-  if (name !== 'Filter') return elementsOf(name, withoutZeros(value));
+  if (name !== 'Filter') return elementsOf(name, withoutZeros(value, name));
   const { And, ...single } = (value ?? {}) as RuleFilter;
   const { Tags = [], ...conditions } = And ?? {};
   const inside = [...elementsOf('Tag', Tags.map(writtenTag)), ...childrenFor(conditions)];
@@ -145,16 +156,16 @@ function writtenTag({ Key, Value = '' }: RuleTag): RuleTag {
 }
 
 function childrenFor(fields: object): readonly XmlNode[] {
-  return elementsOf('', withoutZeros(fields)).flatMap(({ children }) => children);
+  return elementsOf('', withoutZeros(fields, 'Filter')).flatMap(({ children }) => children);
 }
 
-/** Omits what is empty, 0 or false. */
-function withoutZeros(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutZeros);
+/** Omits what is empty, 0 or false in an element of this name. */
+function withoutZeros(value: unknown, element: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => withoutZeros(one, element));
   if (typeof value !== 'object' || value === null)
     return value === '' || value === 0 || value === false ? undefined : value;
   const kept = Object.entries(value)
-    .map(([name, of]) => [name, withoutZeros(of)] as const)
+    .map(([name, of]) => [name, keptZeros.has(`${element}/${name}`) ? of : withoutZeros(of, name)] as const)
     .filter(([, of]) => of !== undefined);
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
@@ -180,7 +191,10 @@ export function withEditedRule(
   const found = root.children.find((node) => isRule(node, id));
   if (found === undefined) return undefined;
   const rule = ruleOf(found);
-  const edited = withFields(found, { ...rule }, { ...edit(rule) }, writeField);
+  const after = edit(rule);
+  const changed = withFields(found, { ...rule }, { ...after }, writeField);
+  // The older form has the prefix beside the filter, and not both. An empty one is not a field.
+  const edited = isDeepStrictEqual(rule.Filter, after.Filter) ? changed : without(changed, ['Prefix']);
   if (edited === found) return document;
   return writeEdited({ ...root, children: root.children.map((node) => (node === found ? edited : node)) });
 }

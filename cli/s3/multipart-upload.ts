@@ -1,8 +1,5 @@
-import {
-  maxParts,
-  writeCompleteMultipartUpload,
-  type CompletedPart,
-} from '../../protocol/s3/requests/complete-multipart-request.ts';
+import { maxParts, writeCompleteMultipartUpload } from '../../protocol/s3/requests/complete-multipart-request.ts';
+import { type CompletedPart } from '../../protocol/s3/completed-part.ts';
 import {
   readCompletedUpload,
   readCopyResult,

@@ -28,6 +28,19 @@ describe('an answer without the fields of an S3', () => {
     await expect(deleting).rejects.toMatchObject({ code: 'NotAnS3Answer' });
   });
 
+  it.each(['AccessDenied', 'InvalidArgument', 'Http404', 'Http500', 'NotAnS3Answer'])(
+    'is no deletion where the answer is %s, which does not tell whether the object is gone',
+    async (code) => {
+      const status = code === 'Http404' ? 404 : 400;
+      const refused = new ResponseError(code, 'refused', { status, fields: {} });
+      const deleting = deleteObject(client(() => Promise.reject(refused)) as never, source);
+      await expect(deleting).rejects.toMatchObject({
+        code: 'NotAnS3Answer',
+        message: expect.stringContaining('nothing tells whether the object is gone (refused)'),
+      });
+    },
+  );
+
   it('is a deletion where the object is gone', async () => {
     await expect(deleteObject(client(() => Promise.reject(gone)) as never, source)).resolves.toMatchObject({
       deleteMarker: false,

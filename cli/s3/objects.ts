@@ -1,9 +1,9 @@
-import { isUnproven } from './error-of-status.ts';
+import { isNotFound, isUnproven } from './error-of-status.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ResponseError } from '../../protocol/response-error.ts';
 import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { readCopyResult, readDeleteResult } from '../../protocol/s3/responses.ts';
-import { percentEncode, percentEncodePath } from '../../protocol/sigv4/signature.ts';
+import { percentEncode, percentEncodePath } from '../../protocol/uri/percent-encoding.ts';
 import type { S3Client, S3Request } from './client.ts';
 import type { BodySink } from './connection/direct-body.ts';
 import type { RequestBody } from './request-body.ts';
@@ -11,7 +11,7 @@ import { xmlBody } from './xml-body.ts';
 import { writeDeleteObjects } from '../../protocol/s3/requests/delete-objects-request.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, retryBackoff } from './retry.ts';
-import { backoffMs } from '../../platform/backoff.ts';
+import { backoffMs } from '../../platform/async/backoff.ts';
 
 export interface ObjectProperties {
   readonly size: number;
@@ -137,25 +137,32 @@ export async function deleteObject(
   };
 }
 
-/** Looks after the object whose deletion was answered without the headers of an S3, as by a proxy in place of the server. */
+/**
+ * Looks after the object whose deletion was answered without the headers of an S3, as by a proxy in place of the server. It is gone only where
+ * the server says so.
+ */
 async function confirmDeleted(client: S3Client, object: ObjectRef): Promise<void> {
+  let found = 'the object is still there';
+  let cause: unknown;
   try {
     await headObject(client, object);
   } catch (error) {
-    if (error instanceof ResponseError && error.code !== notAnS3Answer) return;
-    throw error;
+    if (isNotFound(error)) return;
+    if (!(error instanceof ResponseError)) throw error;
+    found = `nothing tells whether the object is gone (${error.message})`;
+    cause = error;
   }
   throw new ResponseError(
     notAnS3Answer,
-    `the deletion of ${object.key} was answered, but not by an S3 server, and the object is still there; see if a proxy answers instead of the server`,
-    { status: 502, fields: {} },
+    `the deletion of ${object.key} was answered, but not by an S3 server, and ${found}; see if a proxy answers instead of the server`,
+    { status: 502, fields: {}, cause },
   );
 }
 
 export interface DeleteOptions {
   /** Removes versions under a retention of the mode GOVERNANCE too. */
   readonly bypass?: boolean | undefined;
-  /** The object is removed only while it has this ETag; an empty one is no condition. Some servers ignore it. */
+  /** The object is removed only while it has this ETag; an empty one is not a condition. Some servers ignore it. */
   readonly ifMatch?: string | undefined;
   /** Removes everything below a prefix by one request, as only MinIO and Coffer do. */
   readonly purge?: boolean | undefined;

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { deriveSigningKey, formatTimestamp, formatScope } from '../../protocol/sigv4/signature.ts';
+import { deriveSigningKey, formatScope } from '../../protocol/sigv4/signing-key.ts';
+import { formatTimestamp } from '../../protocol/sigv4/timestamp.ts';
 import type { Alias } from '../config/aliases.ts';
 
-export interface PostUpload {
+interface PostUpload {
   readonly bucket: string;
   /** The whole key, or its beginning. */
   readonly key: string;

@@ -1,6 +1,6 @@
 import { presignUrl } from '../../protocol/sigv4/sign-request.ts';
 import type { Alias } from '../config/aliases.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { addressOf } from './client.ts';
 import type { ObjectRef } from './objects.ts';
 

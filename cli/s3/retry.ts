@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs, type Backoff } from '../../platform/backoff.ts';
+import { backoffMs, type Backoff } from '../../platform/async/backoff.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
 /** Codes of transient network errors of Node. */

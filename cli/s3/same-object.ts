@@ -1,10 +1,10 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { S3Client } from './client.ts';
 import { isNotFound } from './error-of-status.ts';
 import { headObject, type ObjectHeaders } from './objects.ts';
 
 /** A key at one address of a server. */
-export interface AddressedKey {
+interface AddressedKey {
   readonly client: S3Client;
   /** The form for messages. */
   readonly display: string;

@@ -11,7 +11,7 @@ export interface SelectFormat {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface SelectQuery {
+interface SelectQuery {
   readonly expression: string;
   readonly input: SelectFormat | undefined;
   readonly output: SelectFormat;

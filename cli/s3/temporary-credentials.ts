@@ -1,5 +1,5 @@
 import { child, readXml, textOf, type XmlNode } from '../../protocol/s3/xml-reader.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { LoginProvider } from '../config/logins.ts';
 import type { S3Client } from './client.ts';
 import { singleAttempt } from './retry.ts';

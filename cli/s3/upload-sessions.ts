@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { S3Client } from './client.ts';
 import { listUploads } from './list-objects.ts';
 import { abortUpload, listParts, type StoredPart, type Upload } from './multipart-upload.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { withFileLock } from '../config/file-lock.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
@@ -96,7 +96,7 @@ export class UploadSessions {
    */
   async end(client: S3Client, place: Place): Promise<void> {
     this.#left ??= readdir(this.#folder).then(
-      // What a killed command left of a file, or of its lock, counts as the file.
+      // The temporary file or the lock that a killed command left counts as its file.
       (names) => new Set(names.map((name) => name.replace(/\.json\..*$/, '.json'))),
       () => new Set(),
     );

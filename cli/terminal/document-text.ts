@@ -1,4 +1,4 @@
-import { printable } from './format.ts';
+import { printable } from '../../platform/text/printable.ts';
 
 /**
  * Formats the document of a server for people: a line for each value, those of an inner document indented below its name. Empty values are

@@ -1,4 +1,5 @@
-import { counted } from '../../platform/message-text.ts';
+import { printable } from '../../platform/text/printable.ts';
+import { counted } from '../../platform/text/message-text.ts';
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
@@ -58,12 +59,6 @@ export function formatDuration(seconds: number): string {
     if (count > 0) parts.push(counted(count, name));
   }
   return parts.slice(0, 2).join(' ') || '0 seconds';
-}
-
-/** Escapes control characters, so that a key cannot control the terminal. */
-export function printable(text: string): string {
-  if (!/\p{Cc}/u.test(text)) return text;
-  return text.replaceAll(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 /**

@@ -1,6 +1,6 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { readTextFile, settingTextOf } from '../../platform/settings/read-setting-file.ts';
-import { fileErrorReason } from '../../platform/system-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 

@@ -1,5 +1,5 @@
-import { errorText } from '../../platform/system-error.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { errorText } from '../../platform/errors/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { paintFor, type Paint } from './colors.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /** A program that shows long output page by page. */
-export interface Pager {
+interface Pager {
   /** Its standard input. */
   readonly input: Writable;
   /** Resolves when the user has left the pager. */

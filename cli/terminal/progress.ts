@@ -1,5 +1,6 @@
 import type { Io } from './io.ts';
-import { formatSize, printable } from './format.ts';
+import { formatSize } from './format.ts';
+import { printable } from '../../platform/text/printable.ts';
 import type { Output } from './output.ts';
 
 interface ProgressState {

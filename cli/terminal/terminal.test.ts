@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { describeError } from './output.ts';
-import { formatDuration, formatSize, formatTime, printable } from './format.ts';
+import { formatDuration, formatSize, formatTime } from './format.ts';
+import { printable } from '../../platform/text/printable.ts';
 import { renderProgress } from './progress.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 

@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { JWKS } from 'oidc-provider';
-import { createFileAtomically } from '../../platform/atomic-file.ts';
-import { formatAddress, listen, parseAddress } from '../../platform/listen.ts';
-import { createLogger } from '../../platform/logger.ts';
-import { onShutdown } from '../../platform/shutdown.ts';
+import { createFileAtomically } from '../../platform/files/atomic-file.ts';
+import { formatAddress, listen, parseAddress } from '../../platform/http/listen.ts';
+import { createLogger } from '../../platform/output/logger.ts';
+import { onShutdown } from '../../platform/process/shutdown.ts';
 import { createDemoProvider } from './provider.ts';
 import { newDemoUsers } from './login.ts';
 

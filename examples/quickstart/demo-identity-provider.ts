@@ -7,7 +7,7 @@ import type { IdentityProvider } from '../../operator/api/object.ts';
 import { ChildLog, compileCache, endLeftover } from '../../operator/runtime/local/child-process.ts';
 import type { StateFolder } from '../../operator/runtime/local/state-folder.ts';
 import { Supervisor } from '../../operator/runtime/local/supervisor.ts';
-import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { createLimitedFetch } from '../../platform/http/limited-fetch.ts';
 import type { DemoUser } from '../demo-identity-provider/login.ts';
 
 /** The demonstration provider as it runs beside the operator: it is no part of what the manifests describe. */
@@ -58,7 +58,7 @@ export async function startDemo(
   const pidFile = join(folder, 'process');
   await endLeftover(pidFile);
   const log = new ChildLog(join(state.folder('logs'), 'demo-identity-provider.log'), warn, false);
-  const fetch = createProviderFetch({ timeoutMs: 2_000 });
+  const fetch = createLimitedFetch({ timeoutMs: 2_000 });
   const started = Promise.withResolvers<void>();
   const supervisor = new Supervisor({
     command: {

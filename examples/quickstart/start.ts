@@ -6,9 +6,9 @@ import { ManifestFolder } from '../../operator/runtime/local/manifest-folder.ts'
 import { startLocal, type LocalOperator } from '../../operator/runtime/local/start-local.ts';
 import type { StateFolder } from '../../operator/runtime/local/state-folder.ts';
 import { Terminal } from '../../operator/runtime/local/terminal.ts';
-import { createLogger } from '../../platform/logger.ts';
-import { onShutdown } from '../../platform/shutdown.ts';
-import { buildConsole, consoleIsBuilt } from '../../server/console/build.ts';
+import { createLogger } from '../../platform/output/logger.ts';
+import { onShutdown } from '../../platform/process/shutdown.ts';
+import { buildConsole, consoleIsBuilt } from '../../console/build.ts';
 import { makeDemoData } from './demo-data.ts';
 import {
   demoAddress,

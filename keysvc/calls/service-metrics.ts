@@ -1,4 +1,4 @@
-import { droppedLogLines } from '../../platform/log-output.ts';
+import { droppedLogLines, droppedLogLinesHelp } from '../../platform/output/log-output.ts';
 import { readdirSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -88,7 +88,7 @@ export class ServiceMetrics {
     // oxlint-disable-next-line no-new -- a counter lives in its registry
     new Counter({
       name: 'keysvc_log_lines_dropped_total',
-      help: 'Lines of the log that its reader did not read in time, or that could not be written',
+      help: droppedLogLinesHelp,
       registers: [this.#registry],
       collect() {
         this.reset();

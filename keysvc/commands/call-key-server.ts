@@ -1,3 +1,4 @@
+import { printable } from '../../platform/text/printable.ts';
 import type { Command } from 'commander';
 import type { KeyServiceClient } from '../../platform/key-service/client.ts';
 import type { ConnectOptions } from './connect.ts';
@@ -8,12 +9,6 @@ export function fieldLines(fields: readonly (readonly [name: string, value: unkn
   const shown = fields.filter(([, value]) => value !== undefined && value !== '');
   const width = Math.max(...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value))}\n`).join('');
-}
-
-/** Replaces control characters, which could control the terminal. */
-export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- these are the characters meant
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }
 
 /** The options of the commands that print an answer. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { ProgramError } from '../../platform/program-error.ts';
-import { counted } from '../../platform/message-text.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
+import { counted } from '../../platform/text/message-text.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addCheck(program: Command, terminal: Terminal): void {
@@ -22,7 +22,9 @@ Example:
     .action(async ({ config, complete = false }: { readonly config: string; readonly complete?: boolean }) => {
       // Imported on demand: other commands start in half the time.
       const { checkKeyStore } = await import('./check-key-store.ts');
-      const { proven, missing } = await checkKeyStore(config, terminal.environment);
+      const { proven, missing } = await checkKeyStore(config, terminal.environment, (warning) =>
+        terminal.report(`Warning: ${warning}\n`),
+      );
       terminal.write(`the key store has ${counted(proven.length, 'key')} that sealed data\n`);
       if (missing.length > 0 && complete) {
         throw new ProgramError('failed', `the key store lacks ${missing.join(', ')}, which the configuration lists`);

@@ -1,8 +1,7 @@
-import { settingVariables } from '../../platform/settings/setting-variables.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { KeyServiceError, openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { withPassword } from './key-password.ts';
 import { type Terminal } from './terminal.ts';
 
@@ -103,7 +102,6 @@ export function credentialsOf(environment: Environment): ClientCredentials {
 
 /** Reads `KEYSVC_*`, or `KES_*`, which other tools of the protocol use. */
 function read(environment: Environment, name: string): string | undefined {
-  const read = settingVariables(environment, { prefixes: [`KEYSVC_${name}`, `KES_${name}`] });
-  const value = read[`KEYSVC_${name}`] ?? read[`KES_${name}`];
+  const value = environment[`KEYSVC_${name}`] ?? environment[`KES_${name}`];
   return value === '' ? undefined : value;
 }

@@ -1,5 +1,5 @@
-import { fileErrorReason } from '../../platform/system-error.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { readFile } from 'node:fs/promises';
 import {
   looksLikeApiKey,
@@ -8,7 +8,8 @@ import {
   identityOfCertificate,
 } from '../../protocol/key-service/identity.ts';
 import type { Command } from 'commander';
-import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
+import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
+import { printable } from '../../platform/text/printable.ts';
 import { newIdentity, type IdentityNewOptions } from './identity-new.ts';
 import type { ListedIdentity } from './answers.ts';
 import { type Terminal } from './terminal.ts';

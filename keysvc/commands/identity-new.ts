@@ -1,8 +1,8 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { formatApiKey, identityOfPublicKey, type Identity } from '../../protocol/key-service/identity.ts';
-import { createFileAtomically, removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { createFileAtomically, removeUnfinished, writeFileAtomically } from '../../platform/files/atomic-file.ts';
 import { type CertificateAndKey, makePrivateKey } from '../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, type CertificateRequest } from '../../platform/tls/issue-certificate.ts';
 import { parseDuration } from '../config/duration.ts';

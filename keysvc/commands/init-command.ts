@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { createFileAtomically, removeUnfinished, writeFileAtomically } from '../../platform/atomic-file.ts';
+import { createFileAtomically, removeUnfinished, writeFileAtomically } from '../../platform/files/atomic-file.ts';
 import { makeIdentity, writeIdentity } from './identity-new.ts';
 import type { Terminal } from './terminal.ts';
 

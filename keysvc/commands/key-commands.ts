@@ -1,4 +1,4 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { type Terminal } from './terminal.ts';
 import type { Command } from 'commander';
 import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';

@@ -1,7 +1,6 @@
-import { fileErrorReason } from '../../platform/system-error.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { readSecretLine } from '../../platform/settings/read-setting-file.ts';
-import { settingVariables } from '../../platform/settings/setting-variables.ts';
 import { readFile } from 'node:fs/promises';
 import type { ClientCredentials } from '../../platform/key-service/reloading-agent.ts';
 import { type Terminal } from './terminal.ts';
@@ -37,10 +36,7 @@ export async function withPassword(credentials: ClientCredentials, terminal: Pro
 
 /** Reads `KEYSVC_KEY_PASSWORD`, or the first line of the file of `KEYSVC_KEY_PASSWORD_FILE`. */
 async function passwordOf(environment: Terminal['environment']): Promise<string | undefined> {
-  const { KEYSVC_KEY_PASSWORD: password = '', KEYSVC_KEY_PASSWORD_FILE: file = '' } = settingVariables(environment, {
-    prefixes: ['KEYSVC_KEY_PASSWORD'],
-    secrets: ['KEYSVC_KEY_PASSWORD'],
-  });
+  const { KEYSVC_KEY_PASSWORD: password = '', KEYSVC_KEY_PASSWORD_FILE: file = '' } = environment;
   if (file === '') return password === '' ? undefined : password;
   if (password !== '') {
     throw new ProgramError('usage', 'KEYSVC_KEY_PASSWORD and KEYSVC_KEY_PASSWORD_FILE are both set: unset one of them');

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { Command } from 'commander';
 import { patternError } from '../../protocol/key-service/names.ts';
 import type { KeyStore } from '../keystores/keystore.ts';

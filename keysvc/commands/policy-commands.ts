@@ -1,8 +1,9 @@
-import { fileErrorReason } from '../../platform/system-error.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { readTextFile } from '../../platform/settings/read-setting-file.ts';
 import type { Command } from 'commander';
-import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
+import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
+import { printable } from '../../platform/text/printable.ts';
 import { type Terminal } from './terminal.ts';
 
 export function addPolicy(program: Command, terminal: Terminal): void {
@@ -93,7 +94,7 @@ interface PolicyBody {
   readonly deny?: readonly string[];
 }
 
-/** @throws ProgramError when the file is no policy */
+/** @throws ProgramError when the file is not a policy */
 async function readPolicy(file: string): Promise<PolicyBody> {
   const text = await readTextFile(file).catch((error: unknown) => {
     throw new ProgramError('usage', `cannot read the policy ${file}: ${fileErrorReason(error)}`, { cause: error });

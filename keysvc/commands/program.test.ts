@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -102,5 +102,20 @@ describe('the credentials of the environment', () => {
     expect(credentialsOf({ KES_API_KEY: 'kes:v1:x' })).toEqual({ kind: 'api-key', apiKey: 'kes:v1:x' });
     expect(() => credentialsOf({ ...pair, KEYSVC_API_KEY: 'kes:v1:x' })).toThrow(/both set/);
     expect(() => credentialsOf({ KEYSVC_CLIENT_KEY: 'k' })).toThrow(/KEYSVC_CLIENT_CERT is not set/);
+  });
+});
+
+describe('check', () => {
+  it('tells the warnings of the configuration, as a start does', async () => {
+    const path = join(folder, 'config.yml');
+    await writeFile(
+      path,
+      `root: disabled
+tls: { key: k.pem, cert: c.pem }
+keys: [{ name: "" }]
+keystore: { fs: { path: ${join(folder, 'keys')} } }`,
+    );
+    const { reported } = await runCommand(['check', '--config', path]);
+    expect(reported).toMatch(/^Warning: keys\.0\.name is not set, so that no key is made/);
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLogger, logWarnings } from '../../platform/logger.ts';
-import { onShutdown } from '../../platform/shutdown.ts';
+import { createLogger, logWarnings } from '../../platform/output/logger.ts';
+import { onShutdown } from '../../platform/process/shutdown.ts';
 import { canariesVariable, loadConfig } from '../config/config-file.ts';
 import type { ConfigOverrides } from '../config/config.ts';
 import { watchConfig, type WatchedConfig } from '../config/watch-config.ts';

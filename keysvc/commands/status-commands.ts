@@ -1,7 +1,8 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { Command } from 'commander';
 import type { StatusAnswer } from '../../protocol/key-service/payloads.ts';
-import { callKeyServer, connected, type CallOptions, fieldLines, printable } from './call-key-server.ts';
+import { callKeyServer, connected, type CallOptions, fieldLines } from './call-key-server.ts';
+import { printable } from '../../platform/text/printable.ts';
 import { type Terminal } from './terminal.ts';
 import type { AuditEvent, ErrorEvent } from './answers.ts';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 

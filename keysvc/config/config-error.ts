@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { redactText } from '../../platform/redact-secrets.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
 
 const maxIssues = 5;
 const secretPlaces = /password|secret|token|jwt|approle|credentials|private_key$/i;

@@ -28,6 +28,7 @@ describe('the configuration', () => {
       logErrors: true,
       logAudit: false,
       shutdownDelayMs: 0,
+      warnings: [],
     });
   });
 
@@ -121,6 +122,12 @@ describe('a configuration of other releases of the protocol', () => {
     ],
     ['levels of the log', `${minimal}\nlog: { error: debug, audit: OFF }`, { logErrors: true, logAudit: false }],
     ['a number as the name of a key', `${minimal}\nkeys: [{ name: 2024 }, { name: 007 }]`, { keys: ['2024', '007'] }],
+    [
+      'stores without a value beside the one store',
+      minimal.replace('{ fs:', '{ entrust: , vault: "", fs:'),
+      { keyStore: { kind: 'files', path: '/keys' } },
+    ],
+    ['a key without a name', `${minimal}\nkeys: [{ name: "" }, { name: k }, { name: }, ~]`, { keys: ['k'] }],
     ['empty sections', `${minimal}\ncache: ""\napi:\nkeys: []\nshutdown: { delay: "" }`, { keys: [] }],
     [
       'Go durations',
@@ -139,6 +146,67 @@ describe('a configuration of other releases of the protocol', () => {
     );
     expect(config.timeouts.get('/v1/key/create')).toBe(30_000);
     expect(config.skipAuth).toEqual(new Set(['/v1/ready']));
+  });
+
+  it.each([
+    [
+      'an identity that no caller has',
+      `${minimal}\npolicy: { a: { identities: [me, ${hashA.toUpperCase()}, ${hashB}] } }`,
+      [/^policy\.a\.identities: "me" is no identity/, /^policy\.a\.identities: "A{64}" is no identity/],
+    ],
+    [
+      'patterns that match no call',
+      `${minimal}\npolicy: { a: { allow: [v1/status, "/v1/[a"], deny: [/v2/*] } }`,
+      [
+        /"v1\/status" matches no call that a policy decides/,
+        /"\/v1\/\[a" matches no call that a policy decides/,
+        /"\/v2\/\*" matches no call that a policy decides/,
+      ],
+    ],
+    [
+      'a TLS proxy by a word',
+      minimal.replace('key: k.pem', 'proxy: { identities: [nginx] }, key: k.pem'),
+      [/^tls\.proxy\.identities: "nginx" is no identity/],
+    ],
+    [
+      'a superuser that no caller is',
+      minimal.replace('root: disabled', `admin: { identity: ${hashA.slice(1)} }`),
+      [/^admin\.identity: "a{63}" is no identity/],
+    ],
+    [
+      'paths under api that are those of no call',
+      `${minimal}\napi: { /v1/enclave/create/: { timeout: 1s }, v1/ready: { skip_auth: true }, "/v1/key/create/*": { timeout: 1s } }`,
+      [
+        /^api\.\/v1\/enclave\/create\/ is no path/,
+        /^api\.v1\/ready is no path/,
+        /^api\.\/v1\/key\/create\/\* is no path/,
+      ],
+    ],
+    [
+      'keys whose names are not set',
+      `${minimal}\nkeys: [{ name: a }, { name: "\${EMPTY}" }, { name: null }, null]`,
+      [/^keys\.1\.name is not set, so that no key is made/, /^keys\.2\.name is not set/, /^keys\.3\.name is not set/],
+    ],
+  ])('starts, and warns, with %s', (_, text, warnings) => {
+    expect(parse(text, { EMPTY: '' }).warnings).toEqual(
+      warnings.map((warning) => expect.stringMatching(warning) as string),
+    );
+  });
+
+  it('takes a star under deny for everything', () => {
+    expect(policies('  a: { deny: ["*", "**", "*/v1/status", "/v1/[a-z]*"] }')).toHaveLength(1);
+  });
+
+  it('takes a superuser by any word for none, without a warning', () => {
+    for (const word of ['_', 'disabled', 'false', 'none'])
+      expect(parse(minimal.replace('root: disabled', `admin: { identity: ${word} }`))).toMatchObject({
+        admin: undefined,
+        warnings: [],
+      });
+  });
+
+  it('opens the version without a certificate where skip_auth says so', () => {
+    expect(parse(`${minimal}\napi: { /version: { skip_auth: true } }`).skipAuth).toEqual(new Set(['/version']));
   });
 
   it('takes a policy without a value, and empty entries of lists', () => {
@@ -172,16 +240,13 @@ describe('a configuration is refused', () => {
       `${replace('disabled', hashA)}\npolicy: { a: { identities: [${hashA}] } }`,
       /who needs no policy/,
     ],
-    [
-      'for an identity that is none',
-      `${minimal}\npolicy: { a: { identities: [me] } }`,
-      /policy\.a\.identities\.0: "me" is no identity/,
-    ],
-    [
-      'for a pattern that is no path',
-      `${minimal}\npolicy: { a: { allow: [v1/status] } }`,
-      /policy\.a\.allow\.0: "v1\/status" must be a path/,
-    ],
+    ...['v1/key/create/*', '/v1/key/create/[a', '/v1/key/create/[z-a]', '?v1/status', '*v1/status'].map(
+      (pattern): [string, string, RegExp] => [
+        `for ${pattern} under deny, which would guard nothing`,
+        `${minimal}\npolicy: { a: { allow: [/v1/*], deny: ["${pattern}"] } }`,
+        /^policy\.a\.deny\.0: ".*" (?:begins with no "\/"|is no pattern).*deny nothing/,
+      ],
+    ),
     ['for a key listed twice', `${minimal}\nkeys: [{ name: k }, { name: k }]`, /keys lists "k" twice/],
     ['for a key name that is none', `${minimal}\nkeys: [{ name: a/b }]`, /keys\.0\.name: "a\/b" is no key name/],
     ['for a word where on or off belongs', `${minimal}\nlog: { audit: maybe }`, /log\.audit: .*\(it is "maybe"\)/],
@@ -221,11 +286,6 @@ describe('a configuration is refused', () => {
       'for a TLS proxy that has a policy',
       `${replace('key: k.pem', `proxy: { identities: [${hashA}] }, key: k.pem`)}\npolicy: { app: { identities: [${hashA}] } }`,
       /tls\.proxy\.identities lists .* which is in the policy "app"/,
-    ],
-    [
-      'for a TLS proxy by a word',
-      replace('key: k.pem', 'proxy: { identities: [nginx] }, key: k.pem'),
-      /tls\.proxy\.identities: "nginx" is no identity/,
     ],
     ['without a key store', replace('keystore: { fs: { path: /keys } }', ''), /keystore is missing/],
     [

@@ -1,7 +1,7 @@
 import { keyCanaries } from '../../protocol/key-service/canary.ts';
-import { fileErrorReason } from '../../platform/system-error.ts';
-import { ProgramError } from '../../platform/program-error.ts';
-import { parseYaml } from '../../platform/yaml.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
+import { parseYaml } from '../../platform/text/yaml.ts';
 import { describeIssues } from './config-error.ts';
 import { readSettingFile } from '../../platform/settings/read-setting-file.ts';
 import { secretText } from '../../platform/settings/setting-text.ts';

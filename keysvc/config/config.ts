@@ -1,10 +1,10 @@
 import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
 import { maxTimer, maxTimerMs } from '../../platform/settings/parse-value.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { isIdentity, type Identity } from '../../protocol/key-service/identity.ts';
-import type { KeyServicePolicy } from '../../protocol/key-service/policy.ts';
-import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
-import { parseAddress, type ListenAddress } from '../../platform/listen.ts';
+import { matchesNoCall, type KeyServicePolicy } from '../../protocol/key-service/policy.ts';
+import { keyServiceLimits, routes } from '../../protocol/key-service/routes.ts';
+import { parseAddress, type ListenAddress } from '../../platform/http/listen.ts';
 import type { TlsFiles } from '../../platform/tls/tls-files.ts';
 import { parseDuration } from './duration.ts';
 import type { CacheExpiry } from '../keys/keyring.ts';
@@ -43,6 +43,8 @@ export interface Config {
   readonly logAudit: boolean;
   /** Milliseconds between the end of readiness and the end of accepting connections. */
   readonly shutdownDelayMs: number;
+  /** Settings of the file that can have no effect, as sentences for the log. */
+  readonly warnings: readonly string[];
 }
 
 export interface NamedPolicy extends KeyServicePolicy {
@@ -94,7 +96,45 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
     logErrors: file.log?.error !== 'off',
     logAudit: file.log?.audit === 'on',
     shutdownDelayMs: shutdownDelayOf(file, overrides),
+    warnings: warningsOf(file),
   };
+}
+
+/**
+ * Describes settings that can have no effect: a caller never has such an identity, no call has such a path, or a key has no name. Other programs of the protocol
+ * start with them, and a configuration of theirs goes on working.
+ */
+function warningsOf({ admin, policy, tls, api, keys }: ConfigFile): string[] {
+  const superuser = admin?.identity === undefined || !isLikeHash(admin.identity) ? [] : [admin.identity];
+  return [
+    ...warningsOfIdentities('admin.identity', superuser),
+    ...warningsOfIdentities('tls.proxy.identities', tls?.proxy?.identities ?? []),
+    ...Object.entries(policy ?? {}).flatMap(([name, of]) => [
+      ...warningsOfIdentities(`policy.${name}.identities`, of?.identities ?? []),
+      ...[...(of?.allow ?? []), ...(of?.deny ?? [])]
+        .filter(matchesNoCall)
+        .map((pattern) => `policy.${name}: "${pattern}" matches no call that a policy decides`),
+    ]),
+    ...Object.keys(api ?? {})
+      .filter((path) => !routes.some((route) => route.path === withoutSlash(path)))
+      .map((path) => `api.${path} is no path of a call of this key service`),
+    ...(keys ?? []).flatMap((key, index) =>
+      key?.name === undefined ? [`keys.${index}.name is not set, so that no key is made for it`] : [],
+    ),
+  ];
+}
+
+function warningsOfIdentities(where: string, identities: readonly string[]): string[] {
+  return identities
+    .filter((identity) => !isIdentity(identity))
+    .map((identity) => `${where}: "${identity}" is no identity, and no caller has it: ${identityForm}`);
+}
+
+const identityForm = 'it has 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them';
+
+/** Any other word disables the superuser. */
+function isLikeHash(word: string): boolean {
+  return /^[0-9a-fA-F]{32,}$/.test(word);
 }
 
 function withoutSlash(path: string): string {
@@ -122,18 +162,17 @@ function adminOf(file: ConfigFile): Identity | undefined {
     );
   }
   const word = root ?? identity;
-  const where = root === undefined ? 'admin.identity' : 'root';
   if (word === undefined)
     throw new ProgramError(
       'configuration',
       'root is missing: write "root: disabled", or the identity of the superuser',
     );
   if (isIdentity(word)) return word;
-  // Any other word disables the superuser. A truncated hash, or one in capitals, is a mistake.
-  if (/^[0-9a-fA-F]{32,}$/.test(word)) {
+  // A truncated hash, or one in capitals, is a mistake. In `admin.identity` of another program it is a warning.
+  if (root !== undefined && isLikeHash(root)) {
     throw new ProgramError(
       'configuration',
-      `${where}: "${word}" is neither "disabled" nor an identity of 64 lower-case hexadecimal digits`,
+      `root: "${root}" is neither "disabled" nor an identity of 64 lower-case hexadecimal digits`,
     );
   }
   return undefined;
@@ -142,7 +181,7 @@ function adminOf(file: ConfigFile): Identity | undefined {
 function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[] {
   const owner = new Map<string, string>();
   return Object.entries(file.policy ?? {}).map(([name, policy]) => {
-    const identities = (policy?.identities ?? []) as Identity[];
+    const identities = (policy?.identities ?? []).filter(isIdentity);
     for (const identity of identities) {
       const other = owner.get(identity);
       if (other !== undefined) {
@@ -168,14 +207,8 @@ function policiesOf(file: ConfigFile, admin: Identity | undefined): NamedPolicy[
 /** A proxy calls on behalf of others, so it must not have permissions of its own. */
 function proxiesOf(file: ConfigFile, admin: Identity | undefined, policies: readonly NamedPolicy[]): TlsProxies {
   const proxy = file.tls?.proxy;
-  const identities = proxy?.identities ?? [];
+  const identities = (proxy?.identities ?? []).filter(isIdentity);
   for (const identity of identities) {
-    if (!isIdentity(identity)) {
-      throw new ProgramError(
-        'configuration',
-        `tls.proxy.identities: "${identity}" is no identity of 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them`,
-      );
-    }
     if (identity === admin)
       throw new ProgramError('configuration', `tls.proxy.identities lists the superuser ${identity}`);
     const policy = policies.find((policy) => policy.identities.includes(identity));
@@ -189,7 +222,7 @@ function proxiesOf(file: ConfigFile, admin: Identity | undefined, policies: read
   const header = proxy?.header?.cert ?? 'X-Tls-Client-Cert';
   if (!/^[A-Za-z0-9-]+$/.test(header))
     throw new ProgramError('configuration', `tls.proxy.header.cert: "${header}" is no header name`);
-  return { identities: new Set(identities as Identity[]), certHeader: header.toLowerCase() };
+  return { identities: new Set(identities), certHeader: header.toLowerCase() };
 }
 
 function addressOf(text: string): ListenAddress {
@@ -218,7 +251,7 @@ function tlsOf(file: ConfigFile, overrides: ConfigOverrides): TlsFiles {
 }
 
 function keysOf(file: ConfigFile): string[] {
-  const names = (file.keys ?? []).map((key) => key.name);
+  const names = (file.keys ?? []).flatMap((key) => key?.name ?? []);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new ProgramError('configuration', `keys lists "${twice}" twice`);
   return names;

@@ -1,8 +1,8 @@
 import { maxTimer, maxTimerMs } from '../../platform/settings/parse-value.ts';
 import { z } from 'zod';
 import { keyNameError } from '../../protocol/key-service/names.ts';
-import { policyPatternError } from '../../protocol/key-service/policy.ts';
-import { pathsThatMaySkipAuth } from '../../protocol/key-service/routes.ts';
+import { denyPatternError } from '../../protocol/key-service/policy.ts';
+import { pathsThatMaySkipAuth, routes } from '../../protocol/key-service/routes.ts';
 import { parseDuration } from './duration.ts';
 import { optional, texts } from './unset.ts';
 
@@ -44,14 +44,12 @@ const timeout = duration.refine(
   `is longer than ${maxTimer}, the longest time that a timer can wait`,
 );
 
-const pattern = text.superRefine((value, context) => {
-  const issue = policyPatternError(value);
-  if (issue !== undefined) context.addIssue({ code: 'custom', message: `"${value}" ${issue}` });
-});
+const pattern = text.max(512, 'is longer than 512 characters');
 
-const identity = text.regex(/^[0-9a-f]{64}$/, {
-  error: (issue) =>
-    `"${String(issue.input)}" is no identity: 64 lower-case hexadecimal digits, as "keysvc identity of CERTIFICATE" prints them`,
+/** A line that denies nothing by a mistake would open in silence what it was to guard. */
+const denied = pattern.superRefine((value, context) => {
+  const issue = denyPatternError(value);
+  if (issue !== undefined) context.addIssue({ code: 'custom', message: `"${value}" ${issue}: it would deny nothing` });
 });
 
 const keyName = text.superRefine((value, context) => {
@@ -64,24 +62,23 @@ const keyName = text.superRefine((value, context) => {
 
 const policy = z.strictObject({
   allow: optional(texts(pattern).refine(({ length }) => length <= 1000, 'has more than 1000 patterns')),
-  deny: optional(texts(pattern).refine(({ length }) => length <= 1000, 'has more than 1000 patterns')),
-  identities: optional(texts(identity).refine(({ length }) => length <= 10_000, 'has more than 10000 identities')),
+  deny: optional(texts(denied).refine(({ length }) => length <= 1000, 'has more than 1000 patterns')),
+  identities: optional(texts(text).refine(({ length }) => length <= 10_000, 'has more than 10000 identities')),
 });
 
 const api = z.strictObject({ skip_auth: optional(flag), timeout: optional(timeout) });
 
-/** The paths of the protocol, also with a slash at the end. Those of other releases have no effect. */
+/** The paths of calls, also with a slash at the end. Those that are not paths of a call, such as those of other releases, have no effect. */
 const apis = z.record(text, optional(api)).superRefine((written, context) => {
   for (const [path, settings] of Object.entries(written)) {
-    const error = apiPathError(path, settings?.skip_auth === true);
-    if (error !== undefined) context.addIssue({ code: 'custom', path: [path], message: error });
+    if (settings?.skip_auth !== true || !needsCertificate(path.replace(/\/$/, ''))) continue;
+    const message = `always needs a certificate: skip_auth is for ${pathsThatMaySkipAuth.join(', ')} alone`;
+    context.addIssue({ code: 'custom', path: [path], message });
   }
 });
 
-function apiPathError(path: string, skipsAuth: boolean): string | undefined {
-  if (!/^\/(?:version|v1\/[a-z/]+)\/?$/.test(path)) return 'is no path of a call, such as /v1/status';
-  if (!skipsAuth || (pathsThatMaySkipAuth as readonly string[]).includes(path.replace(/\/$/, ''))) return undefined;
-  return `always needs a certificate: skip_auth is for ${pathsThatMaySkipAuth.join(', ')} alone`;
+function needsCertificate(path: string): boolean {
+  return routes.some((route) => route.path === path && !route.maySkipAuth && route.access !== 'none');
 }
 
 export const configFile = z.strictObject({
@@ -115,7 +112,7 @@ export const configFile = z.strictObject({
   api: optional(apis),
   log: optional(z.strictObject({ error: optional(log), audit: optional(log) })),
   shutdown: optional(z.strictObject({ delay: optional(timeout) })),
-  keys: optional(z.array(z.strictObject({ name: keyName })).max(10_000)),
+  keys: optional(z.array(optional(z.strictObject({ name: optional(keyName) }))).max(10_000)),
   keystore: optional(z.record(text, z.unknown())),
 });
 

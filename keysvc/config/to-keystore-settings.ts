@@ -1,4 +1,4 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { z } from 'zod';
 import { isLoopback, type AzureLogin, type KeyStoreSettings, type VaultLogin } from '../keystores/keystore-settings.ts';
 import { describeIssues } from './config-error.ts';
@@ -10,7 +10,10 @@ import { keyStoreSchemas, unsupportedKeyStores, type KeyStoreFile } from './keys
  * @throws ProgramError
  */
 export function toKeyStoreSettings(keystore: Readonly<Record<string, unknown>>): KeyStoreSettings {
-  const [kind, ...others] = Object.keys(keystore);
+  const written = Object.keys(keystore);
+  const valued = written.filter((kind) => keystore[kind] !== null && keystore[kind] !== '');
+  // The names of other stores may be left without a value. One alone gets the error of what it lacks.
+  const [kind, ...others] = valued.length === 0 ? written : valued;
   if (kind === undefined)
     throw new ProgramError(
       'configuration',
@@ -49,7 +52,7 @@ const settingsOf: Readonly<Record<Kind, (written: unknown) => KeyStoreSettings>>
 };
 
 function read<T>(kind: Kind, schema: z.ZodType<T>, written: unknown): T {
-  const parsed = schema.safeParse(written ?? {});
+  const parsed = schema.safeParse(written === '' ? {} : (written ?? {}));
   if (parsed.success) return parsed.data;
   throw new ProgramError('configuration', describeIssues(parsed.error, written, `keystore.${kind}`));
 }

@@ -1,8 +1,8 @@
 import type { Config } from './config.ts';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Logger } from '../../platform/logger.ts';
-import { watchPaths } from '../../platform/watch-paths.ts';
+import type { Logger } from '../../platform/output/logger.ts';
+import { watchPaths } from '../../platform/files/watch-paths.ts';
 
 /** The changes between two configurations. */
 export interface ConfigChanges {
@@ -79,6 +79,8 @@ export function watchConfig(options: WatchConfigOptions): WatchedConfig {
       const next = await options.load();
       const changes = compareConfigs(current, next);
       if (changes.live.length > 0) await options.apply(next, changes);
+      const known = asked ? [] : current.warnings;
+      for (const warning of next.warnings.filter((each) => !known.includes(each))) log.warn(warning);
       // The first check finds the configuration that the service was started with.
       if (asked || changes.live.length + changes.needRestart.length > 0) tell(log, path, changes);
       asked = false;

@@ -4,7 +4,8 @@ import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { plainAddress } from '../../protocol/policy/ip-range.ts';
 import type { TlsProxies } from '../config/config.ts';
-import { clientIdentity, distrustOf, identityOfLeaf, untrusted, type ClientIdentity } from './client-identity.ts';
+import { distrustOf } from '../../platform/tls/client-certificate.ts';
+import { clientIdentity, identityOfLeaf, untrusted, type ClientIdentity } from './client-identity.ts';
 
 /** Reads the certificates that a TLS proxy forwards, in their order; undefined where the header is invalid. */
 export function readForwardedCertificates(header: string): X509Certificate[] | undefined {
@@ -21,12 +22,6 @@ export function readForwardedCertificates(header: string): X509Certificate[] | u
   } catch {
     return undefined;
   }
-}
-
-/** Parses the certificates of a PEM bundle. */
-export function certificatesOf(pem: string): X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
 }
 
 /** The identity and the address of a caller. */

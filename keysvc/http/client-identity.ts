@@ -1,6 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { identityOfCertificate, type Identity } from '../../protocol/key-service/identity.ts';
+import {
+  describeCertificate,
+  sentCertificates,
+  verificationError,
+  type VerificationError,
+} from '../../platform/tls/client-certificate.ts';
 import type { Refusal } from '../../protocol/key-service/errors.ts';
 
 /** The identity of a client, or the reason why there is none. */
@@ -30,30 +36,17 @@ interface VerifyOptions {
   readonly now: () => number;
 }
 
-/** More than the length of any chain. The server ignores the rest. */
-const maxCertificates = 16;
-
-/**
- * Returns the identity of a connection's client certificate, which is its only leaf. Certificates of authorities are skipped. Two leaves
- * are refused, since the handshake proves only the key of the first.
- */
+/** Returns the identity of a connection's client certificate. */
 export function clientIdentity(socket: TLSSocket, options: VerifyOptions): ClientIdentity {
-  const sent = sentCertificates(socket);
-  const found = identityOfLeaf(sent);
-  if (found.kind === 'unknown') return found;
-  if (options.verify && !socket.authorized) {
-    // The handshake accepts every certificate: Node could end it, but without an alert that gives the reason.
-    const { authorizationError } = socket as { readonly authorizationError?: unknown };
-    // OpenSSL does not count the usage for everything as one for clients.
-    const isForAny = authorizationError === 'INVALID_PURPOSE' && usesOf(found.leaf)?.includes(anyUsage) === true;
-    const isTrusted = isForAny && distrustOf(found.leaf, sent, options.authorities(), options.now()) === undefined;
-    if (!isTrusted) return untrusted(found.leaf, explainDistrust(String(authorizationError), found.leaf));
-  }
-  return { kind: 'known', identity: found.identity };
+  const found = identityOfLeaf(sentCertificates(socket));
+  if (found.kind === 'unknown' || !options.verify) return found;
+  // The handshake accepts every certificate: Node could end it, but without an alert that gives the reason.
+  const error = verificationError(socket, options);
+  return error === undefined ? found : untrusted(found.leaf, explainDistrust(error, found.leaf));
 }
 
-/** Explains an error of OpenSSL by its name. */
-function explainDistrust(code: string, leaf: X509Certificate): string {
+function explainDistrust({ code, reason }: VerificationError, leaf: X509Certificate): string {
+  if (reason !== undefined) return `the client certificate is not trusted: ${reason}`;
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return leaf.validToDate.getTime() > Date.now()
@@ -100,90 +93,21 @@ export function untrusted(leaf: X509Certificate, why: string): UnknownClient {
 }
 
 /**
- * Returns the subject of a certificate or, where it has none, its alternative names or its serial number. cert-manager and SPIFFE issue
- * certificates without a subject.
+ * Returns the identity of the first certificate, whose key the handshake has proved. Certificates of authorities may follow. An authority is
+ * not a client, and a second certificate of a client is refused.
  */
-function describeCertificate(certificate: X509Certificate): string {
-  // Node's types say string, but what a certificate lacks is undefined.
-  const { subject, subjectAltName, serialNumber } = certificate as Partial<X509Certificate>;
-  return subject?.replaceAll('\n', ', ') ?? subjectAltName ?? `no subject, serial number ${serialNumber ?? 'unknown'}`;
-}
-
-/** The extended key usages of a client certificate. */
-const clientUsage = '1.3.6.1.5.5.7.3.2';
-const anyUsage = '2.5.29.37.0';
-
-/** Node's types say string[], but a certificate without the extension has undefined. */
-function usesOf(certificate: Partial<X509Certificate>): readonly string[] | undefined {
-  return certificate.keyUsage;
-}
-
-/** More than the length of any chain. */
-const maxChain = 8;
-
-/**
- * Returns why a certificate is not trusted; undefined when it is valid now, for clients, and a chain of valid certificates leads to an
- * authority. A TLS handshake has proved that the client holds the key.
- */
-export function distrustOf(
-  leaf: X509Certificate,
-  sent: readonly X509Certificate[],
-  authorities: readonly X509Certificate[],
-  now: number,
-): string | undefined {
-  const uses = usesOf(leaf);
-  if (uses !== undefined && !uses.includes(clientUsage) && !uses.includes(anyUsage)) return 'it is not for clients';
-  let current = leaf;
-  for (let link = 0; link < maxChain; link++) {
-    if (now < current.validFromDate.getTime()) return `${describeCertificate(current)} is not valid yet`;
-    if (now > current.validToDate.getTime()) return `${describeCertificate(current)} has expired`;
-    const authority = issuerOf(current, authorities);
-    if (authority !== undefined) return now > authority.validToDate.getTime() ? 'its authority has expired' : undefined;
-    const next = issuerOf(
-      current,
-      sent.filter((certificate) => certificate.ca),
-    );
-    if (next === undefined || next === current) break;
-    current = next;
-  }
-  return 'no trusted authority issued it';
-}
-
-function issuerOf(certificate: X509Certificate, candidates: readonly X509Certificate[]): X509Certificate | undefined {
-  return candidates.find(
-    (candidate) => candidate.ca && certificate.checkIssued(candidate) && certificate.verify(candidate.publicKey),
-  );
-}
-
-/** Returns the identity of the only certificate that is not an authority's. */
 export function identityOfLeaf(
-  certificates: readonly X509Certificate[],
+  sent: readonly X509Certificate[],
 ): { readonly kind: 'known'; readonly identity: Identity; readonly leaf: X509Certificate } | UnknownClient {
-  const leaves = certificates.filter((certificate) => !certificate.ca);
-  const [leaf] = leaves;
-  if (leaf === undefined) {
-    return { kind: 'unknown', refusal: 'noClientCertificate', reason: 'the client sent no certificate of its own' };
+  const [leaf, ...others] = sent;
+  if (leaf === undefined || leaf.ca) {
+    const reason = `the client sent no certificate of its own${leaf === undefined ? '' : ', but that of an authority'}`;
+    return { kind: 'unknown', refusal: 'noClientCertificate', reason };
   }
-  if (leaves.length > 1) {
-    return {
-      kind: 'unknown',
-      refusal: 'tooManyClientCertificates',
-      reason: `the client sent ${leaves.length} certificates`,
-    };
+  const leaves = others.filter((certificate) => !certificate.ca).length + 1;
+  if (leaves > 1) {
+    const reason = `the client sent ${leaves} certificates`;
+    return { kind: 'unknown', refusal: 'tooManyClientCertificates', reason };
   }
   return { kind: 'known', identity: identityOfCertificate(leaf), leaf };
-}
-
-/**
- * Returns every certificate that the client sent, in its order. `issuerCertificate` is the next one, whether it issued this one or not;
- * `getPeerCertificate(true)` would hide a second leaf.
- */
-function sentCertificates(socket: TLSSocket): X509Certificate[] {
-  const sent: X509Certificate[] = [];
-  let certificate = socket.getPeerX509Certificate();
-  while (certificate !== undefined && sent.length < maxCertificates) {
-    sent.push(certificate);
-    certificate = certificate.issuerCertificate;
-  }
-  return sent;
 }

@@ -1,14 +1,15 @@
-import { constants, type X509Certificate } from 'node:crypto';
+import { constants } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { rootCertificates, type TLSSocket } from 'node:tls';
-import { answerHalfClosed, halfClosed } from '../../platform/half-closed.ts';
-import { Connections } from '../../platform/connections.ts';
-import { RepeatedLines } from '../../platform/repeated-lines.ts';
+import type { TLSSocket } from 'node:tls';
+import { answerHalfClosed, halfClosed } from '../../platform/http/half-closed.ts';
+import { Connections } from '../../platform/http/connections.ts';
+import { RepeatedLines } from '../../platform/output/repeated-lines.ts';
+import { trustedAuthorities } from '../../platform/tls/default-authorities.ts';
 import { applyTlsMaterial, type TlsChange } from '../../platform/tls/reloading-context.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { TlsProxies } from '../config/config.ts';
-import { createCallerIdentifier, certificatesOf } from './caller.ts';
+import { createCallerIdentifier } from './caller.ts';
 import { EventStreams } from './send-answer.ts';
 import { createRequestListener, type ListenerOptions } from './request-listener.ts';
 
@@ -44,11 +45,10 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
   const closes = (socket: TLSSocket) => outdated.has(socket);
   const streams = new EventStreams(options.log);
   let { ca } = material;
-  let authorities: readonly X509Certificate[] | undefined;
   const identifyCaller = createCallerIdentifier({
     verify: options.verifyClients,
     proxies: options.proxies,
-    authorities: () => (authorities ??= certificatesOf(ca?.toString() ?? rootCertificates.join('\n'))),
+    authorities: () => trustedAuthorities(ca),
     now: options.service.now,
   });
   const { service, log, logErrors } = options;
@@ -94,7 +94,6 @@ export function createKeyServer(material: TlsMaterial, options: KeyServerOptions
       applyTlsMaterial(server, next, { secureOptions });
       if (!change.ca) return;
       ({ ca } = next);
-      authorities = undefined;
       outdated = new WeakSet(authorized);
       server.closeIdleConnections();
     },

@@ -1,7 +1,9 @@
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
+import { importPrivateKey, type CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import type { AuditEvent } from '../calls/event-logs.ts';
 import {
@@ -62,7 +64,34 @@ const refusals: readonly [string, RegExp, () => Promise<CertificateAndKey>][] = 
     /no trusted authority issued the client certificate/,
     () => issueCertificate({ commonName: 'app', validForMs: hour }),
   ],
+  [
+    'with a critical extension that OpenSSL does not know',
+    /has a critical extension that OpenSSL does not know/,
+    () => issueWithUnknownExtension(keys.ca),
+  ],
 ];
+
+/** A certificate with a critical extension that nobody knows. */
+async function issueWithUnknownExtension(issuer: CertificateAndKey): Promise<CertificateAndKey> {
+  const { keyPem } = await issueCertificate({ commonName: 'app', issuer, validForMs: hour });
+  const [own, authority] = [importPrivateKey(keyPem), importPrivateKey(issuer.keyPem)];
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: [{ CN: ['app'] }],
+    issuer: new x509.X509Certificate(issuer.certPem).subject,
+    serialNumber: '42',
+    notBefore: new Date(Date.now() - hour),
+    notAfter: new Date(Date.now() + hour),
+    signingAlgorithm: authority.signingAlgorithm,
+    publicKey: own.keys.publicKey,
+    signingKey: authority.keys.privateKey,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+      new x509.Extension('1.3.6.1.4.1.99999.1', true, Buffer.from([5, 0])),
+    ],
+  });
+  return { certPem: certificate.toString('pem'), keyPem };
+}
 
 describe('a certificate without a subject', () => {
   const forms: readonly [string, () => Promise<CertificateAndKey>][] = [
@@ -127,6 +156,30 @@ describe('a certificate for any usage', () => {
     expect(await asked({ issuer: await makeCa({ commonName: 'test ca', validForMs: hour }) })).toMatch(
       /no trusted|wrong/,
     );
+  });
+});
+
+describe('the certificate of another client behind that of an authority', () => {
+  it.each(['on', 'off'])('proves nothing, since the client has the key of the first alone: auth %s', async (auth) => {
+    let victim: CertificateAndKey | undefined;
+    const service = await startTestKeyService(
+      async (ca) => {
+        victim = await issueBy(ca, 'root');
+        return `root: ${identityOfCertificate(victim.certPem)}`;
+      },
+      { tls: `auth: ${auth}` },
+    );
+    try {
+      const own = await makeCa({ commonName: 'attacker', validForMs: hour });
+      const forged = { keyPem: own.keyPem, certPem: `${own.certPem}${victim?.certPem ?? ''}` };
+      const rejected = await ask(service.service, 'GET', '/v1/status', { who: forged });
+      expect([rejected.status, messageOf(rejected)]).toEqual([
+        400,
+        'insecure connection: no client certificate is present',
+      ]);
+    } finally {
+      await service.stop();
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import { ask, issueBy, startTestKeyService, type TestKeyService } from '../../test/support/keysvc/test-key-service.ts';

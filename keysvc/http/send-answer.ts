@@ -1,6 +1,6 @@
 import type { EventSource } from '../calls/event-logs.ts';
 import type { ServerResponse } from 'node:http';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { callError } from '../calls/call-error.ts';
 import type { RequestError } from '../../protocol/request-error.ts';
 import type { Answer } from '../calls/call.ts';

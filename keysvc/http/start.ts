@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { X509Certificate } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
-import { matchesNoCall } from '../../protocol/key-service/policy.ts';
 import { keyServiceLimits } from '../../protocol/key-service/routes.ts';
-import { formatAddress, listen } from '../../platform/listen.ts';
-import type { Logger } from '../../platform/logger.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { formatAddress, listen } from '../../platform/http/listen.ts';
+import type { Logger } from '../../platform/output/logger.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { isForTesting } from '../../platform/tls/issue-certificate.ts';
 import { expiresAt } from '../../platform/tls/certificate-validity.ts';
 import { watchTlsFiles } from '../../platform/tls/reloading-context.ts';
@@ -70,15 +69,6 @@ function checkServerNames(certFile: string, cert: Buffer): void {
     `the certificate in ${certFile} names no host: no client accepts it. Issue it with the DNS names or IP addresses of this server as ` +
       'subject alternative names ("keysvc identity new NAME --dns HOST --ip ADDRESS", for instance)',
   );
-}
-
-/** A pattern of another release, or with a mistake, allows nothing, which nobody would notice before a call is refused. */
-function warnOfPatterns(policies: Config['policies'], log: Logger): void {
-  for (const { name, allow, deny } of policies) {
-    for (const pattern of [...allow, ...deny].filter(matchesNoCall)) {
-      log.warn({ policy: name, pattern }, `policy "${name}": "${pattern}" matches no call of this key service`);
-    }
-  }
 }
 
 interface StartOptions {
@@ -146,7 +136,7 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
     requestTimeoutMs: keyServiceLimits.timeoutMs,
   });
   keyServer = running;
-  warnOfPatterns(config.policies, log);
+  for (const warning of config.warnings) log.warn(warning);
   const bound = await listen(running.server, config.address, { setting: 'the setting "address" or --addr' });
   const address = formatAddress(bound);
   if (isForTesting(new X509Certificate(tls.current.cert))) {
@@ -180,7 +170,6 @@ export async function startKeyService(config: Config, options: StartOptions): Pr
       ({ canaries } = next);
       for (const name of added) ensured.add(name);
       authorizer = new Authorizer(next.admin, next.policies);
-      if (live.includes('policy')) warnOfPatterns(next.policies, log);
       if (live.includes('cache')) keyring.setExpiry(next.cache);
       ({ logErrors } = next);
       // The audit log gets the reload when the old or the new configuration enables it.

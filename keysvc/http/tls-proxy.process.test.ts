@@ -117,6 +117,12 @@ describe('behind a trusted TLS proxy', () => {
     const rejected = await create(proxy, { 'x-tls-client-cert': escaped(app, proxy) });
     expect(rejected.text).toContain('too many client certificates are present');
   });
+
+  it('a certificate behind that of an authority is refused, since the proxy saw the proof of the first', async () => {
+    const rejected = await create(proxy, { 'x-tls-client-cert': escaped(keys.ca, app) });
+    expect(rejected.text).toContain('no client certificate is present');
+    expect((await create(proxy, { 'x-tls-client-cert': escaped(app, keys.ca) })).status).toBe(200);
+  });
 });
 
 describe('a client that is no trusted proxy', () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { KeyError } from '../keystores/keystore.ts';
 import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { canaryContextBytes } from '../../protocol/key-service/canary.ts';

@@ -1,5 +1,5 @@
 import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { KeyError } from '../keystores/keystore.ts';
 import type { Keyring } from './keyring.ts';
 import { makeKey } from './key.ts';

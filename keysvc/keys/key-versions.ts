@@ -33,13 +33,13 @@ const maxVersions = 1000;
 export const maxRotatedName = 75;
 
 /**
- * Reads a key and all its versions.
+ * Reads a key and all its versions. With a known refusal of later versions it does not ask for them.
  *
  * @throws KeyError
  */
-export async function readVersions(store: KeyStore, name: string): Promise<KeyVersions> {
+export async function readVersions(store: KeyStore, name: string, refusal?: KeyError): Promise<KeyVersions> {
   // Most keys have one version. Reading both at once costs no time.
-  const [first, second] = await Promise.all([readKey(store, name), readLaterSlot(store, name, 2)]);
+  const [first, second] = await Promise.all([readKey(store, name), refusal ?? readLaterSlot(store, name, 2)]);
   if (first.rotation !== undefined) throw new KeyError('not-found', `${name} is a version of another key`);
   const all = [first];
   let slot = second;

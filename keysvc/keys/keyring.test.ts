@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeyError } from '../keystores/keystore.ts';
 import { MemoryKeyStore } from '../../test/support/keysvc/memory-keystore.ts';
 import { Keyring, type CacheExpiry } from './keyring.ts';
+import { addVersion } from './key-versions.ts';
 import { makeKey } from './key.ts';
 
 let store: MemoryKeyStore;
@@ -54,6 +55,25 @@ describe('the keyring', () => {
     vi.setSystemTime(Date.now() - 1_200_000);
     await keyring.get('k');
     expect(store.reads).toBe(2);
+  });
+
+  it('reads the later versions that it may read, each time', async () => {
+    await open();
+    await keyring.rotate('k', new Date(1), undefined);
+    store.failures.set('k--3', new KeyError('refused', 'no permission for k--3', { lacksPermission: true }));
+    for (now = 0; now < 120_000; now += 60_000) expect((await keyring.versions('k')).all).toHaveLength(2);
+  });
+
+  it('asks for a later version again an hour after the store refused it', async () => {
+    await open();
+    store.failures.set('k--2', new KeyError('refused', 'no permission for k--2', { lacksPermission: true }));
+    await keyring.get('k');
+    store.failures.clear();
+    await addVersion(store, 'k', new Date(1), undefined);
+    now = 3_599_000;
+    expect((await keyring.versions('k')).all).toHaveLength(1);
+    now = 3_660_000;
+    expect((await keyring.versions('k')).all).toHaveLength(2);
   });
 
   it('forgets a deleted key at once', async () => {

@@ -25,6 +25,9 @@ const probeMs = 10_000;
 /** The timeout of a read in milliseconds, when the offline cache has the key. */
 const readTimeoutMs = 3000;
 
+/** Milliseconds for which a policy for a single key is believed: each refusal is a line in the audit log of the store. */
+const refusalMs = 3_600_000;
+
 /** The keys of a store, with a cache in memory. Errors are `KeyError`s. */
 export class Keyring {
   readonly #store: KeyStore;
@@ -32,6 +35,8 @@ export class Keyring {
   readonly #now: () => number;
   readonly #cache = new Map<string, Cached>();
   readonly #reading = new Map<string, Promise<KeyVersions>>();
+  /** The refusals of later versions, by key. */
+  readonly #refusals = new Map<string, { readonly refusal: KeyError; readonly at: number }>();
   #sweeper: NodeJS.Timeout;
   readonly #prober: NodeJS.Timeout;
   /** Prevents a read that began before a change from caching the old state. */
@@ -76,6 +81,7 @@ export class Keyring {
 
   /** Reads the key from the store, since another key server may have added a version. */
   reread(name: string): Promise<KeyVersions> {
+    this.#refusals.delete(name);
     return this.#read(name);
   }
 
@@ -141,12 +147,14 @@ export class Keyring {
     clearInterval(this.#sweeper);
     clearInterval(this.#prober);
     this.#cache.clear();
+    this.#refusals.clear();
     await this.#store.close();
   }
 
   #forget(name: string): void {
     this.#changes++;
     this.#cache.delete(name);
+    this.#refusals.delete(name);
     this.#reading.delete(name);
   }
 
@@ -198,8 +206,13 @@ export class Keyring {
     const readAt = this.#now();
     const changes = this.#changes;
     try {
-      const versions = await readVersions(this.#store, name);
+      const known = this.#refusals.get(name);
+      const refused = known !== undefined && readAt - known.at < refusalMs ? known : undefined;
+      const versions = await readVersions(this.#store, name, refused?.refusal);
       this.#isDown = false;
+      // Without any later version the refusal is that of the first one.
+      if (versions.refusal === undefined || versions.all.length > 1) this.#refusals.delete(name);
+      else if (refused === undefined) this.#refusals.set(name, { refusal: versions.refusal, at: readAt });
       if (changes === this.#changes) this.#cache.set(name, { versions, readAt, usedAt: readAt });
       return versions;
     } catch (error) {

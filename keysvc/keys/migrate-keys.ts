@@ -1,4 +1,4 @@
-import { matchesPattern } from '../../protocol/key-service/names.ts';
+import { matchesStars } from '../../protocol/text/star-pattern.ts';
 import { parseKeyRecord } from './key-record.ts';
 import { KeyError, type KeyStore } from '../keystores/keystore.ts';
 
@@ -19,7 +19,7 @@ export type KeyOutcome =
   | { readonly kind: 'present' }
   /** The target has another key of this name. The migration never replaces a key. */
   | { readonly kind: 'differs' }
-  /** The record cannot be read, or is no key. */
+  /** The record cannot be read, or is not a key. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** Concurrent keys, since remote stores answer slowly. */
@@ -34,7 +34,7 @@ export async function migrateKeys(migration: Migration): Promise<void> {
   const names = migration.from.list()[Symbol.asyncIterator]();
   const worker = async () => {
     for (let next = await names.next(); next.done !== true; next = await names.next()) {
-      if (matchesPattern(migration.pattern, next.value))
+      if (matchesStars(migration.pattern, next.value))
         migration.onKey(next.value, await migrateKey(migration, next.value));
     }
   };

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -110,6 +110,13 @@ describe('the folder of the keys', () => {
     await rm(join(folder, '.keystore'));
     expect(await (await openFilesKeyStore(folder)).get('my-key')).toEqual(record);
     await (await openFilesKeyStore(folder)).probe();
+  });
+
+  it('whose mark is there and cannot be read is an outage, and no folder without a mark', async () => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'theirs'), record);
+    await symlink('lost', join(folder, '.keystore'));
+    await expect(openFilesKeyStore(folder)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it.skipIf(process.getuid?.() === 0)('that cannot be written has no mark, and is known by its place', async () => {

@@ -1,8 +1,8 @@
-import { fileErrorReason } from '../../platform/system-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { keyNameError } from '../../protocol/key-service/names.ts';
-import { createFileAtomically, isTemporaryName, syncFolder } from '../../platform/atomic-file.ts';
+import { createFileAtomically, isTemporaryName, syncFolder } from '../../platform/files/atomic-file.ts';
 import { type FolderMark, openMarkedFolder } from './files-mark.ts';
 import { KeyError, maxRecordBytes, type KeyStore } from './keystore.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { createFileAtomically, isTemporaryName, writeFileAtomically } from '../../platform/atomic-file.ts';
-import { fileErrorReason } from '../../platform/system-error.ts';
+import { createFileAtomically, isTemporaryName, writeFileAtomically } from '../../platform/files/atomic-file.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { KeyError } from './keystore.ts';
 
@@ -126,10 +126,19 @@ async function writeMark(path: string, id: string): Promise<string | undefined> 
     await createFileAtomically(path, JSON.stringify({ id }));
     return id;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return readMark(path);
+    if (codeOf(error) === 'EEXIST') return existingMark(path);
     if (isReadOnly(error)) return undefined;
     throw error;
   }
+}
+
+async function existingMark(path: string): Promise<string> {
+  const id = await readMark(path);
+  if (id !== undefined) return id;
+  throw new KeyError(
+    'unavailable',
+    `the mark ${path} of the key store is there and cannot be read: see where it leads`,
+  );
 }
 
 /** The place beside the folder may not be writable, as in a container. Then the server's knowledge of its keys alone detects a lost disk. */

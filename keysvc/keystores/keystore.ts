@@ -1,3 +1,5 @@
+import { CodedError } from '../../protocol/coded-error.ts';
+
 /**
  * A store of keys: named records that are written once and never changed, so that every ciphertext stays decryptable.
  *
@@ -33,7 +35,7 @@ export interface KeyStore {
   close(): Promise<void>;
 }
 
-/** The maximum size of a record. A larger one is no key. */
+/** The maximum size of a record. A larger one is not a key. */
 export const maxRecordBytes = 64 * 1024;
 
 type KeyErrorCode =
@@ -41,10 +43,10 @@ type KeyErrorCode =
   | 'not-found'
   /** The store does not support a key of this name. */
   | 'invalid-name'
-  /** The record is no key. */
+  /** The record is not a key. */
   | 'corrupted'
   /**
-   * The store refuses: a permission is missing, a login is rejected, or the key is blocked. This is no outage, so the offline cache does
+   * The store refuses: a permission is missing, a login is rejected, or the key is blocked. This is not an outage, so the offline cache does
    * not serve.
    */
   | 'refused'
@@ -60,14 +62,12 @@ type KeyErrorCode =
   | 'not-ensured';
 
 /** An error of a key or its store. It is not a `RequestError`: each call decides what its caller may see of it. */
-export class KeyError extends Error {
+export class KeyError extends CodedError<KeyErrorCode> {
   override readonly name = 'KeyError';
-  readonly code: KeyErrorCode;
   /** The store refuses because a permission for this record is missing, and not because the record is blocked. */
   readonly lacksPermission: boolean;
   constructor(code: KeyErrorCode, message: string, options?: ErrorOptions & { readonly lacksPermission?: boolean }) {
-    super(message, options);
-    this.code = code;
+    super(code, message, options);
     this.lacksPermission = options?.lacksPermission === true;
   }
 }

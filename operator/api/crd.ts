@@ -1,15 +1,14 @@
 import { z } from 'zod';
-import type { Json } from '../runtime/contract/workload.ts';
-import { type Kind, eachKind } from './kinds.ts';
+import type { Json } from '../contract/workload.ts';
+import { type Kind, eachKind, namePattern } from './kinds.ts';
 import { apiGroup } from './object.ts';
 import { celValidations } from './rule.ts';
 import { stringify } from 'yaml';
 
-// The name must be a label, since it becomes part of service names and setting names. The API server itself would allow dots.
-const metadataName = (maxLength: number): Json => ({
+const metadataName = <Spec>(kind: Kind<Spec>): Json => ({
   type: 'string',
-  maxLength,
-  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+  maxLength: kind.maxNameLength,
+  pattern: namePattern(kind),
 });
 
 /** The fields that `kubectl scale` and a HorizontalPodAutoscaler read and write. */
@@ -19,7 +18,7 @@ const scale = {
   labelSelectorPath: '.status.selector',
 };
 
-/** Answers the CustomResourceDefinition of a kind. */
+/** Returns the CustomResourceDefinition of a kind. */
 export function customResourceDefinition<Spec>(kind: Kind<Spec>): Json {
   const spec = schemaOf(kind.spec);
   return {
@@ -52,7 +51,7 @@ export function customResourceDefinition<Spec>(kind: Kind<Spec>): Json {
               properties: {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
-                metadata: { type: 'object', properties: { name: metadataName(kind.maxNameLength) } },
+                metadata: { type: 'object', properties: { name: metadataName(kind) } },
                 spec: { ...spec, 'x-kubernetes-validations': celValidations(kind.rules) },
                 status: schemaOf(kind.status),
               },
@@ -86,7 +85,7 @@ function structural(node: Json): Json {
   return result;
 }
 
-/** Answers every file of `crds/`, by its name. */
+/** Returns every file of `crds/`, by its name. */
 export function crdFiles(): ReadonlyMap<string, string> {
   const head = '# Made by `npm run crds` from operator/api. Do not edit.\n';
   return new Map(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../runtime/contract/workload.ts';
+import type { Json } from '../contract/workload.ts';
 import type { Rule } from './rule.ts';
 
 // Every string and list has a maximum: the API server refuses a CRD whose CEL rules could cost too much on unbounded ones.
@@ -71,11 +71,19 @@ export function isOneBundle(from: CaBundleFrom | undefined): boolean {
 /** A Secret of which the operator reads fixed keys. */
 export const secretRef = z.strictObject({ name: coreObjectName.describe('Name of the Secret.') });
 
-/** A quantity of bytes as Kubernetes writes it. */
+const quantityUnit = '([KMGTPE]i|[kMGTPE]|[eE][+]?[0-9]{1,2})?';
+
+/** A quantity of bytes as Kubernetes writes it: `100Mi`, `1.5G`, `1e9`. */
 export const byteQuantity = z
   .string()
   .max(32)
-  .regex(/^[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$/);
+  .regex(new RegExp(`^[0-9]+(\\.[0-9]+)?${quantityUnit}$`));
+
+/** The size of a volume, which is not 0. */
+export const volumeSize = z
+  .string()
+  .max(32)
+  .regex(new RegExp(`^([0-9]*[1-9][0-9]*(\\.[0-9]+)?|0+\\.[0-9]*[1-9][0-9]*)${quantityUnit}$`));
 
 export const duration = z
   .string()
@@ -103,15 +111,29 @@ export const kubernetesObjects = (max: number) =>
 
 const effects: readonly unknown[] = ['Allow', 'Deny'];
 const effectSchema = { Effect: { type: 'string', enum: ['Allow', 'Deny'] } };
-const statementSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: effectSchema };
+const statementSchema = {
+  type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
+  properties: effectSchema,
+  required: ['Effect'],
+};
+const actions = [{ required: ['Action'] }, { required: ['NotAction'] }];
 
 /** A policy document, which the server checks. `Effect` is also checked here, where a typing error is visible. */
 export const policyDocument = z
   .looseObject({
+    Version: z.enum(['2012-10-17', '2008-10-17']).optional(),
     // One statement, or a list of them.
     Statement: z
       .unknown()
-      .meta({ ...statementSchema, type: undefined, minItems: 1, items: statementSchema })
+      .meta({
+        ...statementSchema,
+        type: undefined,
+        minItems: 1,
+        // The API server applies rules of fields to a list too. A list has no fields, so that `oneOf` would refuse every list.
+        anyOf: actions,
+        items: { ...statementSchema, oneOf: actions },
+      })
       .optional(),
   })
   .superRefine(({ Statement: given }, context) => {
@@ -121,13 +143,18 @@ export const policyDocument = z
       context.addIssue({ code: 'custom', path: ['Statement'], message });
     }
     for (const [index, statement] of (Array.isArray(given) ? (given as unknown[]) : [given]).entries()) {
-      if (statement === null || typeof statement !== 'object' || !('Effect' in statement)) continue;
-      if (effects.includes(statement.Effect)) continue;
-      context.addIssue({
-        code: 'custom',
-        path: ['Statement', ...(Array.isArray(given) ? [index] : []), 'Effect'],
-        message: `unsupported value ${JSON.stringify(statement.Effect)}: supported values: "Allow", "Deny"`,
-      });
+      if (statement === null || typeof statement !== 'object') continue;
+      const path = ['Statement', ...(Array.isArray(given) ? [index] : [])];
+      if ('Action' in statement === 'NotAction' in statement) {
+        context.addIssue({ code: 'custom', path, message: 'a statement needs exactly one of Action, NotAction' });
+      }
+      const effect = 'Effect' in statement ? statement.Effect : undefined;
+      if (effects.includes(effect)) continue;
+      const message =
+        effect === undefined
+          ? 'a statement needs an Effect: "Allow" or "Deny"'
+          : `unsupported value ${JSON.stringify(effect)}: supported values: "Allow", "Deny"`;
+      context.addIssue({ code: 'custom', path: [...path, 'Effect'], message });
     }
   })
   .meta({ 'x-kubernetes-preserve-unknown-fields': true, required: ['Statement'] }) as unknown as z.ZodType<
@@ -158,7 +185,7 @@ const tag = String.raw`[A-Za-z0-9_][A-Za-z0-9._-]{0,127}`;
 const digest = String.raw`[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]{32,128}`;
 const imageReference = `^(${registry}/)?${component}(/${component})*(:${tag})?(@${digest})?$`;
 
-/** The rule for resources with an image. It is no pattern, so that its message can say what is expected. */
+/** The rule for resources with an image. It is not a pattern, so that its message can say what is expected. */
 export const imageRule: Rule<{ readonly image?: string | undefined }> = {
   field: 'spec.image',
   message:

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ResourceKind } from '../runtime/contract/workload.ts';
+import type { ResourceKind } from '../contract/workload.ts';
 import { accessKeyRules, accessKeySpec, type AccessKeySpec, userRules, userSpec, type UserSpec } from './user.ts';
 import { bucketRules, bucketSpec, type BucketSpec } from './bucket.ts';
 import { identityProviderRules, identityProviderSpec, type IdentityProviderSpec } from './identity-provider.ts';
@@ -25,7 +25,7 @@ import {
 import { tenantRules } from './tenant/tenant-rules.ts';
 import { tenantSpec, type TenantSpec } from './tenant.ts';
 
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;
@@ -42,6 +42,8 @@ export interface Kind<Spec> {
   /** Maximum length of `metadata.name`: names and labels of at most 63 characters begin with it. */
   readonly maxNameLength: number;
   readonly spec: z.ZodType<Spec>;
+  /** True when Services have its name, which must begin with a letter. */
+  readonly names?: 'services';
   /** Schema of the status. */
   readonly status: z.ZodObject;
   readonly rules: Rules<Spec>;
@@ -71,6 +73,7 @@ export const tenantKind: Kind<TenantSpec> = {
   shortNames: ['ten'],
   description: 'Tenant is a storage server with its console, its identity providers and its encryption.',
   maxNameLength: 40,
+  names: 'services',
   spec: tenantSpec,
   status: tenantStatus,
   rules: tenantRules,
@@ -106,6 +109,7 @@ export const kmsConfigKind: Kind<KMSConfigSpec> = {
   shortNames: ['kms'],
   description: 'KMSConfig is a key service and the keystore behind it.',
   maxNameLength: 40,
+  names: 'services',
   spec: kmsConfigSpec,
   status: kmsConfigStatus,
   rules: kmsConfigRules,
@@ -132,7 +136,7 @@ export const bucketKind: Kind<BucketSpec> = {
   ],
 };
 
-export const policyKind: Kind<PolicySpec> = {
+const policyKind: Kind<PolicySpec> = {
   kind: 'Policy',
   plural: 'policies',
   shortNames: ['iampol'],
@@ -151,7 +155,7 @@ export const policyKind: Kind<PolicySpec> = {
   ],
 };
 
-export const policyBindingKind: Kind<PolicyBindingSpec> = {
+const policyBindingKind: Kind<PolicyBindingSpec> = {
   kind: 'PolicyBinding',
   plural: 'policybindings',
   shortNames: ['polbind'],
@@ -170,7 +174,7 @@ export const policyBindingKind: Kind<PolicyBindingSpec> = {
   ],
 };
 
-export const userKind: Kind<UserSpec> = {
+const userKind: Kind<UserSpec> = {
   kind: 'User',
   plural: 'users',
   shortNames: ['cuser'],
@@ -182,7 +186,7 @@ export const userKind: Kind<UserSpec> = {
   columns: [ready, accessKey, secret, tenantOf, age, wide(reason), wide(message)],
 };
 
-export const accessKeyKind: Kind<AccessKeySpec> = {
+const accessKeyKind: Kind<AccessKeySpec> = {
   kind: 'AccessKey',
   plural: 'accesskeys',
   shortNames: ['akey'],
@@ -206,4 +210,9 @@ export function eachKind<T>(visit: <Spec>(kind: Kind<Spec>) => T): readonly T[] 
     visit(userKind),
     visit(accessKeyKind),
   ];
+}
+
+/** Returns the pattern of `metadata.name`: a label, since it becomes part of service names and setting names. The API server itself allows dots. */
+export function namePattern({ names }: Pick<Kind<unknown>, 'names'>): string {
+  return names === 'services' ? '^[a-z]([-a-z0-9]*[a-z0-9])?$' : '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 }

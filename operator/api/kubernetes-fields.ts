@@ -55,6 +55,15 @@ const dnsName = z
   .max(253)
   .regex(/^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
 
+/** A name in a certificate: a host name in any case, or an IP address. */
+const certificateName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(
+    /^((\*\.)?[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?(\.[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?)*|[0-9A-Fa-f]*:[0-9A-Fa-f:]+(\.[0-9.]+)?)$/,
+  );
+
 /** How a port is offered inside the cluster and beyond. */
 export const service = z.strictObject({
   type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']).default('ClusterIP').describe('As in a Service.'),
@@ -91,10 +100,10 @@ export const certManager = z.strictObject({
 
 /** The certificate of a server: names in addition to those that the operator knows. */
 export const dnsNames = z
-  .array(dnsName)
+  .array(certificateName)
   .max(64)
   .describe(
-    'Names for which the certificate is valid: with certManager these alone, else besides those of the Services.',
+    'Names and IP addresses for which the certificate is valid: with certManager these alone, else besides those of the Services.',
   )
   .meta({ 'x-kubernetes-list-type': 'set' });
 

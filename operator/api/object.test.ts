@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { secretValue } from '../render/render-context.ts';
-import { type Secret, usesOf } from './object.ts';
+import { type Secret, usesOf } from '../contract/secret.ts';
 
 const secrets = (uses: Secret['uses']) =>
   new Map<string, Secret>([['vault', { name: 'vault', data: { id: 'x' }, ...(uses === undefined ? {} : { uses }) }]]);

@@ -1,5 +1,7 @@
+import { CodedError } from '../../protocol/coded-error.ts';
+
 /** Reasons of conditions: part of what users and alerts rely on. */
-export type ResourceErrorCode =
+type ResourceErrorCode =
   // Another owner has an object of the name that the operator needs.
   | 'Conflict'
   // The API server refuses an object. It refuses the same object again, so only a change of the resource helps.
@@ -35,14 +37,8 @@ export type ResourceErrorCode =
  * A resource cannot be made as its spec says. The code becomes the reason of a condition; the message says what to do. It is not a
  * `KubeError`, which a retry may solve: here the user must act.
  */
-export class ResourceError extends Error {
+export class ResourceError extends CodedError<ResourceErrorCode> {
   override readonly name = 'ResourceError';
-  readonly code: ResourceErrorCode;
-
-  constructor(code: ResourceErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }
 
 /** True when an object outside the operator's control is in the way. A retry does not help; the user has to act. */

@@ -22,7 +22,7 @@ export function resourceGuide(): string {
 <!-- Made by \`npm run crds\` from operator/api. Do not edit. -->
 
 All are \`${apiVersion}\`, namespaced, with conditions in their status: \`Ready\`, and while they hold \`Reconciling\` or \`Stalled\`; a
-Tenant also has \`IdentityReady\`, \`KMSReady\` and, where they apply, \`TLSReady\`, \`RolloutBlocked\`, \`VolumeResizing\`, \`UpgradeHeld\` and \`StorePromoted\`; a
+Tenant also has \`IdentityReady\`, \`KMSReady\` and, where they apply, \`TLSReady\`, \`RolloutBlocked\`, \`VolumeResizing\`, \`ChangedByCluster\`, \`UpgradeHeld\` and \`StorePromoted\`; a
 KMSConfig \`SwapPossible\` and \`KeyStoreUnavailable\`; each \`OtherOperator\` while a second operator waits for its namespace. Unknown fields are refused. Secrets are never written into these: they are named, as Secret and key.
 
 A change of the annotation \`${restartAnnotation}\` restarts the program of a Tenant or KMSConfig; one of \`${rotateAnnotation}\` makes new keys

@@ -50,7 +50,7 @@ export function brokenRules<Spec>(
   return broken;
 }
 
-/** Answers the rules in the form of a CRD. The API server refuses a CRD with a `fieldPath` that its schema does not have. */
+/** Returns the rules in the form of a CRD. The API server refuses a CRD with a `fieldPath` that its schema does not have. */
 export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; message: string; fieldPath: string }[] {
   return [...rules.always, ...rules.onChange].map(({ cel, message, field }) => ({
     rule: cel,
@@ -59,12 +59,12 @@ export function celValidations<Spec>(rules: Rules<Spec>): { rule: string; messag
   }));
 }
 
-/** Answers the number of optional fields that are set. */
+/** Returns the number of optional fields that are set. */
 export function given(...values: readonly unknown[]): number {
   return values.filter((value) => value !== undefined).length;
 }
 
-/** Answers `given` in CEL for the paths of fields. */
+/** Returns `given` in CEL for the paths of fields. */
 export function celGiven(...fields: readonly string[]): string {
   return fields.map((field) => `(has(${field}) ? 1 : 0)`).join(' + ');
 }

@@ -65,7 +65,7 @@ const program = {
 };
 
 const basic = 'Ready, Reconciling, Stalled';
-const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeResizing, MonitoringReady, UpgradeHeld`;
+const withWorkload = `${basic}, TLSReady, RolloutBlocked, VolumeResizing, MonitoringReady, ChangedByCluster, UpgradeHeld`;
 
 /** The fingerprint shows that the value of a Secret changed, and nothing of the value. */
 const credentials = z.string().max(128).describe('Fingerprint of the credentials that were set last.');

@@ -180,5 +180,8 @@ export const restartAnnotation = 'coffer.dev/restartedAt';
 /** A change of this annotation makes new keys for the certificates of a Tenant or KMSConfig. */
 export const rotateAnnotation = 'coffer.dev/rotatedAt';
 
+/** On a Tenant: the ID of the deployment whose store replaces the one that the status names. It counts for this store alone. */
+export const acceptStoreAnnotation = 'coffer.dev/accept-store';
+
 /** The user moved the keys of a Tenant to the KMSConfig of this name, so no proof is needed. */
 export const keysProvenAnnotation = 'coffer.dev/keysProvenIn';

@@ -1,8 +1,10 @@
+import { secretLine } from '../../platform/settings/setting-text.ts';
 import { z } from 'zod';
 import { duplicateItems } from './duplicate-items.ts';
 import { coreObjectName } from './fields.ts';
-import { metadata, type Secret, apiVersion, type CofferObject, type ConfigMap } from './object.ts';
-import { eachKind, type Kind } from './kinds.ts';
+import { metadata, apiVersion, type CofferObject, type ConfigMap } from './object.ts';
+import { type Secret } from '../contract/secret.ts';
+import { eachKind, type Kind, namePattern } from './kinds.ts';
 import { brokenRules, type Broken } from './rule.ts';
 
 const secretKey = z
@@ -27,7 +29,8 @@ function secretOf(manifest: z.output<typeof secretManifest>): Secret {
   for (const [key, value] of Object.entries(manifest.data ?? {})) {
     data[key] = Buffer.from(value, 'base64').toString('utf8');
   }
-  return { name: manifest.metadata.name, data: { ...data, ...manifest.stringData } };
+  const whole = Object.entries({ ...data, ...manifest.stringData }).map(([key, value]) => [key, secretLine(value)]);
+  return { name: manifest.metadata.name, data: Object.fromEntries(whole) as Record<string, string> };
 }
 
 /** Parses the manifest of a core/v1 ConfigMap. Only its `data` is used. */
@@ -101,7 +104,11 @@ function validateKind<Spec>(
   const schema = z.strictObject({
     apiVersion: z.literal(apiVersion),
     kind: z.literal(kind.kind),
-    metadata: metadata.extend({ name: metadata.shape.name.max(kind.maxNameLength) }),
+    metadata: metadata.extend({
+      name: metadata.shape.name
+        .max(kind.maxNameLength)
+        .regex(new RegExp(namePattern(kind)), 'must begin with a letter: Services have this name'),
+    }),
     spec: kind.spec,
     status: z.unknown().optional(),
   });
@@ -121,7 +128,7 @@ function validateKind<Spec>(
   };
 }
 
-/** Answers a copy without the unknown fields of the error. */
+/** Returns a copy without the unknown fields of the error. */
 function withoutUnknown(manifest: unknown, error: z.ZodError): unknown {
   const copy: unknown = structuredClone(manifest);
   for (const issue of error.issues) {
@@ -142,7 +149,7 @@ function invalid(problems: readonly Broken[]): Validated {
   return { kind: 'invalid', problems };
 }
 
-/** Answers one problem for each invalid field, and names unknown fields. Values of secrets are never repeated. */
+/** Returns one problem for each invalid field, and names unknown fields. Values of secrets are never repeated. */
 function problemsOf(error: z.ZodError, secret: ReadonlySet<string> = new Set()): Broken[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map(String);

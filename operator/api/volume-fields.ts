@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { byteQuantity, coreObjectName } from './fields.ts';
+import { coreObjectName, volumeSize } from './fields.ts';
 
 const units: Readonly<Record<string, number>> = {
   m: 1e-3,
@@ -19,7 +19,7 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /**
- * Answers the value of a Kubernetes quantity (`1.5Gi`, `100M`, `1e9`); undefined for other text.
+ * Returns the value of a Kubernetes quantity (`1.5Gi`, `100M`, `1e9`); undefined for other text.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
  */
@@ -32,23 +32,30 @@ export function quantityValue(quantity: string): number | undefined {
   return factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** Answers the larger of two quantities, or the first when one is invalid. */
+/** Returns the larger of two quantities, or the first when one is invalid. */
 export function largerQuantity(first: string, second: string): string {
   const [left, right] = [quantityValue(first), quantityValue(second)];
   return left !== undefined && right !== undefined && right > left ? second : first;
 }
 
+const storageClass = z
+  .string()
+  .max(253)
+  .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$/);
+
 /** A volume of the operator, or an existing claim of the user. */
 export const volumeFields = {
-  size: byteQuantity
+  size: volumeSize
     .optional()
     .describe(
       'Size of the volume, e.g. 100Gi; needed in a cluster. It may grow. A smaller size takes back a growth that did not happen; a volume never shrinks.',
     ),
   path: z.string().min(1).max(4096).optional().describe('Folder on this machine, for the local runtime only.'),
-  storageClassName: coreObjectName
+  storageClassName: storageClass
     .optional()
-    .describe("Storage class of the volume; the cluster's default without it."),
+    .describe(
+      "Storage class of the volume; the cluster's default without it. Empty: none, so that a volume made by hand is bound.",
+    ),
   accessMode: z
     .enum(['ReadWriteOnce', 'ReadWriteOncePod', 'ReadWriteMany'])
     .default('ReadWriteOnce')
@@ -67,7 +74,7 @@ export function sameVolume(now: VolumeFields, before: VolumeFields): boolean {
   );
 }
 
-/** Answers `sameVolume` in CEL. `at` is the field of the volume, `storage`. */
+/** Returns `sameVolume` in CEL. `at` is the field of the volume, `storage`. */
 export function celSameVolume(at: string): string {
   const optional = (field: string) =>
     `has(self.${at}.${field}) == has(oldSelf.${at}.${field}) && ` +

@@ -17,7 +17,7 @@ export interface Connection {
   };
   /** An agent that replaces the one made from `tls`, when the kubeconfig names a proxy. */
   readonly agent?: Agent;
-  /** Answers the Authorization header of a request. Tokens of service accounts change every hour. */
+  /** Returns the Authorization header of a request. Tokens of service accounts change every hour. */
   readonly authorization: () => Promise<string | undefined>;
   /** The namespace of the pod, or of the kubeconfig's context. */
   readonly namespace: string | undefined;
@@ -28,7 +28,7 @@ const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** Milliseconds for which a token is cached. The kubelet renews the file long before the token ends. */
 const tokenAgeMs = 30_000;
 
-export interface InClusterOptions {
+interface InClusterOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder in which the kubelet puts token, authority and namespace. */
   readonly folder?: string;
@@ -68,7 +68,7 @@ export async function inCluster(options: InClusterOptions): Promise<Connection> 
   };
 }
 
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   /** `KUBECONFIG` by default, then `~/.kube/config`. */
   readonly file?: string;
   /** The current context by default. */

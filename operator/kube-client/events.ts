@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { redactText } from '../../platform/redact-secrets.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
 import { isNotFound, type KubeApi, type KubeObject } from './kube-api.ts';
 import { microTime } from './lease-record.ts';
 import { resourceTypes } from './resource-types.ts';

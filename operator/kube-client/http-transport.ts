@@ -42,7 +42,7 @@ export class HttpTransport {
     this.#request = tls ? httpsRequest : httpRequest;
   }
 
-  /** Answers the body of a 2xx answer. Errors with a `KubeError`. */
+  /** Returns the body of a 2xx answer. Errors with a `KubeError`. */
   async call(call: Call): Promise<string> {
     try {
       return await this.#callOnce(call);

@@ -1,4 +1,4 @@
-import type { Json } from '../runtime/contract/workload.ts';
+import type { Json } from '../contract/workload.ts';
 
 /**
  * The Kubernetes API as the operator uses it: plain JSON, no typed serialisers, which drop fields they do not know.
@@ -7,7 +7,7 @@ import type { Json } from '../runtime/contract/workload.ts';
  */
 export interface KubeApi {
   get(type: ResourceType, namespace: string | undefined, name: string): Promise<KubeObject | undefined>;
-  /** Answers one page. The `continue` of the answer asks for the next. */
+  /** Returns one page. The `continue` of the answer asks for the next. */
   list(type: ResourceType, options: ListOptions): Promise<KubeList>;
   /** Yields the changes since `resourceVersion` until the server ends the stream. Errors with a `KubeError`, such as 410 Gone. */
   watch(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent>;
@@ -176,7 +176,7 @@ interface ManagedFields {
 const own = 'coffer-operator';
 
 /**
- * Answers the spec fields that other managers wrote into an object that the operator applies. Fields written through a subresource
+ * Returns the spec fields that other managers wrote into an object that the operator applies. Fields written through a subresource
  * (a status, a scale) do not count, nor do defaults of the server, which have no owner.
  *
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
@@ -188,7 +188,7 @@ export function foreignFields(object: KubeObject): readonly ForeignFields[] {
   });
 }
 
-/** Answers the managed-field entries without those of other owners of the spec, and without the operator's own that are no apply. */
+/** Returns the managed-field entries without those of other owners of the spec, and without the operator's own that are no apply. */
 export function withoutForeign(object: KubeObject): readonly object[] {
   return managedFieldsOf(object).filter(
     ({ manager, operation, subresource, fieldsV1 }) =>

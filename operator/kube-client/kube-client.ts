@@ -1,4 +1,4 @@
-import type { Json } from '../runtime/contract/workload.ts';
+import type { Json } from '../contract/workload.ts';
 import type { Connection } from './connection.ts';
 import { HttpTransport, type Call } from './http-transport.ts';
 import {
@@ -177,7 +177,7 @@ export class KubeClient implements KubeApi {
     });
   }
 
-  /** Answers the log of a container. */
+  /** Returns the log of a container. */
   log(namespace: string, pod: string, options: LogOptions = {}): Promise<string> {
     const { container, tailLines, previous } = options;
     return this.#call({

@@ -1,4 +1,4 @@
-import { pause } from '../../platform/backoff.ts';
+import { pause } from '../../platform/async/backoff.ts';
 import { isNotFound, KubeError, type KubeObject } from './kube-api.ts';
 import type { KubeClient } from './kube-client.ts';
 import { leaseSpec, microTime, readLease, type LeaseRecord } from './lease-record.ts';
@@ -183,7 +183,7 @@ export class LeaderElection {
     await api.replace({ ...current, apiVersion, kind, metadata: { ...current.metadata, annotations } });
   }
 
-  /** Answers the candidate that the annotation names; undefined at the leader when the annotation did not change for long. */
+  /** Returns the candidate that the annotation names; undefined at the leader when the annotation did not change for long. */
   #candidateOf(lease: KubeObject | undefined): string | undefined {
     const text = lease?.metadata.annotations?.[candidateAnnotation];
     const at = this.#monotonic();
@@ -276,7 +276,7 @@ export class LeaderElection {
   }
 }
 
-/** Answers the lease without the annotation of a candidate that is gone or leads now. */
+/** Returns the lease without the annotation of a candidate that is gone or leads now. */
 function withoutCandidate(lease: KubeObject | undefined, rival: string | undefined): KubeObject | undefined {
   if (rival !== undefined || lease?.metadata.annotations?.[candidateAnnotation] === undefined) return lease;
   const { [candidateAnnotation]: _gone, ...annotations } = lease.metadata.annotations;

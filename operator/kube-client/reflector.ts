@@ -1,6 +1,6 @@
 import { KubeError, watchInactivityMs, type KubeApi, type KubeObject } from './kube-api.ts';
 import type { ResourceCache } from './resource-cache.ts';
-import { type Backoff, backoffMs, pause } from '../../platform/backoff.ts';
+import { type Backoff, backoffMs, pause } from '../../platform/async/backoff.ts';
 
 interface ReflectorOptions {
   readonly api: Pick<KubeApi, 'list' | 'watch'>;
@@ -74,7 +74,7 @@ export class Reflector {
     }
   }
 
-  /** Answers the version of the list. A list that grows too old between two pages errors with 410, and `#follow` starts again. */
+  /** Returns the version of the list. A list that grows too old between two pages errors with 410, and `#follow` starts again. */
   async #list(namespace: string | undefined): Promise<string> {
     const { api, cache } = this.#options;
     const objects: KubeObject[] = [];

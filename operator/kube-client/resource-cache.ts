@@ -18,7 +18,7 @@ function versionOf(object: KubeObject): string | undefined {
 }
 
 export interface ResourceCacheOptions {
-  /** Answers what to keep of an object; the default keeps all. Managed fields and kubectl's copy of the manifest are always dropped. */
+  /** Returns what to keep of an object; the default keeps all. Managed fields and kubectl's copy of the manifest are always dropped. */
   readonly keep?: (object: KubeObject) => KubeObject;
   /** Keeps, of the managed fields, the spec fields that others than the operator wrote. */
   readonly foreignFields?: true | undefined;
@@ -150,7 +150,7 @@ export class ResourceCache implements Cache {
     this.#set(before, undefined);
   }
 
-  /** Answers the part of an object that the cache keeps. */
+  /** Returns the part of an object that the cache keeps. */
   trim(object: KubeObject): KubeObject {
     const {
       managedFields: _managedFields,
@@ -203,7 +203,7 @@ export class ResourceCache implements Cache {
   }
 }
 
-/** Answers are on their way for seconds; fewer objects leave in that time. */
+/** Returns are on their way for seconds; fewer objects leave in that time. */
 const maxTombstones = 1_000;
 
 /** Means all namespaces: the name of a namespace is never empty. */

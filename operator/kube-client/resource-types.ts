@@ -71,7 +71,7 @@ const byKind: ReadonlyMap<string, ResourceType> = new Map(
   Object.values<ResourceType>(resourceTypes).map((type) => [`${type.apiVersion}/${type.kind}`, type]),
 );
 
-/** Answers the type of an object. Errors for a type that is not in the table: the operator sends no such object. */
+/** Returns the type of an object. Errors for a type that is not in the table: the operator sends no such object. */
 export function typeOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): ResourceType {
   const type = byKind.get(`${object.apiVersion}/${object.kind}`);
   if (type === undefined)
@@ -86,7 +86,7 @@ interface PathParts {
 }
 
 /**
- * Answers the path of a collection, an object or its subresource. Errors when a namespaced object has no namespace.
+ * Returns the path of a collection, an object or its subresource. Errors when a namespaced object has no namespace.
  *
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris
  */

@@ -21,7 +21,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** Makes the error of an answer. `what` is the call, e.g. `GET /api/v1/pods`. A body that is no Status is not repeated. */
+/** Makes the error of an answer. `what` is the call, e.g. `GET /api/v1/pods`. A body that is not a Status is not repeated. */
 export function statusError(what: string, status: number, body: string, retryAfter?: string): KubeError {
   const answer = statusObject(body);
   const seconds = answer?.retryAfterSeconds ?? Number(retryAfter ?? Number.NaN);
@@ -76,7 +76,7 @@ export class LineSplitter {
   readonly #decoder = new TextDecoder();
   #parts: string[] = [];
 
-  /** Answers the lines that this chunk completes, without empty ones. */
+  /** Returns the lines that this chunk completes, without empty ones. */
   push(chunk: Uint8Array): string[] {
     const parts = this.#decoder.decode(chunk, { stream: true }).split('\n');
     const last = parts.pop() ?? '';
@@ -89,7 +89,7 @@ export class LineSplitter {
     return lines.filter((line) => line.trim() !== '');
   }
 
-  /** Answers the text after the last line break. */
+  /** Returns the text after the last line break. */
   rest(): string {
     return (this.#parts.join('') + this.#decoder.decode()).trim();
   }

@@ -1,9 +1,9 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { identityProviderKind, kmsConfigKind, tenantKind } from '../api/kinds.ts';
 import type { ResourceType, KubeObject } from '../kube-client/kube-api.ts';
 import { resourceTypes } from '../kube-client/resource-types.ts';
 import { promoteAnnotation, restartAnnotation, rotateAnnotation } from '../api/tenant.ts';
-import type { Json } from '../runtime/contract/workload.ts';
+import type { Json } from '../contract/workload.ts';
 import type { Cluster } from './cluster.ts';
 
 interface ResourceArgument {

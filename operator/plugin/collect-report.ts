@@ -1,4 +1,4 @@
-import { redactText } from '../../platform/redact-secrets.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
 import type { KubeObject } from '../kube-client/kube-api.ts';
 import { stringify } from 'yaml';
 import { resourceTypes } from '../kube-client/resource-types.ts';
@@ -48,7 +48,7 @@ export function redactLog(text: string): string {
     .replace(/\b(\w*(?:secret|password|token|(?:access|api|private)_?key)=)[^\s,;&"']+/gi, `$1${hidden}`);
 }
 
-/** Answers an object without data that a report must not have. A Secret keeps only its type and the names of its keys. */
+/** Returns an object without data that a report must not have. A Secret keeps only its type and the names of its keys. */
 export function redactObject(object: KubeObject): unknown {
   const { metadata, ...rest } = object;
   const {

@@ -121,7 +121,7 @@ export async function observe(cluster: Cluster, namespace: string): Promise<Obse
   };
 }
 
-/** Answers the status of a namespace, or of one Tenant with the resources that it uses. */
+/** Returns the status of a namespace, or of one Tenant with the resources that it uses. */
 export function statusOf(observed: Observed, tenantName?: string): NamespaceStatus {
   const tenants = observed.tenants
     .filter(({ metadata }) => tenantName === undefined || metadata.name === tenantName)

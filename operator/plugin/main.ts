@@ -1,6 +1,6 @@
 import { KubeClient } from '../kube-client/kube-client.ts';
 import { fromKubeconfig } from '../kube-client/connection.ts';
-import { failOnLostOutput } from '../../platform/standard-output.ts';
+import { failOnLostOutput } from '../../platform/output/standard-output.ts';
 import { runPlugin, type Connected, type ConnectionFlags } from './program.ts';
 
 async function connect({ kubeconfig, context, namespace }: ConnectionFlags): Promise<Connected> {

@@ -1,4 +1,4 @@
-import { counted } from '../../platform/message-text.ts';
+import { counted } from '../../platform/text/message-text.ts';
 import type { NamespaceStatus, ResourceState, TenantStatus } from './status-model.ts';
 
 interface Tree {

@@ -1,6 +1,6 @@
-import { counted } from '../../platform/message-text.ts';
-import { errorText } from '../../platform/system-error.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { counted } from '../../platform/text/message-text.ts';
+import { errorText } from '../../platform/errors/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { KubeError, type KubeObject } from '../kube-client/kube-api.ts';
 import { writeFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
@@ -23,7 +23,7 @@ import { isSettled, observe, statusOf } from './collect-status.ts';
 import { printStatus } from './print-status.ts';
 import { tarGz } from './tar.ts';
 
-/** Answers advice for an error, in addition to its message. */
+/** Returns advice for an error, in addition to its message. */
 function explainError(error: unknown): string {
   const message = errorText(error);
   const advice = error instanceof KubeError ? adviceFor(error) : undefined;

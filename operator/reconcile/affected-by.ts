@@ -1,5 +1,5 @@
 import type { CofferObject, Tenant } from '../api/object.ts';
-import type { ResourceRef } from '../runtime/contract/workload.ts';
+import type { ResourceRef } from '../contract/workload.ts';
 import { claimants } from './managed/claimants.ts';
 import type { Resources } from './resources.ts';
 
@@ -45,7 +45,7 @@ export type Change =
   | { readonly kind: 'object'; readonly before: Resource | undefined; readonly after: Resource | undefined }
   | { readonly kind: 'Secret' | 'ConfigMap'; readonly name: string };
 
-/** Answers the resources whose reconcile depends on the change. */
+/** Returns the resources whose reconcile depends on the change. */
 export function affectedBy(change: Change, resources: Resources): readonly ResourceRef[] {
   if (change.kind !== 'object') return usersOf(change.kind, change.name, resources);
   const found = new Map<string, ResourceRef>();
@@ -56,14 +56,14 @@ export function affectedBy(change: Change, resources: Resources): readonly Resou
   return [...found.values()];
 }
 
-/** Answers the tenants that name the provider. */
+/** Returns the tenants that name the provider. */
 export function tenantsOfProvider(provider: string, resources: Resources): readonly Tenant[] {
   return [...resources.tenants.values()].filter(({ spec }) =>
     (spec.identityProviders ?? []).some(({ name }) => name === provider),
   );
 }
 
-/** Answers the tenants that name the key service. */
+/** Returns the tenants that name the key service. */
 function tenantsOfKeyService(kms: string, resources: Resources): readonly Tenant[] {
   return [...resources.tenants.values()].filter(({ spec }) => spec.kmsConfigRef?.name === kms);
 }

@@ -1,5 +1,5 @@
 import { ResourceError } from '../api/resource-error.ts';
-import type { Workload } from '../runtime/contract/workload.ts';
+import type { Workload } from '../contract/workload.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import type { Issue } from './workload-conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';

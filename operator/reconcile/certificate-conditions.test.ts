@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { makeCa } from '../../platform/tls/issue-certificate.ts';
-import type { CertificateNeed } from '../runtime/contract/workload.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
+import type { Secret } from '../contract/secret.ts';
+import type { CertificateNeed } from '../contract/workload.ts';
 import { certificatesOf, recheckMs, tlsCondition } from './certificate-conditions.ts';
 
 const day = 86_400_000;
@@ -22,6 +23,8 @@ async function brought(days: number) {
   return { name: 'own', data: { 'tls.crt': certPem } };
 }
 
+const conditionOf = (secret: Secret) => tlsCondition([], certificatesOf([], new Map(), [secret]), now, [secret]);
+
 describe('certificates', () => {
   it('that are valid make TLSReady', () => {
     expect(tlsCondition([need], certificatesOf([need], issued(30), []), now)).toMatchObject({ status: 'True' });
@@ -42,6 +45,19 @@ describe('certificates', () => {
     const certificates = certificatesOf([], new Map(), [await brought(13)]);
     expect(tlsCondition([], certificates, now)).toMatchObject({ status: 'True', reason: 'CertificateExpiresSoon' });
     expect(tlsCondition([], certificates, now)?.message).toContain(certificates[0]?.notAfter);
+  });
+  it('of a person without their key make it False, and are told before anything of their dates', async () => {
+    const [one, other] = await Promise.all(
+      ['one', 'other'].map((commonName) => issueCertificate({ commonName, validForMs: day, now })),
+    );
+    const good = { name: 'own', data: { 'tls.crt': one?.certPem, 'tls.key': one?.keyPem } };
+    const bad = { name: 'own', data: { 'tls.crt': one?.certPem, 'tls.key': other?.keyPem } };
+    expect(conditionOf(good as unknown as Secret)).toMatchObject({ status: 'True' });
+    expect(conditionOf(bad as unknown as Secret)).toMatchObject({
+      status: 'False',
+      reason: 'CertificateUnusable',
+      message: expect.stringContaining('tls.key of the Secret own') as string,
+    });
   });
   it('that the operator renews are not', () => {
     expect(tlsCondition([need], certificatesOf([need], issued(13), []), now)).toMatchObject({ reason: 'Ready' });

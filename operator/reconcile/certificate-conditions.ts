@@ -1,6 +1,8 @@
-import { X509Certificate } from 'node:crypto';
-import type { Secret } from '../api/object.ts';
-import type { CertificateNeed, IssuedCertificate } from '../runtime/contract/workload.ts';
+import { createHash, X509Certificate } from 'node:crypto';
+import { ProgramError } from '../../platform/errors/program-error.ts';
+import { checkTlsPair } from '../../platform/tls/tls-files.ts';
+import type { Secret } from '../contract/secret.ts';
+import type { CertificateNeed, IssuedCertificate } from '../contract/workload.ts';
 import type { CertificateStatus, ConditionUpdate, ResourceStatus } from './conditions.ts';
 
 const day = 24 * 60 * 60 * 1_000;
@@ -13,7 +15,7 @@ export interface KnownCertificate extends CertificateStatus {
   readonly renewedForThem: boolean;
 }
 
-/** Answers the certificates that the runtime keeps, and those in Secrets (`tls.crt`) of the user. */
+/** Returns the certificates that the runtime keeps, and those in Secrets (`tls.crt`) of the user. */
 export function certificatesOf(
   needs: readonly CertificateNeed[],
   issued: ReadonlyMap<string, IssuedCertificate>,
@@ -34,11 +36,12 @@ export function certificatesOf(
   return [...made, ...brought].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Answers TLSReady; undefined when the resource has no certificate. */
+/** Returns TLSReady; undefined when the resource has no certificate. `own` are the Secrets of the user. */
 export function tlsCondition(
   needs: readonly CertificateNeed[],
   certificates: readonly KnownCertificate[],
   now: Date,
+  own: readonly (Secret | undefined)[] = [],
 ): ConditionUpdate | undefined {
   const missing = needs.find(({ name }) => certificates.every((certificate) => certificate.name !== name));
   if (missing !== undefined) {
@@ -48,6 +51,11 @@ export function tlsCondition(
       reason: 'CertificateMissing',
       message: `the certificate ${missing.name} is not made yet`,
     };
+  }
+  for (const secret of own) {
+    const fault = secret === undefined ? undefined : pairFault(secret);
+    if (fault !== undefined)
+      return { type: 'TLSReady', status: 'False', reason: 'CertificateUnusable', message: fault };
   }
   if (certificates.length === 0) return undefined;
   const first = certificates.toSorted((a, b) => Date.parse(a.notAfter) - Date.parse(b.notAfter))[0];
@@ -67,7 +75,7 @@ export function tlsCondition(
 }
 
 /**
- * Answers the milliseconds until the next check. For a certificate that is renewed automatically it is a sixth of the remaining life,
+ * Returns the milliseconds until the next check. For a certificate that is renewed automatically it is a sixth of the remaining life,
  * which is early enough in the last third of any life. For a user's certificate it is the time at which its condition changes.
  */
 export function recheckMs(certificates: readonly KnownCertificate[], now: Date): number | undefined {
@@ -103,7 +111,36 @@ function parseExpiry(pem: string): Date | undefined {
   }
 }
 
-/** Answers the certificates as the status lists them. */
+const faults = new Map<string, string | undefined>();
+
+/** Returns why a server could not use the pair of a Secret. A Secret without one of the two is a problem of the reference to it. */
+function pairFault({ name, data }: Secret): string | undefined {
+  const [cert, key] = [data['tls.crt'], data['tls.key']];
+  if (cert === undefined || key === undefined) return undefined;
+  const pair = createHash('sha256')
+    .update(JSON.stringify([name, cert, key]))
+    .digest('hex');
+  if (!faults.has(pair)) {
+    if (faults.size >= 1_024) faults.clear();
+    faults.set(pair, findFault(name, cert, key));
+  }
+  return faults.get(pair);
+}
+
+function findFault(secret: string, cert: string, key: string): string | undefined {
+  try {
+    checkTlsPair({
+      cert: { name: `tls.crt of the Secret ${secret}`, pem: Buffer.from(cert) },
+      key: { name: `tls.key of the Secret ${secret}`, pem: Buffer.from(key) },
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProgramError) return error.message;
+    throw error;
+  }
+}
+
+/** Returns the certificates as the status lists them. */
 export function certificateStatus(certificates: readonly KnownCertificate[]): Pick<ResourceStatus, 'certificates'> {
   if (certificates.length === 0) return {};
   return { certificates: certificates.map(({ name, notAfter }) => ({ name, notAfter })) };

@@ -1,4 +1,4 @@
-import { redactText } from '../../platform/redact-secrets.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
 import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
 import type { Condition } from '../api/object.ts';
 
@@ -27,6 +27,7 @@ export type ConditionType =
   | 'SwapPossible'
   | 'KeyStoreUnavailable'
   | 'StorePromoted'
+  | 'ChangedByCluster'
   | 'OtherOperator';
 
 export interface ResourceStatus {
@@ -104,7 +105,7 @@ export interface CertificateStatus {
 }
 
 /**
- * Answers the conditions after a reconcile. The time of a condition is that of the last change of its status. A condition without an
+ * Returns the conditions after a reconcile. The time of a condition is that of the last change of its status. A condition without an
  * update is dropped, as kstatus requires for Reconciling and Stalled.
  */
 export function mergeConditions(
@@ -118,12 +119,34 @@ export function mergeConditions(
     const old = known.get(update.type);
     return {
       ...update,
-      // What a server or a library says may repeat an address with a password.
+      // The words of a server or a library may repeat an address with a password.
       message: redactText(update.message),
       observedGeneration: generation,
       lastTransitionTime: old?.status === update.status ? old.lastTransitionTime : now.toISOString(),
     };
   });
+}
+
+/** One statement in three conditions: a reconcile sets all of them. */
+const progress: readonly string[] = ['Ready', 'Reconciling', 'Stalled'] satisfies readonly ConditionType[];
+
+/**
+ * Returns the conditions after an incomplete reconcile: those that it set, and the others as they were. A condition of a type in `observed` that it
+ * did not set is gone. The order stays, so that the same conditions are no change.
+ */
+export function besideConditions(
+  before: readonly Condition[],
+  set: readonly Condition[],
+  observed: readonly string[],
+): readonly Condition[] {
+  const byType = new Map(set.map((condition) => [condition.type, condition]));
+  const gone = new Set(byType.has('Ready') ? [...observed, ...progress] : observed);
+  const known = new Set(before.map(({ type }) => type));
+  const kept = before.filter(({ type }) => byType.has(type) || !gone.has(type));
+  return [
+    ...kept.map((condition) => byType.get(condition.type) ?? condition),
+    ...set.filter(({ type }) => !known.has(type)),
+  ];
 }
 
 export function ready(message: string, reason = 'Ready'): ConditionUpdate {

@@ -1,6 +1,6 @@
-import type { Secret } from '../api/object.ts';
-import type { RunningWorkload, Runtime } from '../runtime/contract/runtime.ts';
-import type { ResourceRef, RestartInput, Workload, WorkloadCheck } from '../runtime/contract/workload.ts';
+import type { Secret } from '../contract/secret.ts';
+import type { RunningWorkload, Runtime } from '../contract/runtime.ts';
+import type { ResourceRef, RestartInput, Workload, WorkloadCheck } from '../contract/workload.ts';
 import { canonical } from '../render/restart-inputs.ts';
 import { restartReasons, type Unproven } from './rollout.ts';
 

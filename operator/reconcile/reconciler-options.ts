@@ -1,6 +1,8 @@
-import type { ResourceRef, RestartReason } from '../runtime/contract/workload.ts';
-import type { AccessKey, KMSConfig, Secret, Tenant, User } from '../api/object.ts';
-import type { Runtime } from '../runtime/contract/runtime.ts';
+import type { StoreHolder } from './tenant/store-holder.ts';
+import type { ResourceRef, RestartReason } from '../contract/workload.ts';
+import type { AccessKey, KMSConfig, Tenant, User } from '../api/object.ts';
+import type { Secret } from '../contract/secret.ts';
+import type { Runtime } from '../contract/runtime.ts';
 import type { AcceptedProviders } from './identity-provider/accepted-providers.ts';
 import type { ManagedControllers, ResourceFinalizer, TenantAccess } from './managed/controller.ts';
 import type { ProviderCheck } from './identity-provider/check-provider.ts';
@@ -32,18 +34,18 @@ export interface ReconcilerOptions {
   readonly resources: () => Resources;
   readonly runtime: Runtime;
   readonly accepted: AcceptedProviders;
-  /** Answers the Secret with the root credentials of a tenant, and makes one if needed. The answer is empty when a named Secret is missing. */
+  /** Returns the Secret with the root credentials of a tenant, and makes one if needed. The answer is empty when a named Secret is missing. */
   readonly rootCredentials: (tenant: Tenant, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   readonly check: (provider: KnownProvider['provider'], clientSecret: string) => Promise<ProviderCheck>;
   /** Allowed hosts of providers, as `idp.example.com` or `*.example.com`; any by default. A check sends a client secret there. */
   readonly providerHosts?: readonly string[];
   readonly fingerprint: (value: string) => string;
-  /** Answers why the pod options of a resource are not allowed; undefined when they are. */
+  /** Returns why the pod options of a resource are not allowed; undefined when they are. */
   readonly rejectedPod?: (resource: Tenant | KMSConfig) => string | undefined;
   /** Image of servers and key services whose resource names no image. */
   readonly operandImage?: string;
   readonly status: StatusStore;
-  /** Answers the conditions that every resource of the namespace has, beside its own. */
+  /** Returns the conditions that every resource of the namespace has, beside its own. */
   readonly namespaceConditions?: () => readonly ConditionUpdate[];
   readonly event: (event: OperatorEvent) => void;
   /** Enqueues a resource of this namespace: once changes have settled, or after `afterMs`. */
@@ -51,7 +53,7 @@ export interface ReconcilerOptions {
   /** The limit of all namespaces together. */
   readonly rolloutLimit: RolloutLimit;
   readonly counters?: RolloutCounters;
-  /** Answers the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
+  /** Returns the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
   readonly credentials: (resource: User | AccessKey, secrets: ReadonlyMap<string, Secret>) => Promise<Secret>;
   /** Deletes the Secret that was made for a User or an AccessKey, with the resource. Undefined where it goes by itself. */
   readonly removeCredentials?: (resource: User | AccessKey) => Promise<void>;
@@ -63,17 +65,17 @@ export interface ReconcilerOptions {
   readonly sealedKeys?: ReadSealedKeys;
   /** Asks the server of a tenant for the deployment whose store it has; undefined when that is not done. */
   readonly deploymentOf?: (access: TenantAccess) => Promise<StoredDeployment>;
-  /** Answers the deployments in databases of the Tenants of other namespaces, by ID, with the `NAMESPACE/NAME` of the Tenant. */
-  readonly databasesElsewhere?: () => ReadonlyMap<string, string>;
+  /** Returns the deployments in databases of the Tenants of other namespaces, by ID, with the Tenant. */
+  readonly databasesElsewhere?: () => ReadonlyMap<string, StoreHolder>;
   /** Lets the restored store of a tenant go on in place of the original. */
   readonly promoteStore?: (access: TenantAccess) => Promise<void>;
   readonly finalizer?: ResourceFinalizer;
   /**
-   * Asks two key services whether the second holds every key of the first that a tenant can use. Answers why that is not proven, or
+   * Asks two key services whether the second holds every key of the first that a tenant can use. Returns why that is not proven, or
    * undefined when it is. Without this function, keys in another keystore are never proven.
    */
   readonly proveKeys?: (move: KeyMove) => Promise<string | undefined>;
-  /** Answers the nodes with swap that run instances of a workload; none when swap is unknown. */
+  /** Returns the nodes with swap that run instances of a workload; none when swap is unknown. */
   readonly swapNodes?: (workload: string) => Promise<readonly string[]>;
   /** Stores the root credentials that the servers of tenants accept beyond the life of this process. */
   readonly acceptedRoots: AcceptedRootStore;
@@ -94,7 +96,7 @@ export interface KeyMove {
 export interface StatusStore {
   get(ref: ResourceRef): ResourceStatus | undefined;
   put(ref: ResourceRef, status: ResourceStatus): Promise<void>;
-  /** Answers the current generation, which grows with every change of a spec. */
+  /** Returns the current generation, which grows with every change of a spec. */
   generation(ref: ResourceRef): number;
 }
 
@@ -106,7 +108,7 @@ export interface RolloutCounters {
 
 /** Stores the accepted credentials: in a Secret of the operator, or in files that only its user may read. */
 export interface AcceptedRootStore {
-  /** Answers the last saved data; undefined when there is none or it is incomplete. */
+  /** Returns the last saved data; undefined when there is none or it is incomplete. */
   load(tenant: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** The data is durable when it resolves. Errors with `ResourceError`. */
   save(tenant: string, data: Readonly<Record<string, string>>): Promise<void>;

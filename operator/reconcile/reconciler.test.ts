@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CofferObject } from '../api/object.ts';
 import type { ProviderCheck } from './identity-provider/check-provider.ts';
 import { broken, good, kms, Namespace, provider, tenant } from '../../test/support/operator/reconciler-harness.ts';
-import { RecordingRuntime } from '../../test/support/operator/recording-runtime.ts';
+import { identityOf, RecordingRuntime } from '../../test/support/operator/recording-runtime.ts';
 import { RolloutLimit } from './rollout-limit.ts';
 
 let scope: Namespace;
@@ -315,7 +315,7 @@ describe('passes', () => {
 
   it('come again in time for certificates that are running out', async () => {
     const [day, certificate] = [86_400_000, 'demo-key-service-client'];
-    scope.runtime.issued.set(certificate, { identity: certificate, notAfter: new Date(day) });
+    scope.runtime.issued.set(certificate, { identity: identityOf(certificate), notAfter: new Date(day) });
     await scope.started(tenant(withKeys), kms());
     expect(scope.later.get('Tenant/demo')).toBe(day / 6);
     expect(scope.statuses.get('Tenant/demo')?.certificates).toEqual([
@@ -364,7 +364,7 @@ describe('tenants of one key service', () => {
 
 describe('several servers', () => {
   const storage = {
-    records: { postgres: { urlSecretRef: { name: 'client', key: 'secret' } } },
+    records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } },
     blobs: { sharedVolume: { claimName: 'blobs' } },
   };
   const three = { replicas: 3, storage };
@@ -429,6 +429,18 @@ describe('several servers', () => {
     expect(scope.counted).toEqual(['rollout ImageChanged', 'blocked PodNotReady']);
     await scope.change(operator, tenant({ ...three, image: 'coffer:3' }));
     expect(scope.runtime.told.slice(2)).toEqual(['update demo-server', 'replace demo-server-2']);
+  });
+
+  it('are replaced at once when their region changes, and one whose deletion fails does not keep the others', async () => {
+    const operator = await scope.started(tenant(three));
+    scope.runtime.failing.add('demo-server-2');
+    scope.objects = [tenant({ ...three, settings: [{ name: 'SVC_REGION', value: 'eu-west-1' }] })];
+    const ref = { kind: 'Tenant', name: 'demo' } as const;
+    await expect(operator.reconcile(ref)).rejects.toThrow();
+    expect(scope.runtime.told.slice(1)).toEqual(['replace demo-server-1', 'replace demo-server-0']);
+    scope.runtime.failing.clear();
+    await operator.reconcile(ref);
+    expect(scope.runtime.told.slice(3)).toEqual(['replace demo-server-2']);
   });
 
   it('are kept while the store cannot spare one', async () => {

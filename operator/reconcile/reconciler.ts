@@ -1,12 +1,13 @@
 import { isConflict } from '../api/resource-error.ts';
 import { workloadName, workloadOwner } from '../render/render-context.ts';
-import { isManagedKind, type ResourceRef } from '../runtime/contract/workload.ts';
+import { isManagedKind, type ResourceRef } from '../contract/workload.ts';
 import { AcceptedRoots } from './tenant/accepted-roots.ts';
 import { notReady, stalled } from './conditions.ts';
 import { reconcileManaged, releaseInvalid, waitingIn } from './managed/reconcile-managed.ts';
-import { setConflictCondition } from './set-conflict-condition.ts';
+import { LastingFailures } from './lasting-failures.ts';
+import { setConflictCondition, setFailureCondition } from './set-conflict-condition.ts';
 import { releaseInvalidKeyService, reconcileKeyService } from './key-service/reconcile-key-service.ts';
-import { objectKey, parseObjectKey, type Resources } from './resources.ts';
+import { objectKey, parseObjectKey, resourceOf, type Resources } from './resources.ts';
 import type { SharedState } from './shared-state.ts';
 import { reconcileIdentityProvider } from './identity-provider/reconcile-identity-provider.ts';
 import { Providers } from './identity-provider/providers.ts';
@@ -22,9 +23,11 @@ import { reconcileTenant } from './tenant/reconcile-tenant.ts';
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #shared: SharedState;
+  readonly #failing: LastingFailures;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#failing = new LastingFailures(options.now);
     this.#shared = {
       options,
       providers: new Providers(options),
@@ -60,11 +63,22 @@ export class Reconciler {
   async reconcile(ref: ResourceRef): Promise<void> {
     try {
       await this.#dispatch(ref);
+      this.#failing.succeeded(ref);
     } catch (error) {
+      if (!isConflict(error)) {
+        if (this.#failing.lasts(ref, this.#versionOf(ref))) await setFailureCondition(ref, error, this.#shared);
+        throw error;
+      }
       // A retry does not help: the user has to remove the conflict, and learns about it from the condition.
-      if (!isConflict(error)) throw error;
+      this.#failing.succeeded(ref);
       await setConflictCondition(ref, error, this.#shared);
     }
+  }
+
+  /** Returns a text that differs between two specs of a resource, and between two resources of the same name. */
+  #versionOf(ref: ResourceRef): string {
+    const { status, resources } = this.#options;
+    return `${status.generation(ref)} ${resourceOf(ref, resources())?.metadata.creationTimestamp}`;
   }
 
   async #dispatch(ref: ResourceRef): Promise<void> {
@@ -111,6 +125,13 @@ export class Reconciler {
     this.#options.enqueue(owner);
     if (owner.kind !== 'Tenant') return;
     for (const kms of deletedKeyServices(this.#options.resources())) this.#options.enqueue(kms);
+    // A hibernated tenant has no server for its buckets and users: they are no longer ready.
+    const { managed, tenants } = this.#options.resources();
+    if (tenants.get(owner.name)?.spec.hibernated === true) {
+      for (const { kind, metadata, spec } of managed.values()) {
+        if (spec.tenantRef.name === owner.name) this.#options.enqueue({ kind, name: metadata.name });
+      }
+    }
     // The tenant may have become ready. A resource that finds it is not waits again.
     for (const ref of waitingIn(owner.name, this.#options.resources(), this.#options)) this.#options.enqueue(ref);
   }

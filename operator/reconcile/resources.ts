@@ -1,9 +1,10 @@
-import { resourceKinds, type ResourceKind, type ResourceRef } from '../runtime/contract/workload.ts';
-import type { CofferObject, ManagedResource, IdentityProvider, KMSConfig, Secret, Tenant } from '../api/object.ts';
+import { resourceKinds, type ResourceKind, type ResourceRef } from '../contract/workload.ts';
+import type { CofferObject, ManagedResource, IdentityProvider, KMSConfig, Tenant } from '../api/object.ts';
+import type { Secret } from '../contract/secret.ts';
 
 const kinds: readonly string[] = resourceKinds;
 
-/** Answers the key of a resource in its namespace: `Kind/name`. */
+/** Returns the key of a resource in its namespace: `Kind/name`. */
 export function objectKey({ kind, name }: ResourceRef): string {
   return `${kind}/${name}`;
 }
@@ -15,7 +16,7 @@ export function parseObjectKey(key: string): ResourceRef | undefined {
   return { kind: kind as ResourceKind, name };
 }
 
-/** Answers the key of a resource in the queue of the operator: `namespace/Kind/name`. */
+/** Returns the key of a resource in the queue of the operator: `namespace/Kind/name`. */
 export function queueKey(namespace: string, ref: ResourceRef): string {
   return `${namespace}/${objectKey(ref)}`;
 }
@@ -42,6 +43,15 @@ export interface Resources {
   readonly invalid: ReadonlyMap<string, string>;
   /** Resources that are being deleted, by `Kind/name`. They are still in the maps, but no new object is made for them. */
   readonly deleting: ReadonlySet<string>;
+}
+
+/** Returns the last valid state of a resource, if there was one. */
+export function resourceOf(ref: ResourceRef, resources: Resources): CofferObject | undefined {
+  const { tenants, kmsConfigs, identityProviders, managed } = resources;
+  const { kind, name } = ref;
+  if (kind === 'Tenant') return tenants.get(name);
+  if (kind === 'KMSConfig') return kmsConfigs.get(name);
+  return kind === 'IdentityProvider' ? identityProviders.get(name) : managed.get(objectKey(ref));
 }
 
 /** Sorts resources into the maps of their kinds. */

@@ -1,4 +1,4 @@
-export interface RolloutLimitOptions {
+interface RolloutLimitOptions {
   /** Number of workloads that may roll at once. */
   readonly places?: number;
   /** Milliseconds without progress after which a workload loses its place: a broken workload must not stop all others. */

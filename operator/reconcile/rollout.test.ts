@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RestartInput, Workload } from '../runtime/contract/workload.ts';
+import type { RestartInput, Workload } from '../contract/workload.ts';
 import {
   describeRestarts,
   restartReasons,
@@ -9,7 +9,7 @@ import {
   providerInvalid,
   type RolloutContext,
 } from './rollout.ts';
-import type { RunningWorkload } from '../runtime/contract/runtime.ts';
+import type { RunningWorkload } from '../contract/runtime.ts';
 import { kubernetesOptions, runningWorkload, sampleWorkload } from '../../test/support/operator/workload-fixture.ts';
 
 const owner = { kind: 'Tenant', name: 'demo' } as const;
@@ -152,6 +152,116 @@ describe('instances', () => {
   });
   it('of which there is one are replaced while ready', () => {
     expect(roll(['ready 1'])).toBe('replace demo-server-0');
+  });
+});
+
+describe('a change of what all instances must share', () => {
+  const region = { field: 'setting SVC_REGION', of: owner, standard: 'us-east-1' } as const;
+  const withRegion = (shown: string): RestartInput => ({
+    reason: 'SettingsChanged',
+    field: region.field,
+    of: owner,
+    fingerprint: `written ${shown}`,
+    shown,
+  });
+  const image = (shown: string): RestartInput => ({
+    reason: 'ImageChanged',
+    field: 'spec.image',
+    of: owner,
+    fingerprint: shown,
+    shown,
+  });
+  const desired: Workload = {
+    ...sampleWorkload(),
+    replicas: 3,
+    inputs: [withRegion('2')],
+    sharedInputs: [region],
+  };
+  const runningWith = (...inputs: readonly (readonly RestartInput[])[]): RunningWorkload => {
+    const shown = runningWorkload(inputs.map(() => 'ready 1'));
+    return {
+      ...shown,
+      inputs: desired.inputs,
+      instances: shown.instances.map((instance, index) => ({ ...instance, inputs: inputs[index] ?? [] })),
+    };
+  };
+  const running = (...regions: readonly string[]) => runningWith(...regions.map((each) => [withRegion(each)]));
+  const free: RolloutContext = { paused: false, unsettled: undefined, store: undefined, mayRoll: true };
+
+  it('replaces all of them at once, since none starts beside one with another value', () => {
+    const step = nextStep(desired, running('1', '1', '1'), free);
+    expect(step).toMatchObject({ kind: 'replace', instance: { name: 'demo-server-2' } });
+    expect(step.kind === 'replace' && step.alongside?.map(({ name }) => name)).toEqual([
+      'demo-server-1',
+      'demo-server-0',
+    ]);
+  });
+
+  it('replaces those that are left, where one has the new value already', () => {
+    const step = nextStep(desired, running('1', '1', '2'), free);
+    expect(step).toMatchObject({ kind: 'replace', instance: { name: 'demo-server-1' } });
+    expect(step.kind === 'replace' && step.alongside).toHaveLength(1);
+  });
+
+  const shared = (...before: readonly RestartInput[]) => {
+    const step = nextStep(desired, runningWith(before, before), free);
+    return step.kind === 'replace' && step.shared;
+  };
+
+  it('says the former value and the new one', () => {
+    expect(shared(withRegion('1'))).toBe('setting SVC_REGION of Tenant demo (1 to 2)');
+    expect(shared()).toBe('setting SVC_REGION of Tenant demo (us-east-1 to 2)');
+  });
+
+  it('is told by the value, however it is written: another spelling replaces one after the other', () => {
+    const written = { ...desired, inputs: [withRegion('us-east-1')] };
+    const step = nextStep(written, { ...runningWith([], []), inputs: written.inputs }, free);
+    expect(step).toMatchObject({ kind: 'replace', instance: { name: 'demo-server-1' } });
+    expect(step.kind === 'replace' && step.alongside).toBeUndefined();
+  });
+
+  it('is told by the fingerprints where an earlier operator recorded no value', () => {
+    const { shown: _, ...recorded } = withRegion('1');
+    const step = nextStep(desired, runningWith([recorded], [recorded]), free);
+    expect(step.kind === 'replace' && step.shared).toBe('setting SVC_REGION of Tenant demo (to 2)');
+  });
+
+  it('waits with anything else that changes: a bad image would end all servers', () => {
+    const before = [withRegion('1'), image('a')];
+    const both = { ...desired, inputs: [withRegion('2'), image('b')] };
+    for (const inputs of [before, both.inputs]) {
+      const step = nextStep(both, { ...runningWith(before, before), inputs }, free);
+      expect(step).toMatchObject({ kind: 'wait', blocker: { reason: 'ChangesNotSeparate' } });
+      expect(step.kind === 'wait' && step.blocker.message).toContain('spec.image of Tenant demo (a to b)');
+    }
+  });
+
+  it('goes with anything else where no server is ready, or there is one alone', () => {
+    const before = [withRegion('1'), image('a')];
+    const both = { ...desired, inputs: [withRegion('2'), image('b')] };
+    const seen = { ...runningWith(before, before), inputs: both.inputs };
+    const down = seen.instances.map((instance) => ({
+      ...instance,
+      state: { kind: 'broken', restarts: 3, message: 'no such image' } as const,
+    }));
+    expect(nextStep(both, { ...seen, instances: down }, free)).toMatchObject({ kind: 'replace' });
+    expect(nextStep(both, { ...runningWith(before), inputs: both.inputs }, free)).toMatchObject({ kind: 'replace' });
+  });
+
+  it('replaces the last one that is left: it alone keeps the others from joining', () => {
+    const seen = running('2', '2', '1');
+    const [first, second, last] = seen.instances;
+    if (first === undefined || second === undefined || last === undefined) throw new Error('no instances');
+    const joining = { kind: 'not-ready', message: 'has another region' } as const;
+    const instances = [{ ...first, state: joining }, { ...second, state: joining }, last];
+    const step = nextStep(desired, { ...seen, instances }, free);
+    expect(step).toMatchObject({ kind: 'replace', instance: { name: 'demo-server-2' } });
+    expect(nextStep(desired, { ...seen, instances: [first, last] }, free)).toMatchObject({ kind: 'replace' });
+  });
+
+  it('waits for a place in the fleet', () => {
+    const step = nextStep(desired, running('1', '1', '1'), { ...free, mayRoll: false });
+    expect(step).toMatchObject({ kind: 'wait', blocker: { reason: 'RolloutInProgress' } });
   });
 });
 

@@ -3,9 +3,10 @@ import {
   type ResourceRef,
   type RestartInput,
   type RestartReason,
+  type SharedInput,
   type Workload,
-} from '../runtime/contract/workload.ts';
-import type { Instance, RunningWorkload, StoreHealth } from '../runtime/contract/runtime.ts';
+} from '../contract/workload.ts';
+import type { Instance, RunningWorkload, StoreHealth } from '../contract/runtime.ts';
 
 /** A reason for a restart of a workload, and the field that the user changed. */
 export interface Restart {
@@ -58,14 +59,14 @@ function addedOrRemovedResources(
   for (const [resource, of] of new Map([...before, ...after])) {
     if (resource === own || (before.has(resource) && after.has(resource))) continue;
     const { kind, name } = of;
-    // A Secret or a ConfigMap belongs to the field that names it. Managed resources are no part of a workload.
+    // A Secret or a ConfigMap belongs to the field that names it. Managed resources are not part of a workload.
     if (kind === 'Secret' || kind === 'ConfigMap' || isManagedKind(kind)) continue;
     found.set(resource, { reason: `${kind}${after.has(resource) ? 'Added' : 'Removed'}`, field: `${kind} ${name}` });
   }
   return found;
 }
 
-function keyOf(input: RestartInput): string {
+function keyOf(input: Pick<RestartInput, 'field' | 'of'>): string {
   return `${input.field} ${resourceOf(input)}`;
 }
 
@@ -73,12 +74,12 @@ function resourceOf({ of }: Pick<RestartInput, 'of'>): string {
   return `${of.kind}/${of.name}`;
 }
 
-/** Answers ` (coffer:1 to coffer:2)` when both values may be shown. */
+/** Returns ` (coffer:1 to coffer:2)` when both values may be shown. */
 function change(old: RestartInput | undefined, now: RestartInput | undefined): string {
   return old?.shown === undefined || now?.shown === undefined ? '' : ` (${old.shown} to ${now.shown})`;
 }
 
-function describe({ field, of }: RestartInput): string {
+function describe({ field, of }: Pick<RestartInput, 'field' | 'of'>): string {
   return `${field} of ${of.kind} ${of.name}`;
 }
 
@@ -86,6 +87,7 @@ export const blockerReasons = [
   'PodNotReady',
   'StoreNotHealthy',
   'RolloutInProgress',
+  'ChangesNotSeparate',
   'KeyServiceUnavailable',
   'KeystoreNotProven',
   'ProviderInvalid',
@@ -128,21 +130,33 @@ export type RolloutStep =
   | { readonly kind: 'start' }
   /** Records the inputs that instances start with from now on. */
   | { readonly kind: 'update'; readonly restarts: readonly Restart[] }
-  | { readonly kind: 'replace'; readonly instance: Instance; readonly restarts: readonly Restart[] }
+  | {
+      readonly kind: 'replace';
+      readonly instance: Instance;
+      /**
+       * Instances that are replaced with it, since none of them can run beside a new one. Empty where it is the last of them; undefined where
+       * instances are replaced one after the other.
+       */
+      readonly alongside?: readonly Instance[];
+      /** What all instances must share, with the former value and the new one, where that is why they are replaced at once. */
+      readonly shared?: string;
+      readonly restarts: readonly Restart[];
+    }
   /** No restart is needed. Reloading files, addresses and the number of instances may have changed. */
   | { readonly kind: 'refresh' }
   | {
       readonly kind: 'wait';
       readonly blocker: Blocker;
       readonly restarts: readonly Restart[];
-      /** True while a replaced instance comes back, which is no problem. */
+      /** True while a replaced instance comes back, which is not a problem. */
       readonly progressing: boolean;
     };
 
 /**
  * Decides the next safe step of a workload. It replaces one instance at a time, and a ready one only when every other is ready, the
  * store can spare it, its key service is ready, and the rollout limit has a place. Outdated instances that are not ready go first and
- * wait for nothing: they serve no client, and so the next valid spec repairs a broken rollout.
+ * wait for nothing: they serve no client, and so the next valid spec repairs a broken rollout. Where all instances must share what was changed, all of
+ * them are replaced at once.
  */
 export function nextStep(desired: Workload, seen: RunningWorkload | undefined, context: RolloutContext): RolloutStep {
   if (context.paused) return { kind: 'leave' };
@@ -154,15 +168,37 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
     return { kind: 'wait', blocker, restarts, progressing: unproven.isPending };
   }
   if (running === undefined || restarts.length > 0) {
-    const blocker = desired.kubernetes.hibernated ? undefined : keyServiceUnavailable(context);
+    const blocker = desired.kubernetes.hibernated
+      ? undefined
+      : (keyServiceUnavailable(context) ?? changesNotSeparate(desired, running));
     if (blocker !== undefined) return { kind: 'wait', blocker, restarts, progressing: false };
     return running === undefined ? { kind: 'start' } : { kind: 'update', restarts };
   }
-  const next = outdatedInstances(desired, running).toSorted(brokenFirst)[0];
+  const outdated = outdatedInstances(desired, running).toSorted(brokenFirst);
+  const [next] = outdated;
   if (next === undefined || desired.kubernetes.hibernated) return { kind: 'refresh' };
+  return nextReplacement(desired, running, context, [next, ...outdated.slice(1)]);
+}
+
+/** Decides which of the outdated instances are replaced now. The first one needs it most. */
+function nextReplacement(
+  desired: Workload,
+  running: RunningWorkload,
+  context: RolloutContext,
+  [next, ...others]: readonly [Instance, ...Instance[]],
+): RolloutStep {
   const reasons = restartReasons(next.inputs, desired.inputs, desired.owner);
   const deleted = volumeBeingDeleted(running);
   if (deleted !== undefined) return { kind: 'wait', blocker: deleted, restarts: reasons, progressing: false };
+  const alongside = others.filter((instance) => changesShared(desired, instance));
+  // A last ready one goes too, although no other is ready: none can join while it runs.
+  const keepsOthersOut = running.wanted > 1 && (alongside.length > 0 || next.state.kind === 'ready');
+  if (keepsOthersOut && changesShared(desired, next)) {
+    const blocker =
+      changesNotSeparate(desired, running) ?? keyServiceUnavailable(context) ?? rolloutInProgress(context);
+    if (blocker !== undefined) return { kind: 'wait', blocker, restarts: reasons, progressing: false };
+    return { kind: 'replace', instance: next, alongside, shared: describeShared(desired, next), restarts: reasons };
+  }
   if (next.state.kind !== 'ready') return { kind: 'replace', instance: next, restarts: reasons };
   const returning = returningInstance(next, running);
   if (returning !== undefined) return { kind: 'wait', blocker: returning, restarts: reasons, progressing: true };
@@ -175,8 +211,73 @@ export function nextStep(desired: Workload, seen: RunningWorkload | undefined, c
   return { kind: 'replace', instance: next, restarts: reasons };
 }
 
+/** Reports whether an instance runs with another value of what all instances must share. */
+function changesShared(desired: Workload, instance: Instance): boolean {
+  return sharedChanges(desired, instance).length > 0;
+}
+
+function sharedChanges({ sharedInputs = [], inputs }: Workload, instance: Instance): readonly SharedInput[] {
+  return sharedInputs.filter((shared) => {
+    const before = valueOf(shared, instance.inputs);
+    if (before !== undefined) return before !== valueOf(shared, inputs);
+    // An earlier operator recorded no value.
+    return [shared, ...(shared.source === undefined ? [] : [shared.source])].some(
+      (input) => inputIn(instance.inputs, input)?.fingerprint !== inputIn(inputs, input)?.fingerprint,
+    );
+  });
+}
+
+/** `setting SVC_REGION of Tenant demo (us-east-1 to eu-west-1)`. */
+function describeShared(desired: Workload, instance: Instance): string {
+  return sharedChanges(desired, instance)
+    .map((shared) => {
+      const before = valueOf(shared, instance.inputs);
+      return `${describe(shared)} (${before === undefined ? '' : `${before} `}to ${valueOf(shared, desired.inputs) ?? ''})`;
+    })
+    .join('; ');
+}
+
+/** Returns undefined where the record of the input has no value. */
+function valueOf(shared: SharedInput, inputs: readonly RestartInput[]): string | undefined {
+  const input = inputIn(inputs, shared);
+  return input === undefined ? shared.standard : input.shown;
+}
+
+function inputIn(
+  inputs: readonly RestartInput[],
+  wanted: Pick<RestartInput, 'field' | 'of'>,
+): RestartInput | undefined {
+  return inputs.find((input) => keyOf(input) === keyOf(wanted));
+}
+
+/**
+ * Where all instances are replaced at once, no first one proves what else changes: a bad image would end all of them. So while a ready instance
+ * has another value of what is shared, nothing else of it may change.
+ */
+function changesNotSeparate(desired: Workload, running: RunningWorkload | undefined): Blocker | undefined {
+  if (running === undefined || running.wanted < 2) return undefined;
+  for (const instance of running.instances) {
+    if (instance.state.kind !== 'ready' || !changesShared(desired, instance)) continue;
+    const others = changesBeside(desired, instance);
+    if (others.length === 0) continue;
+    const message =
+      `${describeShared(desired, instance)} replaces all servers at once, so that none proves what else changes: ` +
+      `${others.map(({ field }) => field).join('; ')}. Change one of the two, and the other when that has rolled out`;
+    return { reason: 'ChangesNotSeparate', message };
+  }
+  return undefined;
+}
+
+function changesBeside({ sharedInputs = [], inputs, owner }: Workload, instance: Instance): readonly Restart[] {
+  const keys = new Set(
+    sharedInputs.flatMap((shared) => [shared, ...(shared.source ? [shared.source] : [])]).map(keyOf),
+  );
+  const beside = (list: readonly RestartInput[]) => list.filter((input) => !keys.has(keyOf(input)));
+  return restartReasons(beside(instance.inputs), beside(inputs), owner);
+}
+
 /** Reports whether nothing was made of the workload but its refusal. */
-function wasRejected({ rejected, inputs, instances, wanted }: RunningWorkload): boolean {
+export function wasRejected({ rejected, inputs, instances, wanted }: RunningWorkload): boolean {
   return rejected !== undefined && inputs.length === 0 && instances.length === 0 && wanted === 0;
 }
 

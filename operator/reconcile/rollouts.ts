@@ -1,6 +1,6 @@
-import type { Secret } from '../api/object.ts';
-import type { RunningWorkload } from '../runtime/contract/runtime.ts';
-import type { Workload } from '../runtime/contract/workload.ts';
+import type { Secret } from '../contract/secret.ts';
+import type { RunningWorkload } from '../contract/runtime.ts';
+import type { Workload } from '../contract/workload.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 import {
   restartReasons,
@@ -18,6 +18,11 @@ import { workloadOwner } from '../render/render-context.ts';
 export interface RolloutProgress {
   readonly step: RolloutStep;
   readonly running: RunningWorkload | undefined;
+}
+
+interface RolloutInput extends Pick<RolloutContext, 'paused' | 'unsettled'> {
+  /** Called before the objects of a workload that does not run are made. */
+  readonly beforeStart?: () => Promise<void>;
 }
 
 /** Milliseconds until a blocker is checked again. The end of most blockers is an event; that of a store is not. */
@@ -46,7 +51,7 @@ export class Rollouts {
   async advance(
     desired: Workload,
     secrets: ReadonlyMap<string, Secret>,
-    input: Pick<RolloutContext, 'paused' | 'unsettled'>,
+    { beforeStart, ...input }: RolloutInput,
   ): Promise<RolloutProgress> {
     const { runtime, rolloutLimit } = this.#options;
     let running = await runtime.observeOne(desired.name);
@@ -55,10 +60,11 @@ export class Rollouts {
     const context: RolloutContext = { ...input, unproven, store: undefined, mayRoll: true };
     let step = nextStep(desired, running, context);
     if (step.kind === 'start' || step.kind === 'update') {
+      if (step.kind === 'start') await beforeStart?.();
       await runtime.apply(desired, secrets, found);
       const taken = step;
       running = await runtime.observeOne(desired.name);
-      // An update that the API server refused starts nothing, and is no restart.
+      // An update that the API server refused starts nothing, and is not a restart.
       if (isRecorded(desired, running)) this.#report(desired, taken);
       step = nextStep(desired, running, context);
     } else if (running !== undefined) {
@@ -92,20 +98,26 @@ export class Rollouts {
     context: RolloutContext,
   ): Promise<RolloutStep> {
     const { runtime, rolloutLimit, event } = this.#options;
+    const { alongside, shared = '' } = step;
+    const names = [step.instance, ...(alongside ?? [])].map(({ name }) => name);
     // An instance that is not ready serves no client: it needs no place and no healthy store.
-    if (step.instance.state.kind === 'ready') {
-      const several = running.wanted > 1;
+    if (step.instance.state.kind === 'ready' || names.length > 1) {
+      // A replacement of all at once leaves no server running anyway.
+      const several = running.wanted > 1 && alongside === undefined;
       const store = several && this.#mayRoll(desired) ? await runtime.storeHealth(desired.name) : undefined;
       // Decide after the last await, so that no other workload takes the place in between.
       const decided = nextStep(desired, running, { ...context, store, mayRoll: this.#mayRoll(desired) });
       if (decided.kind !== 'replace') return decided;
       rolloutLimit.take(this.#key(desired.name));
     }
-    const { name } = step.instance;
     if (running.wanted > 1) {
-      event({ ref: desired.owner, type: 'Normal', reason: 'Replacing', message: `replaces ${name}` });
+      const why = alongside === undefined ? '' : ` at once, since all servers of a store must share ${shared}`;
+      event({ ref: desired.owner, type: 'Normal', reason: 'Replacing', message: `replaces ${names.join(', ')}${why}` });
     }
-    await runtime.replace(desired.name, name);
+    // One that stays keeps the others from joining, so that all are tried before an error ends this.
+    const results = await Promise.allSettled(names.map((name) => runtime.replace(desired.name, name)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
     return step;
   }
 

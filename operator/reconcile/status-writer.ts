@@ -1,13 +1,16 @@
 import type { Condition } from '../api/object.ts';
-import type { ResourceRef } from '../runtime/contract/workload.ts';
-import { mergeConditions, type ConditionUpdate, type ResourceStatus } from './conditions.ts';
+import type { ResourceRef } from '../contract/workload.ts';
+import {
+  besideConditions,
+  mergeConditions,
+  type ConditionType,
+  type ConditionUpdate,
+  type ResourceStatus,
+} from './conditions.ts';
 import type { OperatorEvent, ReconcilerOptions } from './reconciler-options.ts';
 import { blockerReasons, type BlockerReason } from './rollout.ts';
 
-export type StatusWriterOptions = Pick<
-  ReconcilerOptions,
-  'status' | 'event' | 'counters' | 'namespaceConditions' | 'now'
->;
+type StatusWriterOptions = Pick<ReconcilerOptions, 'status' | 'event' | 'counters' | 'namespaceConditions' | 'now'>;
 
 /** Merges the conditions of a reconcile into the status, and records an event when Ready or a blocker changes. */
 export class StatusWriter {
@@ -18,12 +21,48 @@ export class StatusWriter {
   }
 
   async put(ref: ResourceRef, updates: readonly ConditionUpdate[], more: Partial<ResourceStatus>): Promise<void> {
-    const { status, event, now } = this.#options;
+    const { generation, conditions } = this.#merged(ref, updates);
+    await this.#write(ref, conditions, more, generation);
+  }
+
+  /**
+   * Sets the conditions that an incomplete reconcile knows, and leaves the others as they are. `observed` are types that it looked at beside those
+   * in `updates`: such a condition is gone. Without an update of Ready the status is still that of the generation before.
+   */
+  async putBeside(
+    ref: ResourceRef,
+    updates: readonly ConditionUpdate[],
+    observed: readonly ConditionType[],
+    more: Partial<ResourceStatus>,
+  ): Promise<void> {
+    const known = this.#options.status.get(ref);
+    const { generation, conditions } = this.#merged(ref, updates);
+    const { observedGeneration = 0, conditions: before = [], ...rest } = known ?? {};
+    await this.#write(
+      ref,
+      besideConditions(before, conditions, [...observed, ...ofNamespace]),
+      { ...rest, ...more },
+      updates.some(({ type }) => type === 'Ready') ? generation : observedGeneration,
+    );
+  }
+
+  #merged(ref: ResourceRef, updates: readonly ConditionUpdate[]) {
+    const { status, now, namespaceConditions } = this.#options;
+    const generation = status.generation(ref);
+    const before = status.get(ref)?.conditions ?? [];
+    const all = [...updates, ...(namespaceConditions?.() ?? [])];
+    return { generation, conditions: mergeConditions(before, all, generation, now()) };
+  }
+
+  async #write(
+    ref: ResourceRef,
+    conditions: readonly Condition[],
+    more: Partial<ResourceStatus>,
+    observedGeneration: number,
+  ): Promise<void> {
+    const { status, event } = this.#options;
     const known = status.get(ref);
     const before = known?.conditions ?? [];
-    const generation = status.generation(ref);
-    const all = [...updates, ...(this.#options.namespaceConditions?.() ?? [])];
-    const conditions = mergeConditions(before, all, generation, now());
     const news = readyEvent(before, conditions);
     if (news !== undefined) event({ ref, ...news });
     this.#reportBlocked(ref, before, conditions);
@@ -35,7 +74,7 @@ export class StatusWriter {
       ...(known?.keys === undefined ? {} : { keys: known.keys }),
       ...(known?.deployment === undefined ? {} : { deployment: known.deployment }),
     };
-    await status.put(ref, { ...kept, ...more, observedGeneration: generation, conditions });
+    await status.put(ref, { ...kept, ...more, observedGeneration, conditions });
   }
 
   /** Reports each new blocker once, not in each reconcile. */
@@ -49,11 +88,14 @@ export class StatusWriter {
   }
 }
 
+/** The conditions of `namespaceConditions`, which every status has or lacks. */
+const ofNamespace: readonly ConditionType[] = ['OtherOperator'];
+
 function isBlocker(reason: string): reason is BlockerReason {
   return (blockerReasons as readonly string[]).includes(reason);
 }
 
-/** Answers the event of a changed Ready condition. Steps of a rollout have events of their own. */
+/** Returns the event of a changed Ready condition. Steps of a rollout have events of their own. */
 function readyEvent(
   before: readonly Condition[],
   after: readonly Condition[],

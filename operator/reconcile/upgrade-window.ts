@@ -1,6 +1,6 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { workloadName } from '../render/render-context.ts';
-import type { RunningWorkload } from '../runtime/contract/runtime.ts';
+import type { RunningWorkload } from '../contract/runtime.ts';
 import type { ConditionUpdate } from './conditions.ts';
 import type { ReconcilerOptions } from './reconciler-options.ts';
 import type { UpgradeWindow } from './rollout-limit.ts';
@@ -27,7 +27,7 @@ export function parseUpgradeWindow(text: string): UpgradeWindow {
   return { days, fromMinute: from, minutes: to > from ? to - from : to - from + 1_440 };
 }
 
-/** Answers the next time at which the window opens; undefined while it is open. */
+/** Returns the next time at which the window opens; undefined while it is open. */
 export function nextOpening({ days, fromMinute, minutes }: UpgradeWindow, now: Date): Date | undefined {
   const inWeek = now.getUTCDay() * dayMs + (now.getTime() % dayMs);
   const starts = days.map((day) => day * dayMs + fromMinute * 60_000);
@@ -47,7 +47,7 @@ export interface DefaultImage {
 }
 
 /**
- * Answers the operator's default image, or the running image while the window holds the newer one. Changes of the user are rolled out
+ * Returns the operator's default image, or the running image while the window holds the newer one. Changes of the user are rolled out
  * meanwhile with the running image. An upgrade that was recorded continues when the window closes.
  *
  * @param keyService the last conditions of the key service, which is upgraded before its tenants
@@ -82,7 +82,7 @@ function held(reason: string, image: string, runs: string, until: string): reado
   return [{ type: 'UpgradeHeld', status: 'True', reason, message }];
 }
 
-/** Answers the former default image that runs; undefined when there is no upgrade, or when the user chose the image. */
+/** Returns the former default image that runs; undefined when there is no upgrade, or when the user chose the image. */
 function upgradedFrom(
   { kind, metadata, spec }: Tenant | KMSConfig,
   running: RunningWorkload | undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ResizingVolume } from '../runtime/contract/runtime.ts';
+import type { ResizingVolume } from '../contract/runtime.ts';
 import { mergeConditions, notReady, ready, stalled, type ConditionUpdate } from './conditions.ts';
 import { kms, Namespace, tenant } from '../../test/support/operator/reconciler-harness.ts';
 import { withVolumes } from './volume-conditions.ts';

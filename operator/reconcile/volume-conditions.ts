@@ -1,5 +1,5 @@
 import { restartAnnotation } from '../api/tenant.ts';
-import type { ResizingVolume, RunningWorkload } from '../runtime/contract/runtime.ts';
+import type { ResizingVolume, RunningWorkload } from '../contract/runtime.ts';
 import { describeDeletedClaims } from './rollout.ts';
 import { notReady, reconciling, stalled, type ConditionUpdate, type ResourceStatus } from './conditions.ts';
 
@@ -55,7 +55,7 @@ function withDeletedClaims(found: readonly ConditionUpdate[], claims: readonly s
   return [notReady('VolumeBeingDeleted', message), stalled('VolumeBeingDeleted', message), ...rest];
 }
 
-/** A volume that is larger than requested is no problem; the condition explains why it stays as it is. */
+/** A volume that is larger than requested is not a problem; the condition explains why it stays as it is. */
 function kept(volumes: readonly ResizingVolume[]): readonly ConditionUpdate[] {
   const [first] = volumes;
   if (first === undefined) return [];

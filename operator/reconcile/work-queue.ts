@@ -1,4 +1,5 @@
-import { backoffMs } from '../../platform/backoff.ts';
+import { backoffMs } from '../../platform/async/backoff.ts';
+
 export interface WorkQueueOptions {
   /** Does the work of a key. After an error the queue calls `failed` and retries the key after a delay. */
   readonly work: (key: string) => Promise<void>;
@@ -145,7 +146,7 @@ export class WorkQueue {
   }
 }
 
-/** Answers the delay that a server asked for, as `KubeError` has it. */
+/** Returns the delay that a server asked for, as `KubeError` has it. */
 function retryAfterOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('retryAfterMs' in error)) return undefined;
   return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;

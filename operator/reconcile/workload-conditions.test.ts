@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resourceKinds } from '../runtime/contract/workload.ts';
+import { resourceKinds } from '../contract/workload.ts';
 import { statusMisfits } from '../../test/support/operator/reconciler-harness.ts';
 import { inputs, runningWorkload } from '../../test/support/operator/workload-fixture.ts';
 import { workloadStatus } from './workload-conditions.ts';

@@ -1,5 +1,5 @@
 import { isOtherStore, type MissingService } from '../../protocol/waits-for.ts';
-import type { RunningWorkload, Instance } from '../runtime/contract/runtime.ts';
+import type { RunningWorkload, Instance } from '../contract/runtime.ts';
 import {
   notReady,
   ready,
@@ -13,7 +13,7 @@ import {
 } from './conditions.ts';
 import type { ProviderState } from './identity-provider/provider-checks.ts';
 import { describeRestarts, type Restart, allReady, type Blocker, type RolloutStep, restartReasons } from './rollout.ts';
-import type { ResourceRef } from '../runtime/contract/workload.ts';
+import type { ResourceRef } from '../contract/workload.ts';
 
 /** The reason why a resource cannot be rendered. */
 export interface Issue {
@@ -34,7 +34,7 @@ export interface Observation {
 /** Problems that end without a change of a resource. */
 const passing = new Set(['CertificateMissing']);
 
-/** Answers the conditions of a resource with a workload: a KMSConfig, or a Tenant before its own conditions are added. */
+/** Returns the conditions of a resource with a workload: a KMSConfig, or a Tenant before its own conditions are added. */
 export function workloadConditions(seen: Observation): readonly ConditionUpdate[] {
   if (seen.invalid !== undefined) {
     return [notReady('InvalidSpec', seen.invalid), stalled('InvalidSpec', seen.invalid)];
@@ -51,7 +51,7 @@ export function workloadConditions(seen: Observation): readonly ConditionUpdate[
   return settledConditions(readiness);
 }
 
-/** Answers the blocker that users should see: one that the progress of the rollout does not end. */
+/** Returns the blocker that users should see: one that the progress of the rollout does not end. */
 export function blockerOf(seen: Observation): Blocker | undefined {
   const { step } = seen;
   return step?.kind === 'wait' && !step.progressing && seen.running !== undefined ? step.blocker : undefined;
@@ -169,7 +169,7 @@ function readinessOf(running: RunningWorkload | undefined, hibernated: boolean):
   return notReady('Starting', `it was started and is not ready yet${why}`);
 }
 
-/** Answers the condition of the first instance that reported its dependency. */
+/** Returns the condition of the first instance that reported its dependency. */
 function waitingCondition(
   { instances }: RunningWorkload,
   name: (instance: string) => string,
@@ -183,7 +183,7 @@ function waitingCondition(
   return undefined;
 }
 
-/** Answers what of a workload the cluster has no kinds for; it runs without that. */
+/** Returns what of a workload the cluster has no kinds for; it runs without that. */
 export function monitoringConditions(running: RunningWorkload | undefined): readonly ConditionUpdate[] {
   const kinds = running?.absentKinds ?? [];
   if (kinds.length === 0) return [];
@@ -192,6 +192,23 @@ export function monitoringConditions(running: RunningWorkload | undefined): read
     'being monitored';
   return [{ type: 'MonitoringReady', status: 'False', reason: 'KindUnknown', message }];
 }
+
+/** Returns what the cluster changes in the objects of a workload. It runs so, since the operator does not fight the cluster. */
+export function clusterRuleConditions(running: RunningWorkload | undefined): readonly ConditionUpdate[] {
+  const rules = running?.clusterRules ?? [];
+  if (rules.length === 0) return [];
+  const parts = rules.map(({ object, managers, paths }) => {
+    const by = managers.length === 0 ? 'an admission policy or webhook' : `${managers.join(', ')}, again and again,`;
+    const more = paths.length > maxPaths ? ' and others' : '';
+    return `${by} changes ${object}: ${paths.slice(0, maxPaths).join(', ')}${more}`;
+  });
+  const message =
+    `${parts.join('; ')}; it stays as the cluster makes it, and no pod is replaced for it. ` +
+    'If it is not meant, exclude the object from the rule, or write it into spec';
+  return [{ type: 'ChangedByCluster', status: 'True', reason: 'ClusterRule', message: cut(message, maxReason) }];
+}
+
+const maxPaths = 5;
 
 export function providerConditions(state: ProviderState, invalid: string | undefined): readonly ConditionUpdate[] {
   if (invalid !== undefined) return [notReady('InvalidSpec', invalid), stalled('InvalidSpec', invalid)];
@@ -210,7 +227,7 @@ export function providerConditions(state: ProviderState, invalid: string | undef
   }
 }
 
-/** Answers the status fields of a workload's owner, apart from conditions. */
+/** Returns the status fields of a workload's owner, apart from conditions. */
 export function workloadStatus(
   running: RunningWorkload | undefined,
   wanted: number,

@@ -1,6 +1,6 @@
 import { rotateAnnotation } from '../api/tenant.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import type { CertificateNeed } from '../runtime/contract/workload.ts';
+import type { CertificateNeed } from '../contract/workload.ts';
 import { milliseconds } from './rendered-part.ts';
 import { workloadName } from './render-context.ts';
 
@@ -40,7 +40,7 @@ export function serverCertificate(tenant: string): string {
 }
 
 /**
- * Answers every certificate that the resources need. They are made before anything is rendered, since policies hold the identities of their
+ * Returns every certificate that the resources need. They are made before anything is rendered, since policies hold the identities of their
  * keys.
  */
 export function certificateNeeds(
@@ -117,7 +117,7 @@ function serverNeed(tenant: Tenant): readonly CertificateNeed[] {
   return [{ ...need, ...(first.length > 64 ? {} : { commonName: first }), validFor: [], alsoValidFor: names, issuer }];
 }
 
-/** Answers the issuer and the life of the certificates between a key service and its tenants. */
+/** Returns the issuer and the life of the certificates between a key service and its tenants. */
 function keyServiceMaking({ spec: { certificates } }: KMSConfig): Pick<CertificateNeed, 'issuer' | 'validForMs'> {
   return {
     ...(certificates?.life === undefined ? {} : { validForMs: milliseconds(certificates.life) }),

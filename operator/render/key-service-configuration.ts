@@ -1,10 +1,10 @@
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import { listen, mounted, text, type DocumentNode } from '../runtime/contract/workload.ts';
+import { listen, mounted, text, type DocumentNode } from '../contract/workload.ts';
 import { keyProofCertificate, keyServiceClientCertificate } from './certificates.ts';
 import type { RenderContext } from './render-context.ts';
 
 /**
- * Answers what the policy of a tenant's server allows: the nine paths of the specification, and `describe`, by which a client finds out
+ * Returns what the policy of a tenant's server allows: the nine paths of the specification, and `describe`, by which a client finds out
  * whether a key exists. A prefix separates the tenants of one key service.
  */
 export function tenantKeyPaths(keyPrefix: string): readonly string[] {
@@ -24,13 +24,13 @@ export function tenantKeyPaths(keyPrefix: string): readonly string[] {
   ];
 }
 
-/** Answers what the operator may do at a key service when it checks the keys of a tenant: decrypt with these keys. */
+/** Returns what the operator may do at a key service when it checks the keys of a tenant: decrypt with these keys. */
 export function proofKeyPaths(keyPrefix: string): readonly string[] {
   return [`/v1/key/describe/${keyPrefix}*`, `/v1/key/decrypt/${keyPrefix}*`];
 }
 
 /**
- * Answers pairs of tenants whose prefixes overlap, so that one could use the other's keys: the later name of each pair, with the earlier.
+ * Returns pairs of tenants whose prefixes overlap, so that one could use the other's keys: the later name of each pair, with the earlier.
  */
 export function overlappingPrefixes(
   tenants: readonly { readonly name: string; readonly keyPrefix: string }[],

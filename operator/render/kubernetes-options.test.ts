@@ -110,6 +110,11 @@ describe('stores that servers share', () => {
 const withSetting = (key: string, name = 'SVC_REGION') =>
   tenant({ settings: [{ name, valueFrom: { configMapKeyRef: { name: 'region', key } } }] });
 
+const shownRegion = (setting: object) =>
+  server(tenant({ settings: [{ name: 'SVC_REGION', ...setting }] })).inputs.find(
+    ({ field }) => field === 'setting SVC_REGION',
+  )?.shown;
+
 describe('settings from a ConfigMap', () => {
   it('are read from it', () => {
     expect(server(withSetting('region')).environment).toContainEqual({
@@ -122,6 +127,11 @@ describe('settings from a ConfigMap', () => {
     expect(inputs.map(({ field, of: { kind, name } }) => `${field} of ${kind} ${name}`)).toEqual([
       'key region of ConfigMap region',
     ]);
+  });
+  it('record the region that counts, however it is written', () => {
+    expect(shownRegion({ value: 'eu-west-1' })).toBe('eu-west-1');
+    expect(shownRegion({ valueFrom: { configMapKeyRef: { name: 'region', key: 'region' } } })).toBe('eu-west-1');
+    expect(shownRegion({ value: ' ' })).toBe('us-east-1');
   });
   it('are refused where the key is missing, the value is wrong, or the setting is a secret', () => {
     expect(issue(() => server(withSetting('zone')))).toContain('ConfigMapKeyMissing');

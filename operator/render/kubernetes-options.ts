@@ -8,12 +8,12 @@ import type {
   ServiceOptions,
   KubernetesOptions,
   NetworkPolicyOptions,
-} from '../runtime/contract/workload.ts';
+} from '../contract/workload.ts';
 import { milliseconds } from './rendered-part.ts';
 import type { Tenant } from '../api/object.ts';
 
 /**
- * Answers how long a stopping server still accepts requests, each answered with `Connection: close`, so that its clients and the
+ * Returns how long a stopping server still accepts requests, each answered with `Connection: close`, so that its clients and the
  * endpoints of its Service have left it when it stops. A lone server has no delay: no other server could take its clients, so that a delay
  * only extends its outage.
  */
@@ -21,7 +21,7 @@ export function shutdownDelay(replicas: number): string | undefined {
   return replicas > 1 ? '5s' : undefined;
 }
 
-/** Answers the pod options of a spec. `more` has the operator's own: its labels win, and its affinity is added. */
+/** Returns the pod options of a spec. `more` has the operator's own: its labels win, and its affinity is added. */
 export function podOptions(
   spec: PodFields,
   more: { readonly labels?: Readonly<Record<string, string>>; readonly sameNodeAs?: string } = {},
@@ -104,14 +104,14 @@ function object(value: Json | undefined): Readonly<Record<string, Json>> {
     : {};
 }
 
-/** Answers `{ [key]: value }`, or an empty object without a value. */
+/** Returns `{ [key]: value }`, or an empty object without a value. */
 function given<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: Value };
 }
 
 const ports = ['s3', 'console'] as const;
 
-/** Answers the Kubernetes options of a Tenant. `rootSecret` names the Secret with its root credentials. */
+/** Returns the Kubernetes options of a Tenant. `rootSecret` names the Secret with its root credentials. */
 export function tenantKubernetes({ spec }: Tenant, rootSecret: string): KubernetesOptions {
   return {
     pod: {

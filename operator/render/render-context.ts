@@ -1,7 +1,7 @@
 import { secretText } from '../../platform/settings/setting-text.ts';
 import { ResourceError } from '../api/resource-error.ts';
-import type { IssuedCertificate, ResourceRef } from '../runtime/contract/workload.ts';
-import { type Secret, allowUse, type SecretUse } from '../api/object.ts';
+import type { IssuedCertificate, ResourceRef } from '../contract/workload.ts';
+import { type Secret, allowUse, type SecretUse } from '../contract/secret.ts';
 
 /** The inputs of rendering, apart from the resource itself. */
 export interface RenderContext {
@@ -11,7 +11,7 @@ export interface RenderContext {
   readonly certificates: ReadonlyMap<string, IssuedCertificate>;
   /** Image of resources that name none; undefined in the local runtime. */
   readonly operandImage?: string;
-  /** Answers a keyed digest, so that values can be compared and recorded without being stored. */
+  /** Returns a keyed digest, so that values can be compared and recorded without being stored. */
   readonly fingerprint: (value: string) => string;
 }
 
@@ -21,7 +21,7 @@ export interface KeyRef {
 }
 
 /**
- * Answers the value of a key of a Secret, without what ends its line. Errors with a `ResourceError` that names the field with the reference.
+ * Returns the value of a key of a Secret, without what ends its line. Errors with a `ResourceError` that names the field with the reference.
  *
  * @param use the use of the value; `own` for a Secret that the operator made and named itself
  */
@@ -44,7 +44,7 @@ export function secretValue(
   }
 }
 
-/** Answers a Secret whose owner allows the use. Errors with a `ResourceError` that names the field with the reference. */
+/** Returns a Secret whose owner allows the use. Errors with a `ResourceError` that names the field with the reference. */
 export function allowedSecret(
   secrets: ReadonlyMap<string, Secret>,
   name: string,
@@ -61,7 +61,7 @@ export function allowedSecret(
   return secret;
 }
 
-/** Answers the value of a key of a ConfigMap. Errors with a `ResourceError` that names the field with the reference. */
+/** Returns the value of a key of a ConfigMap. Errors with a `ResourceError` that names the field with the reference. */
 export function configMapValue(configMaps: RenderContext['configMaps'], ref: KeyRef, field: string): string {
   const data = configMaps.get(ref.name);
   if (data === undefined) {
@@ -72,7 +72,7 @@ export function configMapValue(configMaps: RenderContext['configMaps'], ref: Key
   return value;
 }
 
-/** Answers the certificate of this name. Errors with a `ResourceError` while it is not made yet. */
+/** Returns the certificate of this name. Errors with a `ResourceError` while it is not made yet. */
 export function issuedCertificate(
   certificates: RenderContext['certificates'],
   name: string,
@@ -104,7 +104,7 @@ export function workloadName(owner: ResourceRef): string {
   return `${owner.name}-${owner.kind === 'KMSConfig' ? 'key-service' : 'server'}`;
 }
 
-/** Answers the resource of a workload name; undefined for a name that `workloadName` never makes. */
+/** Returns the resource of a workload name; undefined for a name that `workloadName` never makes. */
 export function workloadOwner(workload: string): ResourceRef | undefined {
   const [, server] = /^(.+)-server$/.exec(workload) ?? [];
   if (server !== undefined) return { kind: 'Tenant', name: server };

@@ -1,13 +1,7 @@
 import { ResourceError } from '../api/resource-error.ts';
 import { identityProviderSpec, providerId } from '../api/identity-provider.ts';
 import type { IdentityProvider, Tenant } from '../api/object.ts';
-import {
-  mounted,
-  text,
-  type EnvironmentVariable,
-  type MountedFile,
-  type RestartInput,
-} from '../runtime/contract/workload.ts';
+import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../contract/workload.ts';
 import { secretFileVariable, variable, nothing, type RenderedPart } from './rendered-part.ts';
 import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { secretInput, specInputs, fieldInput } from './restart-inputs.ts';

@@ -4,7 +4,7 @@ import { podSpec, type Spec } from '../../test/support/operator/rules/rule-case.
 import { podFieldNames } from '../api/kubernetes-fields.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import { describeRestarts, restartReasons } from '../reconcile/rollout.ts';
-import type { IssuedCertificate, Json } from '../runtime/contract/workload.ts';
+import type { IssuedCertificate, Json } from '../contract/workload.ts';
 import { context, kms, made, issue, server, tenant } from '../../test/support/operator/render-cases.ts';
 import type { RenderContext } from './render-context.ts';
 import { renderKeyService } from './render-key-service.ts';
@@ -143,5 +143,29 @@ describe('the pods of a key service', () => {
   it('accept requests while clients leave them, where there is another to go to', () => {
     expect(argumentsOf(3)).toMatch(/shutdown-delay.*5s/);
     expect(argumentsOf(1)).not.toContain('shutdown-delay');
+  });
+});
+
+const policy = (lines: Spec) =>
+  kms({ policies: [{ name: 'auditors', allow: ['/v1/status'], identities: [], ...lines }] });
+
+describe('a pattern of spec.policies that matches no call that a policy decides', () => {
+  it.each([
+    ['misspelt', '/v1/key/delet/*'],
+    ['of a call that every caller may make', '/version'],
+    ['of a call that every certificate may make', '/v1/identity/self/describe'],
+  ])('is refused under deny, where it guards nothing: %s', (_title, pattern) => {
+    expect(issue(() => service(policy({ deny: [pattern] })))).toBe(
+      `InvalidSettings: the policy auditors in spec.policies of KMSConfig keys has "${pattern}" under deny, which guards nothing: no call that a policy decides matches it`,
+    );
+  });
+  it.each(['/v1/key/creat/*', '/version', '/v1/identity/self/describe', '/v1/key/[a'])(
+    'stands under allow, where it opens nothing: %s',
+    (pattern) => {
+      expect(issue(() => service(policy({ allow: ['/v1/status', pattern] })))).toBe('none');
+    },
+  );
+  it('is none where a call may match', () => {
+    expect(issue(() => service(policy({ allow: ['/v1/key/*'], deny: ['/v1/key/delete/first'] })))).toBe('none');
   });
 });

@@ -1,8 +1,10 @@
 import type { KeyCanaries } from '../../protocol/key-service/canary.ts';
+import { matchesNoCall } from '../../protocol/key-service/policy.ts';
 import { keystore as keystoreSchema } from '../api/keystore.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { podFieldNames } from '../api/kubernetes-fields.ts';
+import { ResourceError } from '../api/resource-error.ts';
 import type { VolumeFields } from '../api/volume-fields.ts';
 import {
   mounted,
@@ -12,10 +14,11 @@ import {
   type RestartInput,
   type RestartReason,
   type Workload,
-} from '../runtime/contract/workload.ts';
+} from '../contract/workload.ts';
 import { keyProofCertificate, keyServiceCertificate } from './certificates.ts';
 import { keyServiceConfiguration, overlappingPrefixes } from './key-service-configuration.ts';
 import { monitoringOptions, podOptions, shutdownDelay } from './kubernetes-options.ts';
+import { checkKeyServiceStart } from './check-key-service-start.ts';
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';
 import { renderKeystore, type RenderedKeystore } from './render-keystore.ts';
 import { filesMount, volumeMount } from './rendered-part.ts';
@@ -24,9 +27,41 @@ import { canonical, fieldInput, imageInput, restartRequest, specInputs, withoutD
 /**
  * Renders the key service of a KMSConfig, with a policy for each tenant that uses it, and one for the operator when tenants move to it.
  * `canaries` are those of the keys that sealed data: a pod with other keys of these names is never ready, and makes none of them anew.
- * Errors with `ResourceError`.
+ * A key service starts with what this returns.
+ *
+ * @throws ResourceError
  */
 export function renderKeyService(
+  kms: KMSConfig,
+  tenants: readonly Tenant[],
+  context: RenderContext,
+  movers: readonly Tenant[] = [],
+  canaries: readonly KeyCanaries[] = [],
+): Workload {
+  const workload = renderUncheckedKeyService(kms, tenants, context, movers, canaries);
+  checkKeyServiceStart(workload, context.secrets);
+  refuseIdleDenials(kms);
+  return workload;
+}
+
+/**
+ * A key service starts with a pattern that matches no call, since configurations of KES have such, and warns of it. Under `deny` of a KMSConfig it is
+ * a mistake that guards nothing. Under `allow` it opens nothing.
+ */
+function refuseIdleDenials({ metadata, spec }: KMSConfig): void {
+  for (const { name, deny = [] } of spec.policies ?? []) {
+    const pattern = deny.find(matchesNoCall);
+    if (pattern === undefined) continue;
+    throw new ResourceError(
+      'InvalidSettings',
+      `the policy ${name} in spec.policies of KMSConfig ${metadata.name} has "${pattern}" under deny, which guards nothing: ` +
+        'no call that a policy decides matches it',
+    );
+  }
+}
+
+/** Renders what `renderKeyService` does, whether or not a key service could start with it. */
+export function renderUncheckedKeyService(
   kms: KMSConfig,
   tenants: readonly Tenant[],
   context: RenderContext,
@@ -108,7 +143,7 @@ export function renderKeyService(
 const checkArguments = [text`check`, text`--config`, text`${mounted('config', 'keysvc.yaml')}`];
 
 /**
- * Answers the tenants that get a policy, sorted by name, so that their order changes nothing. Of two tenants with overlapping prefixes only
+ * Returns the tenants that get a policy, sorted by name, so that their order changes nothing. Of two tenants with overlapping prefixes only
  * the first gets one.
  */
 function admittedTenants(kms: string, tenants: readonly Tenant[]): readonly Tenant[] {
@@ -119,7 +154,7 @@ function admittedTenants(kms: string, tenants: readonly Tenant[]): readonly Tena
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
-/** Answers the tenants that must not use their key service, each with the tenant that it would share keys with. */
+/** Returns the tenants that must not use their key service, each with the tenant that it would share keys with. */
 export function overlappingTenants(users: readonly Tenant[]): ReadonlyMap<string, string> {
   return overlappingPrefixes(
     users.map(({ metadata, spec }) => ({ name: metadata.name, keyPrefix: spec.kmsConfigRef?.keyPrefix ?? '' })),
@@ -174,7 +209,7 @@ function certificateMount(kms: string): Mount {
 }
 
 /**
- * Answers the fields that restart the key service. Policies, keys and certificates reload; the enclave concerns only tenants; `keystore`
+ * Returns the fields that restart the key service. Policies, keys and certificates reload; the enclave concerns only tenants; `keystore`
  * and `monitoring` have their own inputs, since not every part of them counts.
  */
 function reasonOf(field: string): RestartReason | undefined {
@@ -202,7 +237,7 @@ function inputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderConte
   ];
 }
 
-/** Answers what decides which keys the key service has: the keystore, and the credentials for it. */
+/** Returns what decides which keys the key service has: the keystore, and the credentials for it. */
 function keystoreInputs(kms: KMSConfig, keystore: RenderedKeystore, context: RenderContext): readonly RestartInput[] {
   const of = { kind: 'KMSConfig', name: kms.metadata.name } as const;
   const { files, ...others } = kms.spec.keystore;

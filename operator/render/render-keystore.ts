@@ -10,7 +10,7 @@ import {
   type MountedFile,
   type RestartInput,
   type SecretText,
-} from '../runtime/contract/workload.ts';
+} from '../contract/workload.ts';
 import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { caBundle, secretInput } from './restart-inputs.ts';
 
@@ -37,7 +37,7 @@ export function renderKeystore(kms: KMSConfig, mount: string, context: RenderCon
   };
   const { files, azure, vault, aws, gcp } = kms.spec.keystore;
   const plain = { environment: [], files: [], podLabels: {}, inputs };
-  /** Answers the file of a keystore's authorities, and its field in the configuration. */
+  /** Returns the file of a keystore's authorities, and its field in the configuration. */
   const authorities = (
     kind: 'azure' | 'vault',
     from: CaBundleFrom | undefined,

@@ -1,5 +1,7 @@
 import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
-import type { KMSConfig, Tenant } from '../api/object.ts';
+import { type KMSConfig, type Tenant } from '../api/object.ts';
+import { allowUse } from '../contract/secret.ts';
+import { ResourceError } from '../api/resource-error.ts';
 import { tenantSpec } from '../api/tenant.ts';
 import { podFieldNames } from '../api/kubernetes-fields.ts';
 import {
@@ -11,19 +13,20 @@ import {
   type MountedFile,
   type RestartReason,
   type Workload,
-} from '../runtime/contract/workload.ts';
+} from '../contract/workload.ts';
 import { byName, secretFileVariable, variable, filesMount, type RenderedPart } from './rendered-part.ts';
-import { checkClients, checkEnvironment } from './check-environment.ts';
+import { checkClients } from './check-clients.ts';
+import { checkServerStart } from './check-server-start.ts';
 import { secretValue, workloadName, type RenderContext } from './render-context.ts';
 import { renderIdentityProvider, type AcceptedProvider, renderServiceAccounts } from './render-identity-provider.ts';
 import { imageInput, restartRequest, secretInput, specInputs } from './restart-inputs.ts';
 import { renderKeyServiceAccess } from './tenant-key-service.ts';
 import { shutdownDelay, tenantKubernetes } from './kubernetes-options.ts';
-import { renderSettings, renderTls } from './tenant-settings.ts';
+import { regionSetting, renderSettings, renderTls, standardRegion } from './tenant-settings.ts';
 import { renderTargets } from './tenant-targets.ts';
 import { renderStorage } from './tenant-storage.ts';
 
-export interface TenantParts {
+interface TenantParts {
   /** The checked providers, in the order of the spec. */
   readonly providers: readonly AcceptedProvider[];
   readonly kms?: KMSConfig;
@@ -55,8 +58,15 @@ const renderedWithKms = [
   'SVC_KMS_KEYSVC_ENCLAVE',
 ] as const;
 
-/** Renders the storage server of a Tenant. Errors with `ResourceError`. */
+/** Renders the storage server of a Tenant, and checks that it would start. Errors with `ResourceError`. */
 export function renderTenant(tenant: Tenant, parts: TenantParts, context: RenderContext): Workload {
+  const workload = renderUnchecked(tenant, parts, context);
+  checkServerStart(workload, context.secrets);
+  return workload;
+}
+
+/** Renders what `renderTenant` does, whether or not a server could start with it. */
+export function renderUnchecked(tenant: Tenant, parts: TenantParts, context: RenderContext): Workload {
   const { name } = tenant.metadata;
   const { spec } = tenant;
   const owner = { kind: 'Tenant', name } as const;
@@ -87,7 +97,6 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     ...targets.environment,
     ...providers.flatMap((provider) => provider.environment),
   ].sort(byName);
-  checkEnvironment(environment);
   return {
     name: workloadName(owner),
     owner,
@@ -123,6 +132,7 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
     liveness: { kind: 'http', port: 's3', path: '/minio/health/live', tls: spec.tls !== undefined },
     dependsOn: parts.kms === undefined ? [] : [workloadName({ kind: 'KMSConfig', name: parts.kms.metadata.name })],
     replicas: spec.replicas,
+    sharedInputs: sharedInputs(tenant),
     kubernetes: tenantKubernetes(tenant, parts.acceptedRootSecret ?? parts.rootSecret),
     inputs: [
       ...imageInput(owner, image, context, spec.image !== undefined),
@@ -140,6 +150,21 @@ export function renderTenant(tenant: Tenant, parts: TenantParts, context: Render
   };
 }
 
+/** Servers of a store refuse one with another region. Root credentials change one server at a time, since the former ones count for a while. */
+function sharedInputs({ metadata: { name }, spec }: Tenant): NonNullable<Workload['sharedInputs']> {
+  const source = spec.settings?.find((row) => row.name === regionSetting)?.valueFrom?.configMapKeyRef;
+  return [
+    {
+      field: `setting ${regionSetting}`,
+      of: { kind: 'Tenant', name },
+      standard: standardRegion,
+      ...(source === undefined
+        ? {}
+        : { source: { field: `key ${source.key}`, of: { kind: 'ConfigMap', name: source.name } } as const }),
+    },
+  ];
+}
+
 /** The server reads the file when it looks at its stores, so that a store may be accepted without a restart. */
 function deploymentMount(deployment: ExpectedDeployment): Mount {
   const content = { kind: 'text', text: `${JSON.stringify(deployment)}\n` } as const;
@@ -147,7 +172,7 @@ function deploymentMount(deployment: ExpectedDeployment): Mount {
 }
 
 /**
- * Answers how a server stops, where the spec does not say it. While a lone server stops, it answers that clients should retry in five
+ * Returns how a server stops, where the spec does not say it. While a lone server stops, it answers that clients should retry in five
  * seconds, when it is back. So every client that asks in that moment gets through the restart with its default retries.
  */
 function stopSettings({ spec }: Tenant): readonly EnvironmentVariable[] {
@@ -156,7 +181,7 @@ function stopSettings({ spec }: Tenant): readonly EnvironmentVariable[] {
   return spec.settings?.some((each) => each.name === name) === true ? [] : [variable(name, value)];
 }
 
-/** Answers the fields of the spec that restart the server. Fields with their own inputs, and fields that render to nothing, do not. */
+/** Returns the fields of the spec that restart the server. Fields with their own inputs, and fields that render to nothing, do not. */
 function tenantReason(field: string): RestartReason | undefined {
   if (podFieldNames.has(field)) return 'PodTemplateChanged';
   switch (field) {
@@ -175,6 +200,13 @@ function rootCredentials(
 ): RenderedPart {
   const field = `spec.rootCredentialsSecret of Tenant ${tenant.metadata.name}`;
   const use = tenant.spec.rootCredentialsSecret === undefined ? 'own' : 'root-credentials';
+  if (use === 'own' && context.secrets.get(secret)?.missing === true) {
+    throw new ResourceError(
+      'SecretNotFound',
+      `the Secret ${secret} with the root credentials of Tenant ${tenant.metadata.name} was deleted, and no other password is made unasked: ` +
+        `restore it, or make it with the keys rootUser and rootPassword; ${allowUse(secret, 'root-credentials')}`,
+    );
+  }
   const rows = [
     ['SVC_ROOT_USER', 'rootUser'],
     ['SVC_ROOT_PASSWORD', 'rootPassword'],

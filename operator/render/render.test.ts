@@ -1,3 +1,4 @@
+import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { setting, settings } from '../../protocol/settings/table.ts';
@@ -217,18 +218,22 @@ describe('a change of the Tenant', () => {
   });
 });
 
+const renewed = await issueCertificate({ commonName: 'renewed', validForMs: 3_600_000 });
+
 describe('a renewed TLS Secret', () => {
   it.each([
     ['another Secret', { secretName: 'other' }],
     ['a certificate that the operator makes', { operatorMade: true }],
   ])('and %s restart nothing, since the server re-reads its files', (_, tls) => {
     const before = server(tenant({ tls: { secretName: 'tls' } }));
-    const after = server(tenant({ tls }), [], { other: { 'tls.crt': 'c', 'tls.key': 'k' } });
+    const after = server(tenant({ tls }), [], { other: { 'tls.crt': renewed.certPem, 'tls.key': renewed.keyPem } });
     expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([]);
   });
   it('restarts nothing, since the server re-reads it', () => {
     const before = server(tenant({ tls: { secretName: 'tls' } }));
-    const after = server(tenant({ tls: { secretName: 'tls' } }), [], { tls: { 'tls.crt': 'new', 'tls.key': 'new' } });
+    const after = server(tenant({ tls: { secretName: 'tls' } }), [], {
+      tls: { 'tls.crt': renewed.certPem, 'tls.key': renewed.keyPem },
+    });
     expect(restartReasons(before.inputs, after.inputs, before.owner)).toEqual([]);
   });
 });

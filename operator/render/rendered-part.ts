@@ -5,7 +5,7 @@ import {
   type RestartInput,
   plain,
   type Text,
-} from '../runtime/contract/workload.ts';
+} from '../contract/workload.ts';
 import { setting } from '../../protocol/settings/table.ts';
 import type { VolumeFields } from '../api/volume-fields.ts';
 import { parseDuration } from '../../platform/settings/parse-value.ts';
@@ -19,13 +19,13 @@ export interface RenderedPart {
 
 export const nothing: RenderedPart = { environment: [], files: [], inputs: [] };
 
-/** Answers the mount of these files; no mount without files. */
+/** Returns the mount of these files; no mount without files. */
 export function filesMount(name: string, files: readonly MountedFile[]): readonly Mount[] {
   return files.length === 0 ? [] : [{ kind: 'files', name, files }];
 }
 
 /**
- * Answers the variable of a setting, with the name in the settings table. `suffix` is `_<ID>` for a provider. Errors for a secret setting,
+ * Returns the variable of a setting, with the name in the settings table. `suffix` is `_<ID>` for a provider. Errors for a secret setting,
  * which must be a file.
  */
 export function variable(name: string, value: string | Text, suffix = ''): EnvironmentVariable {
@@ -33,7 +33,7 @@ export function variable(name: string, value: string | Text, suffix = ''): Envir
   return { name: name + suffix, value: typeof value === 'string' ? plain(value) : value };
 }
 
-/** Answers the variable with the path of a secret setting's file. */
+/** Returns the variable with the path of a secret setting's file. */
 export function secretFileVariable(name: string, path: Text, suffix = ''): EnvironmentVariable {
   if (!setting(name).secret) throw new Error(`${name} is no secret and has no _FILE form`);
   return { name: `${name}${suffix}_FILE`, value: path };
@@ -43,7 +43,7 @@ export function byName(a: EnvironmentVariable, b: EnvironmentVariable): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** Answers the mount of a volume. `sharing` says whether each instance has its own claim or all share one. */
+/** Returns the mount of a volume. `sharing` says whether each instance has its own claim or all share one. */
 export function volumeMount(name: string, volume: VolumeFields, sharing: 'each' | 'shared'): Mount {
   const { size, path, storageClassName, accessMode, existingClaim } = volume;
   return {
@@ -58,7 +58,7 @@ export function volumeMount(name: string, volume: VolumeFields, sharing: 'each' 
   };
 }
 
-/** Answers the milliseconds of a duration that a schema has checked: `90d`, `1h30m`. */
+/** Returns the milliseconds of a duration that a schema has checked: `90d`, `1h30m`. */
 export function milliseconds(duration: string): number {
   return parseDuration(duration);
 }

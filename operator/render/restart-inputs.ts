@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { RestartInput, RestartReason } from '../runtime/contract/workload.ts';
+import type { RestartInput, RestartReason } from '../contract/workload.ts';
 import type { CaBundleFrom } from '../api/fields.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
 import { restartAnnotation } from '../api/tenant.ts';
 import { configMapValue, type KeyRef, type RenderContext, secretValue } from './render-context.ts';
 
 /**
- * Answers one input for each field of a spec that is not at its default. The schema lists the fields, so that none is forgotten.
+ * Returns one input for each field of a spec that is not at its default. The schema lists the fields, so that none is forgotten.
  */
 export function specInputs(
   schema: z.ZodObject,
@@ -44,7 +44,7 @@ export function configMapInput(ref: KeyRef, value: string, context: Pick<RenderC
   };
 }
 
-/** Answers the CA certificates that a field names. Errors with `ResourceError`. */
+/** Returns the CA certificates that a field names. Errors with `ResourceError`. */
 export function caBundle(
   { configMapKeyRef, secretKeyRef }: CaBundleFrom,
   field: string,
@@ -59,7 +59,7 @@ export function caBundle(
   return { value, input: secretInput(secretKeyRef, value, context) };
 }
 
-/** Answers the input of a nested part of a spec, or of a field of which only a part counts. */
+/** Returns the input of a nested part of a spec, or of a field of which only a part counts. */
 export function fieldInput(
   reason: RestartReason,
   field: string,
@@ -71,7 +71,7 @@ export function fieldInput(
 }
 
 /**
- * Answers the input of the running image. A new default of the operator counts as a change; a spec that names the default that already runs
+ * Returns the input of the running image. A new default of the operator counts as a change; a spec that names the default that already runs
  * does not.
  */
 export function imageInput(
@@ -85,7 +85,7 @@ export function imageInput(
   return [{ ...fieldInput('ImageChanged', 'spec.image', of, image, context), shown: image, ...named }];
 }
 
-/** Answers the input of the annotation by which a user requests a restart. */
+/** Returns the input of the annotation by which a user requests a restart. */
 export function restartRequest(
   { kind, metadata }: Tenant | KMSConfig,
   context: Pick<RenderContext, 'fingerprint'>,

@@ -1,7 +1,7 @@
 import { ResourceError } from '../api/resource-error.ts';
 import { kmsConfigSpec } from '../api/kms-config.ts';
 import type { KMSConfig, Tenant } from '../api/object.ts';
-import { address, mounted, text, type RestartInput } from '../runtime/contract/workload.ts';
+import { address, mounted, text, type RestartInput } from '../contract/workload.ts';
 import { keyServiceClientCertificate } from './certificates.ts';
 import { variable, nothing, type RenderedPart } from './rendered-part.ts';
 import { issuedCertificate, workloadName, type RenderContext } from './render-context.ts';

@@ -1,20 +1,18 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { ResourceError } from '../api/resource-error.ts';
-import { settings } from '../../protocol/settings/table.ts';
+import { setting, settings } from '../../protocol/settings/table.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { parseValue } from '../../platform/settings/parse-value.ts';
 import type { Tenant } from '../api/object.ts';
-import {
-  mounted,
-  text,
-  type EnvironmentVariable,
-  type MountedFile,
-  type RestartInput,
-} from '../runtime/contract/workload.ts';
+import { mounted, text, type EnvironmentVariable, type MountedFile, type RestartInput } from '../contract/workload.ts';
 import { secretFileVariable, variable, nothing, type RenderedPart } from './rendered-part.ts';
 import { configMapValue, secretValue, type RenderContext, issuedCertificate } from './render-context.ts';
 import { configMapInput, fieldInput, secretInput } from './restart-inputs.ts';
 import { serverCertificate } from './certificates.ts';
+
+export const regionSetting = 'SVC_REGION';
+/** The region of a server without the setting. */
+export const standardRegion = setting(regionSetting).default ?? '';
 
 type TenantSetting = NonNullable<Tenant['spec']['settings']>[number];
 
@@ -43,9 +41,21 @@ export function renderSettings(
   const inputs: RestartInput[] = [];
   for (const { name, value, valueFrom } of given) {
     const field = `setting ${name}`;
-    inputs.push(fieldInput('SettingsChanged', field, of, [value, valueFrom], context));
     const secret = valueFrom?.secretKeyRef;
     const configMap = valueFrom?.configMapKeyRef;
+    const input = fieldInput('SettingsChanged', field, of, [value, valueFrom], context);
+    inputs.push(
+      name === regionSetting
+        ? {
+            ...input,
+            shown: regionOf(
+              configMap === undefined
+                ? value
+                : configMapValue(context.configMaps, configMap, `${field} of Tenant ${of.name}`),
+            ),
+          }
+        : input,
+    );
     const base = rowOf(name)?.name ?? name;
     const suffix = name.slice(base.length);
     if (secret !== undefined) {
@@ -63,6 +73,12 @@ export function renderSettings(
     } else environment.push(variable(base, value ?? '', suffix));
   }
   return { environment, files, inputs };
+}
+
+/** Reads a region as the server does: blanks around it do not count, and an empty one counts as not set. */
+function regionOf(value: string | undefined): string {
+  const region = (value ?? '').trim();
+  return region === '' ? standardRegion : region;
 }
 
 function issueOf({ name, value, valueFrom }: TenantSetting, reserved: ReadonlySet<string>): string | undefined {

@@ -1,4 +1,5 @@
-import type { SecretUse, Tenant } from '../api/object.ts';
+import type { Tenant } from '../api/object.ts';
+import type { SecretUse } from '../contract/secret.ts';
 import type { CaBundleFrom } from '../api/fields.ts';
 import {
   mounted,
@@ -7,12 +8,12 @@ import {
   type Mount,
   type MountedFile,
   type RestartInput,
-} from '../runtime/contract/workload.ts';
+} from '../contract/workload.ts';
 import { secretFileVariable, variable, filesMount, volumeMount } from './rendered-part.ts';
 import { secretValue, type KeyRef, type RenderContext } from './render-context.ts';
 import { caBundle, fieldInput, secretInput } from './restart-inputs.ts';
 
-export interface RenderedStorage {
+interface RenderedStorage {
   /** Reports whether the server stores data on the volume `data`. */
   readonly embedded: boolean;
   readonly environment: readonly EnvironmentVariable[];

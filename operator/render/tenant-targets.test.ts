@@ -4,7 +4,7 @@ import { context, pem, issue, server, tenant } from '../../test/support/operator
 import type { Spec } from '../../test/support/operator/rules/rule-case.ts';
 import { notificationTargets } from '../../test/support/operator/rules/tenant-cases.ts';
 import { loadSettings } from '../../platform/settings/load-settings.ts';
-import type { Workload } from '../runtime/contract/workload.ts';
+import type { Workload } from '../contract/workload.ts';
 import { renderTargets } from './tenant-targets.ts';
 import { restartReasons } from '../reconcile/rollout.ts';
 
@@ -168,6 +168,8 @@ describe('settings of a target', () => {
   it('may have names that begin as others do, and a suffix', () => {
     const settings = [
       { name: 'SVC_NOTIFY_KAFKA_BROKERS_K', value: 'kafka:9092' },
+      { name: 'SVC_NOTIFY_KAFKA_TOPIC_K', value: 'events' },
+      { name: 'SVC_NOTIFY_KAFKA_SASL_USERNAME_K', value: 'coffer' },
       { name: 'SVC_NOTIFY_KAFKA_SASL_MECHANISM_K', value: 'sha512' },
       {
         name: 'SVC_NOTIFY_KAFKA_SASL_PASSWORD_K',
@@ -179,6 +181,8 @@ describe('settings of a target', () => {
       'SVC_NOTIFY_KAFKA_BROKERS_K',
       'SVC_NOTIFY_KAFKA_SASL_MECHANISM_K',
       'SVC_NOTIFY_KAFKA_SASL_PASSWORD_K_FILE',
+      'SVC_NOTIFY_KAFKA_SASL_USERNAME_K',
+      'SVC_NOTIFY_KAFKA_TOPIC_K',
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { ResourceError } from '../api/resource-error.ts';
-import type { SecretUse, Tenant } from '../api/object.ts';
+import type { Tenant } from '../api/object.ts';
+import type { SecretUse } from '../contract/secret.ts';
 import {
   auditTypes,
   notificationTypes,
@@ -11,15 +12,9 @@ import {
   type TargetType,
 } from '../api/tenant/target-fields.ts';
 import { parseValue } from '../../platform/settings/parse-value.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { setting } from '../../protocol/settings/table.ts';
-import {
-  type EnvironmentVariable,
-  mounted,
-  type MountedFile,
-  type RestartInput,
-  text,
-} from '../runtime/contract/workload.ts';
+import { type EnvironmentVariable, mounted, type MountedFile, type RestartInput, text } from '../contract/workload.ts';
 import { allowedSecret, type RenderContext, secretValue } from './render-context.ts';
 import { type RenderedPart, secretFileVariable, variable } from './rendered-part.ts';
 import { caBundle, fieldInput, secretInput } from './restart-inputs.ts';

@@ -213,7 +213,13 @@ export const CRC32C_MULTIPLE = [0, 14, 39, 54, 144, 209] as const;
 let crc32cModule: CrcModule | undefined;
 const crc32cState = new Uint32Array(2);
 
-/** Returns the CRC-32C of `bytes` after those that gave `previous`, as an unsigned 32-bit number. */
+/**
+ * Returns the CRC-32C of `bytes` after those that gave `previous`, as an unsigned 32-bit number.
+ *
+ * @example
+ *     crc32c(Buffer.from('123456789')); // 0xe3069283
+ *     crc32c(Buffer.from('789'), crc32c(Buffer.from('123456'))); // 0xe3069283
+ */
 export function crc32c(bytes: Uint8Array, previous = 0): number {
   crc32cModule ??= new CrcModule(CRC32C_POLYNOMIAL, CRC32C_MULTIPLE);
   crc32cState[0] = ~previous;
@@ -255,6 +261,14 @@ export interface Hasher {
   digest(): Buffer;
 }
 
+/**
+ * Returns a checksum in progress.
+ *
+ * @example
+ *     const hasher = hasherOf('CRC32C');
+ *     hasher.update(Buffer.from('123456789'));
+ *     hasher.digest().toString('hex'); // 'e3069283'
+ */
 export function hasherOf(algorithm: ChecksumAlgorithm): Hasher {
   switch (algorithm) {
     case 'CRC32':

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CertificateAndKey } from '../tls/certificate-and-key.ts';
 import { issueCertificate } from '../tls/issue-certificate.ts';
 import { openKeyServiceClient, type KeyServiceClient, type KeyServiceClientOptions } from './client.ts';
-import { listen } from '../listen.ts';
-import { createLogger } from '../logger.ts';
+import { listen } from '../http/listen.ts';
+import { createLogger } from '../output/logger.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

@@ -20,11 +20,11 @@ import {
 } from '../../protocol/key-service/payloads.ts';
 import type { KeyServiceErrorCode } from '../../protocol/key-service/errors.ts';
 import { type Method, keyServiceLimits } from '../../protocol/key-service/routes.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../output/logger.ts';
 import { EndpointRotation, normalizeEndpoint } from './endpoint-rotation.ts';
 import { exchange, isNoAnswer, KeyServiceError, openStream } from './exchange.ts';
 import { openAgent, type ClientCredentials } from './reloading-agent.ts';
-import { retry } from '../backoff.ts';
+import { retry } from '../async/backoff.ts';
 
 export { KeyServiceError } from './exchange.ts';
 

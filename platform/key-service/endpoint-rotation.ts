@@ -8,7 +8,7 @@ export class EndpointRotation {
   readonly #asideUntil = new Map<string, number>();
   #next = 0;
 
-  /** Throws if an endpoint is no `https://` address, or if there is none. */
+  /** Throws if an endpoint is not an `https://` address, or if there is none. */
   constructor(endpoints: readonly string[], setAsideMs: number, now: () => number) {
     if (endpoints.length === 0) throw new Error('no key service endpoint is given; one is https://HOST:7373');
     this.#endpoints = [...new Set(endpoints.map(normalizeEndpoint))];
@@ -33,7 +33,7 @@ export class EndpointRotation {
   }
 }
 
-/** Returns the origin of an endpoint, with its port. Throws if it is no `https://` address. */
+/** Returns the origin of an endpoint, with its port. Throws if it is not an `https://` address. */
 export function normalizeEndpoint(text: string): string {
   const written = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(written)) throw new Error(`"${text}" is no key service endpoint; one is https://HOST:7373`);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listen } from '../listen.ts';
+import { listen } from '../http/listen.ts';
 import { issueCertificate } from '../tls/issue-certificate.ts';
 import { exchange } from './exchange.ts';
 

@@ -1,8 +1,9 @@
+import { CodedError } from '../../protocol/coded-error.ts';
 import { type KeyServiceErrorCode, codeOfAnswer, isStoreFailure } from '../../protocol/key-service/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type Agent } from 'node:https';
 import { errorAnswer } from '../../protocol/key-service/payloads.ts';
-import { retryAfterMs } from '../retry-after.ts';
+import { retryAfterMs } from '../http/retry-after.ts';
 import { type Method, timeoutHeader } from '../../protocol/key-service/routes.ts';
 
 /** Why no answer came to an attempt. */
@@ -18,12 +19,10 @@ interface NoAnswer {
 /**
  * A call of the key service failed, or a data key cannot be used. The message of a call is the service's own, or says why no response
  * came. It is not a `ResponseError`: storage of objects decides by it whether a key is missing or the service is away, and the failure of
- * another program must never look like that.
+ * another program must never look like that. `wrong-key`: the key service has another key of the name than the one that sealed data.
  */
-export class KeyServiceError extends Error {
+export class KeyServiceError extends CodedError<KeyServiceErrorCode | 'not-configured' | 'wrong-key'> {
   override readonly name = 'KeyServiceError';
-  /** `wrong-key`: the key service has another key of the name than the one that sealed data. */
-  readonly code: KeyServiceErrorCode | 'not-configured' | 'wrong-key';
   /** The HTTP status; undefined if no response came. */
   readonly status: number | undefined;
   /** Set by an attempt to which no answer came. */
@@ -33,9 +32,12 @@ export class KeyServiceError extends Error {
   /** Milliseconds after which the caller may ask again, where the answer says so. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: KeyServiceError['code'], message: string, options?: KeyServiceErrorOptions) {
-    super(message, options);
-    this.code = code;
+  constructor(
+    code: KeyServiceErrorCode | 'not-configured' | 'wrong-key',
+    message: string,
+    options?: KeyServiceErrorOptions,
+  ) {
+    super(code, message, options);
     this.status = options?.status;
     this.noAnswer = options?.noAnswer;
     this.isOfStore = options?.isOfStore === true;

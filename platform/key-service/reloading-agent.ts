@@ -1,7 +1,7 @@
 import { Agent, type AgentOptions } from 'node:https';
 import { privateKeyPem } from '../tls/certificate-and-key.ts';
 import { issueCertificate } from '../tls/issue-certificate.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../output/logger.ts';
 import { watchTlsFiles } from '../tls/reloading-context.ts';
 import { readAuthorities } from '../tls/tls-files.ts';
 import { parseApiKey } from '../../protocol/key-service/identity.ts';
@@ -13,7 +13,7 @@ export type ClientCredentials =
   /** PEM, with the authorities for the service's certificate. */
   | { readonly kind: 'pem'; readonly cert: string; readonly key: string; readonly ca: string };
 
-export interface ReloadingAgent {
+interface ReloadingAgent {
   current(): Agent;
   close(): void;
 }

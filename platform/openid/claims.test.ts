@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { claimAt, mergeUserinfo, readUserinfo } from './claims.ts';
-import type { ProviderFetch } from './provider-fetch.ts';
+import type { LimitedFetch } from '../http/limited-fetch.ts';
 
 const claims = {
   policy: 'readonly',
@@ -37,14 +37,14 @@ describe('claimAt', () => {
 
 const url = 'https://idp.example/userinfo';
 const answering =
-  (status: number, body: string): ProviderFetch =>
+  (status: number, body: string): LimitedFetch =>
   () =>
     Promise.resolve(new Response(body, { status }));
 
 describe('readUserinfo', () => {
   it('sends the bearer and returns the claims', async () => {
     const seen: unknown[] = [];
-    const fetch: ProviderFetch = (address, init) => {
+    const fetch: LimitedFetch = (address, init) => {
       seen.push([address, init?.headers]);
       return Promise.resolve(new Response('{"sub":"s","policy":["a"]}'));
     };
@@ -90,10 +90,27 @@ describe('readUserinfo', () => {
   });
 
   it.each([
+    [401, '', {}, /does not take the token \(401\).*no ID tokens/],
+    [403, '{"error":"insufficient_scope"}', {}, /allows the token no claims \(403 insufficient_scope\).*scope openid/],
+    [429, '', {}, /answered 429: try again/],
+    [503, '', {}, /answered 503: try again/],
+    [404, '', {}, /answered 404, and no claims/],
+    [
+      200,
+      'a.jwt.here',
+      { 'content-type': 'application/jwt;charset=utf-8' },
+      /signed token \(application\/jwt\).*userinfo_signed/,
+    ],
+  ])('has words of its own for the answer %i %s', async (status, body, headers, message) => {
+    const fetch: LimitedFetch = () => Promise.resolve(new Response(body, { status, headers }));
+    await expect(readUserinfo(url, 'token', 's', fetch)).rejects.toThrow(message);
+  });
+
+  it.each([
     ['Bearer error="invalid_token"', 'TokenError'],
     ['Basic realm="gateway"', 'OpenIdError'],
   ])('reads the challenge %s of a 401', async (challenge, name) => {
-    const fetch: ProviderFetch = () =>
+    const fetch: LimitedFetch = () =>
       Promise.resolve(new Response('', { status: 401, headers: { 'www-authenticate': challenge } }));
     await expect(readUserinfo(url, 'token', 's', fetch)).rejects.toMatchObject({ name });
   });

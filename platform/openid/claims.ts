@@ -1,4 +1,5 @@
-import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
+import { type LimitedFetch } from '../http/limited-fetch.ts';
+import { explainFailure } from './explain-failure.ts';
 import { OpenIdError, TokenError } from './errors.ts';
 
 /** Parses a JSON object. Returns undefined for anything else. */
@@ -44,7 +45,7 @@ export async function readUserinfo(
   endpoint: string,
   bearer: string,
   subject: string,
-  fetch: ProviderFetch,
+  fetch: LimitedFetch,
 ): Promise<Record<string, unknown>> {
   let response: Response;
   try {
@@ -56,14 +57,11 @@ export async function readUserinfo(
   if (refusesToken(response, document)) {
     throw new TokenError(
       'UserinfoRefused',
-      `The userinfo endpoint ${endpoint} answered ${response.status} to the token; it takes access tokens only.`,
+      `The userinfo endpoint ${endpoint} ${reasonOfRefusal(response.status, document)}`,
     );
   }
   if (response.status !== 200 || document === undefined) {
-    throw new OpenIdError(
-      'UnexpectedStatus',
-      `the userinfo endpoint ${endpoint} answered ${response.status}, and no claims; see the log of the provider.`,
-    );
+    throw new OpenIdError('UnexpectedStatus', `the userinfo endpoint ${endpoint} ${reasonOfFailure(response)}`);
   }
   const claims = document;
   // Without this check the access token of another user would give its claims to this subject.
@@ -82,6 +80,21 @@ function refusesToken({ status, headers }: Response, document: Record<string, un
   const challenge = headers.get('www-authenticate');
   if (challenge !== null) return (status === 401 || status === 403) && /^(?:Bearer|DPoP)\b/i.test(challenge);
   return status === 401 || ((status === 400 || status === 403) && typeof document?.['error'] === 'string');
+}
+
+function reasonOfRefusal(status: number, document: Record<string, unknown> | undefined): string {
+  const error = document?.['error'];
+  const said = typeof error === 'string' ? `${status} ${error.slice(0, 100)}` : String(status);
+  return status === 403
+    ? `allows the token no claims (${said}): get it with the scope openid, and with those that the claims need.`
+    : `does not take the token (${said}): it takes access tokens that have not ended, and no ID tokens.`;
+}
+
+function reasonOfFailure({ status, headers }: Response): string {
+  if (status === 200 && /^application\/jwt\b/i.test(headers.get('content-type') ?? ''))
+    return 'answered by a signed token (application/jwt): let it answer this client by JSON (userinfo_signed_response_alg), or put the claims into the token.';
+  if (status === 429 || status >= 500) return `answered ${status}: try again in a moment.`;
+  return `answered ${status}, and no claims; see the log of the provider.`;
 }
 
 /** Adds the claims of userinfo to those of the token. A claim of the signed token wins. */

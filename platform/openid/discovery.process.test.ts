@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
-import { discover } from './discovery.ts';
-import type { ProviderFetch } from './provider-fetch.ts';
+import { discover, isForPrograms } from './discovery.ts';
+import type { LimitedFetch } from '../http/limited-fetch.ts';
 
 let provider: OpenIdProviderDouble;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => provider.close());
 
 /** Answers every address with this document. */
 const answering =
-  (document: Record<string, unknown>): ProviderFetch =>
+  (document: Record<string, unknown>): LimitedFetch =>
   () =>
     Promise.resolve(new Response(JSON.stringify(document)));
 
@@ -20,6 +20,9 @@ function documentOf(issuer: string, changes: Record<string, unknown> = {}): Reco
   const endpoints = { authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t`, jwks_uri: `${issuer}/k` };
   return { issuer, ...endpoints, ...changes };
 }
+
+const read = (configUrl: string, found: string, issuer?: string) =>
+  discover(configUrl, { issuer, fetch: answering(documentOf(found)) });
 
 describe('discover', () => {
   it('reads issuer and endpoints of a provider', async () => {
@@ -99,6 +102,64 @@ describe('discover', () => {
     expect(error).toMatchObject({ code: 'IssuerMismatch', transient: false });
     expect(String(error)).toContain('https://other.example/realms/demo');
     expect(String(error)).toContain(provider.issuer);
+  });
+
+  describe('whose issuer is another one on purpose', () => {
+    const inside = 'http://keycloak:8080/realms/demo/.well-known/openid-configuration';
+    const entra = 'https://login.microsoftonline.com/common/v2.0/.well-known/openid-configuration';
+    const template = 'https://login.microsoftonline.com/{tenantid}/v2.0';
+    const tenant = 'https://login.microsoftonline.com/8d3f-11/v2.0';
+
+    it.each([
+      ['behind another address', inside, 'https://sso.example/realms/demo', 'https://sso.example/realms/demo'],
+      [
+        'of all applications',
+        'https://ak.example/application/o/app/.well-known/openid-configuration',
+        'https://ak.example/',
+        'https://ak.example/',
+      ],
+      ['of all tenants', entra, template, tenant],
+      [
+        'with the user flow in the query',
+        'https://b.b2clogin.com/b/v2.0/.well-known/openid-configuration?p=b2c_1_in',
+        'https://b.b2clogin.com/8d3f/v2.0/',
+        'https://b.b2clogin.com/8d3f/v2.0/',
+      ],
+    ])('is read by the setting: one %s', async (_, configUrl, found, issuer) => {
+      expect(await read(configUrl, found, issuer)).toMatchObject({ issuer });
+    });
+
+    it('is refused without the setting, and the line to write is in the message', async () => {
+      await expect(read(inside, 'https://sso.example/realms/demo')).rejects.toThrow(
+        'set issuer (ISSUER) to "https://sso.example/realms/demo"',
+      );
+      await expect(read(entra, template)).rejects.toThrow('write the ID of your tenant into config_url');
+    });
+
+    it.each([
+      [inside, 'https://sso.example/realms/demo', 'https://sso.example/realms/other'],
+      [inside, 'https://sso.example/realms/demo', 'https://sso.example/realms/demo/'],
+      [entra, template, 'https://login.microsoftonline.com/a/b/v2.0'],
+      [entra, template, 'https://other.example/8d3f/v2.0'],
+    ])('is compared exactly: %s', async (configUrl, found, issuer) => {
+      await expect(read(configUrl, found, issuer)).rejects.toMatchObject({ code: 'IssuerMismatch' });
+    });
+  });
+
+  it('takes an issuer of tokens for programs, which has no sign-in', async () => {
+    const issuer = 'https://token.actions.example';
+    const fetch = answering({ issuer, jwks_uri: `${issuer}/keys` });
+    const metadata = await discover(`${issuer}/.well-known/openid-configuration`, { fetch });
+    expect(metadata).toMatchObject({ issuer, authorizationEndpoint: '', tokenEndpoint: '', jwksUri: `${issuer}/keys` });
+    expect(isForPrograms(metadata)).toBe(true);
+  });
+
+  it.each(['authorization_endpoint', 'token_endpoint'])('misses %s where the other one is there', async (name) => {
+    const issuer = 'https://idp.example';
+    const fetch = answering(documentOf(issuer, { [name]: undefined }));
+    await expect(discover(`${issuer}/.well-known/openid-configuration`, { fetch })).rejects.toMatchObject({
+      code: 'EndpointMissing',
+    });
   });
 
   it('takes an issuer that ends in a slash', async () => {

@@ -1,10 +1,12 @@
-import { explainFailure, createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
+import { createLimitedFetch, type LimitedFetch } from '../http/limited-fetch.ts';
+import { explainFailure } from './explain-failure.ts';
 import { parseJsonObject } from './claims.ts';
 import { OpenIdError } from './errors.ts';
 
 /** The checked result of discovery. */
 export interface ProviderMetadata {
   readonly issuer: string;
+  /** Empty, as the next one, for an issuer of tokens for programs, at which no user signs in. */
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly jwksUri: string;
@@ -20,11 +22,13 @@ export interface ProviderMetadata {
 
 interface DiscoverOptions {
   /** Replaces the fetch that `ca` and `timeoutMs` would make. */
-  readonly fetch?: ProviderFetch;
+  readonly fetch?: LimitedFetch;
   /** CA certificates (PEM) to trust in addition to those of the system. */
   readonly ca?: string;
   /** Milliseconds, 10,000 by default. */
   readonly timeoutMs?: number;
+  /** The issuer that the document must name, if it differs from its address. */
+  readonly issuer?: string | undefined;
 }
 
 const wellKnown = '/.well-known/openid-configuration';
@@ -35,14 +39,14 @@ const wellKnown = '/.well-known/openid-configuration';
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfigurationValidation
  */
 export async function discover(configUrl: string, options: DiscoverOptions = {}): Promise<ProviderMetadata> {
-  const expected = issuerOf(configUrl);
-  const fetch = options.fetch ?? createProviderFetch(options);
+  const own = issuerOf(configUrl, options.issuer);
+  const fetch = options.fetch ?? createLimitedFetch(options);
   const document = await readDocument(configUrl, fetch);
-  return checkDocument(configUrl, expected, document);
+  return checkDocument(configUrl, { own, expected: options.issuer }, document);
 }
 
-/** Returns the issuer of a config URL: the URL without its well-known part. */
-function issuerOf(configUrl: string): string {
+/** Returns the issuer that the address of a document stands for: the address without its well-known part. */
+function issuerOf(configUrl: string, expected: string | undefined): string {
   if (!URL.canParse(configUrl)) {
     throw new OpenIdError(
       'ConfigUrlInvalid',
@@ -53,13 +57,14 @@ function issuerOf(configUrl: string): string {
   if (protocol !== 'https:' && protocol !== 'http:') {
     throw new OpenIdError('ConfigUrlInvalid', `config_url "${configUrl}" must begin with https:// (or http://).`);
   }
-  if (!pathname.endsWith(wellKnown) || search !== '' || hash !== '') {
+  // Azure AD B2C has its user flow in the query, and then the issuer has to be named.
+  if (!pathname.endsWith(wellKnown) || (search !== '' && expected === undefined) || hash !== '') {
     throw new OpenIdError('ConfigUrlInvalid', `config_url "${configUrl}" must end in ${wellKnown}.`);
   }
-  return configUrl.slice(0, -wellKnown.length);
+  return configUrl.slice(0, configUrl.indexOf(wellKnown));
 }
 
-async function readDocument(configUrl: string, fetch: ProviderFetch): Promise<Record<string, unknown>> {
+async function readDocument(configUrl: string, fetch: LimitedFetch): Promise<Record<string, unknown>> {
   let response: Response;
   try {
     response = await fetch(configUrl, { headers: { accept: 'application/json' } });
@@ -96,16 +101,44 @@ function unexpected(configUrl: string, response: Response): OpenIdError {
   return new OpenIdError('UnexpectedStatus', `${configUrl} answered ${response.status} instead of 200; ${hint}.`);
 }
 
-function checkDocument(configUrl: string, expected: string, document: Record<string, unknown>): ProviderMetadata {
-  const issuer = document['issuer'];
-  // An issuer may end in a slash (Auth0). The config URL then has one slash for two.
-  if (typeof issuer !== 'string' || (issuer !== expected && issuer !== `${expected}/`)) {
+interface Issuers {
+  /** The issuer that follows from the address of the document. */
+  readonly own: string;
+  /** The issuer in the settings. */
+  readonly expected: string | undefined;
+}
+
+/** Returns the checked issuer of a document. Throws `OpenIdError` (`IssuerMismatch`). */
+function checkedIssuer(configUrl: string, { own, expected }: Issuers, found: unknown): string {
+  const names = `the document at ${configUrl} names the issuer ${JSON.stringify(found ?? null)}`;
+  const template = typeof found === 'string' && /\{tenant_?id\}/i.test(found);
+  if (expected !== undefined) {
+    // Entra's document for all tenants has a placeholder, and each token has its tenant.
+    if (found === expected || (template && isOfTemplate(expected, found))) return expected;
     throw new OpenIdError(
       'IssuerMismatch',
-      `the document at ${configUrl} names the issuer ${JSON.stringify(issuer)}, but its address stands for "${expected}"; ` +
-        'use the address that the provider itself calls its issuer, or correct the host name set at the provider.',
+      `${names}, and issuer (ISSUER) is "${expected}": set it to the one that the tokens have.`,
     );
   }
+  // An issuer may end in a slash (Auth0). The config URL then has one slash for two.
+  if (typeof found === 'string' && (found === own || found === `${own}/`)) return found;
+  throw new OpenIdError(
+    'IssuerMismatch',
+    template
+      ? `${names}, which stands for any tenant: write the ID of your tenant into config_url in place of "common" or "organizations".`
+      : `${names}, but its address stands for "${own}"; use the address that the provider itself calls its issuer, or correct the host name ` +
+          `set at the provider. If the provider is behind another address on purpose, set issuer (ISSUER) to ${JSON.stringify(found ?? null)}.`,
+  );
+}
+
+function isOfTemplate(issuer: string, template: string): boolean {
+  const [before = '', after = ''] = template.split(/\{tenant_?id\}/i);
+  const tenant = issuer.slice(before.length, issuer.length - after.length);
+  return issuer === before + tenant + after && /^[\w.-]+$/.test(tenant);
+}
+
+function checkDocument(configUrl: string, issuers: Issuers, document: Record<string, unknown>): ProviderMetadata {
+  const issuer = checkedIssuer(configUrl, issuers, document['issuer']);
   const endpoint = (name: string): string => {
     const value = document[name];
     if (typeof value !== 'string' || !URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
@@ -117,18 +150,21 @@ function checkDocument(configUrl: string, expected: string, document: Record<str
     }
     return value;
   };
+  // The issuers of CI systems, SPIRE and clusters give tokens to programs alone.
+  const withoutSignIn = document['authorization_endpoint'] === undefined && document['token_endpoint'] === undefined;
   const userinfoEndpoint = document['userinfo_endpoint'];
   const endSessionEndpoint = document['end_session_endpoint'];
   return {
     issuer,
-    authorizationEndpoint: endpoint('authorization_endpoint'),
-    tokenEndpoint: endpoint('token_endpoint'),
+    authorizationEndpoint: withoutSignIn ? '' : endpoint('authorization_endpoint'),
+    tokenEndpoint: withoutSignIn ? '' : endpoint('token_endpoint'),
     jwksUri: endpoint('jwks_uri'),
     ...(typeof userinfoEndpoint === 'string' ? { userinfoEndpoint } : {}),
     ...(typeof endSessionEndpoint === 'string' ? { endSessionEndpoint } : {}),
     scopesSupported: strings(document['scopes_supported']),
     tokenEndpointAuthMethods: strings(document['token_endpoint_auth_methods_supported'], ['client_secret_basic']),
-    document,
+    // Libraries compare the issuer of tokens with this one.
+    document: { ...document, issuer },
     warnings: transportWarnings(issuer),
   };
 }
@@ -145,6 +181,11 @@ function strings(value: unknown, otherwise: string[] = []): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : otherwise;
 }
 
+/** Reports whether an issuer gives tokens to programs alone: no user signs in there, and it knows no clients. */
+export function isForPrograms({ authorizationEndpoint }: Pick<ProviderMetadata, 'authorizationEndpoint'>): boolean {
+  return authorizationEndpoint === '';
+}
+
 interface ClusterAddress {
   readonly configUrl: string;
   readonly issuer?: string;
@@ -158,7 +199,7 @@ interface ClusterAddress {
  *
  * @see https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery
  */
-export async function discoverCluster(address: ClusterAddress, fetch: ProviderFetch): Promise<ProviderMetadata> {
+export async function discoverCluster(address: ClusterAddress, fetch: LimitedFetch): Promise<ProviderMetadata> {
   const { configUrl, issuer, jwksUri } = address;
   if (issuer !== undefined && jwksUri !== undefined) return metadata(issuer, jwksUri, {});
   const document = await readClusterDocument(configUrl, fetch);
@@ -183,10 +224,7 @@ function keysIn(document: Readonly<Record<string, unknown>>, { configUrl, tokenF
   return new URL('/openid/v1/jwks', configUrl).href;
 }
 
-async function readClusterDocument(
-  configUrl: string,
-  fetch: ProviderFetch,
-): Promise<Readonly<Record<string, unknown>>> {
+async function readClusterDocument(configUrl: string, fetch: LimitedFetch): Promise<Readonly<Record<string, unknown>>> {
   let response: Response;
   try {
     response = await fetch(configUrl, { headers: { accept: 'application/json' } });

@@ -1,3 +1,5 @@
+import { CodedError } from '../../protocol/coded-error.ts';
+
 /** The codes are stable: conditions, logs and the console show them, and tests compare them. */
 type OpenIdErrorCode =
   | 'ConfigUrlInvalid'
@@ -21,13 +23,8 @@ type OpenIdErrorCode =
  * A provider cannot be used. `message` is one sentence for the administrator: what is wrong, with which value, and what to do. It is not an
  * `IdentityError`, since the client and the operator use providers without the server.
  */
-export class OpenIdError extends Error {
+export class OpenIdError extends CodedError<OpenIdErrorCode> {
   override readonly name = 'OpenIdError';
-  readonly code: OpenIdErrorCode;
-  constructor(code: OpenIdErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 
   /** A later attempt with the same settings may succeed, when the provider or the network is back. */
   get transient(): boolean {
@@ -54,11 +51,6 @@ type TokenErrorCode =
  * A token is refused. `message` is for its sender: it names claims and settings, never the token or a secret. It is not an `OpenIdError`:
  * a refused user loses access, while an unreachable provider may leave it.
  */
-export class TokenError extends Error {
+export class TokenError extends CodedError<TokenErrorCode> {
   override readonly name = 'TokenError';
-  readonly code: TokenErrorCode;
-  constructor(code: TokenErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }

@@ -1,8 +1,8 @@
-import type { FlattenedJWSInput } from 'jose';
+import { flattenedVerify, type FlattenedJWSInput } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProviderKeys } from '../../test/support/openid/realm.ts';
 import { createKeySet } from './key-set.ts';
-import type { ProviderFetch } from './provider-fetch.ts';
+import type { LimitedFetch } from '../http/limited-fetch.ts';
 
 const noToken: FlattenedJWSInput = { payload: '', signature: '' };
 const header = (kid: string) => ({ alg: 'ES256', kid });
@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const fetch: ProviderFetch = () => {
+const fetch: LimitedFetch = () => {
   requests += 1;
   return broken ? Promise.reject(new Error('no route')) : Promise.resolve(new Response(JSON.stringify(keys.published)));
 };
@@ -40,12 +40,34 @@ function keySet() {
   });
 }
 
+const signed = async (): Promise<FlattenedJWSInput> => {
+  const [head = '', payload = '', signature = ''] = (await keys.sign({}, { kid: undefined })).split('.');
+  return { protected: head, payload, signature };
+};
+const verifies = async (set: ReturnType<typeof keySet>, token: FlattenedJWSInput) =>
+  flattenedVerify(token, await set.find({ alg: 'ES256' }, token)).then(
+    () => true,
+    () => false,
+  );
+
 describe('createKeySet', () => {
   it('reads the keys once for many tokens', async () => {
     const set = keySet();
     await Promise.all([1, 2, 3].map(() => set.find(header('key-1'), noToken)));
     await set.find(header('key-1'), noToken);
     expect(requests).toBe(1);
+  });
+
+  it('reads the keys again when the last read began long ago, however long it took', async () => {
+    const slow: LimitedFetch = (...request) => {
+      time += 30_000;
+      return fetch(...request);
+    };
+    const set = createKeySet('https://idp.example/keys', { fetch: slow, clock, maxAgeMs: 60_000, graceMs: 60_000 });
+    await set.load();
+    time += 35_000;
+    await set.hasSigningKey();
+    expect(requests).toBe(2);
   });
 
   it('finds the new key after a rotation', async () => {
@@ -110,7 +132,7 @@ describe('createKeySet', () => {
     const late = Promise.withResolvers<Response>();
     let isHanging = false;
     let asked = 0;
-    const hanging: ProviderFetch = (url) => {
+    const hanging: LimitedFetch = (url) => {
       if (!isHanging) return fetch(url);
       asked += 1;
       return late.promise;
@@ -153,7 +175,43 @@ describe('createKeySet', () => {
     await expect(set.find({ alg: 'ES256' }, noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
   });
 
-  it('refuses a token without kid where every key has one', async () => {
-    await expect(keySet().find({ alg: 'ES256' }, noToken)).rejects.toMatchObject({ code: 'KeyUnknown' });
+  it('takes a token without kid where one key fits, though it has a name', async () => {
+    await expect(keySet().find({ alg: 'ES256' }, noToken)).resolves.toBeDefined();
+  });
+
+  describe('for a token without kid', () => {
+    it('finds the key that came in the place of another one', async () => {
+      const set = keySet();
+      expect(await verifies(set, await signed())).toBe(true);
+      await keys.rotate('ES256', { forget: true });
+      time += 5_000;
+      expect(await verifies(set, await signed())).toBe(true);
+      expect(requests).toBe(2);
+    });
+
+    it('asks no more than once in the cooldown where none signed it', async () => {
+      const set = keySet();
+      await set.load();
+      time += 5_000;
+      for (let token = 0; token < 10; token += 1) expect(await verifies(set, noToken)).toBe(false);
+      expect(requests).toBe(2);
+    });
+
+    it('asks for no keys where the one that is known signed it', async () => {
+      const set = keySet();
+      await set.load();
+      time += 5_000;
+      expect(await verifies(set, await signed())).toBe(true);
+      expect(requests).toBe(1);
+    });
+
+    it('finds the key also where several fitted that are withdrawn', async () => {
+      const set = keySet();
+      await keys.rotate('ES256');
+      await set.load();
+      await keys.rotate('ES256', { forget: true });
+      time += 5_000;
+      expect(await verifies(set, await signed())).toBe(true);
+    });
   });
 });

@@ -1,13 +1,15 @@
 import {
   createLocalJWKSet,
   errors,
+  flattenedVerify,
   type CryptoKey,
   type FlattenedJWSInput,
   type JSONWebKeySet,
   type JWK,
   type JWSHeaderParameters,
 } from 'jose';
-import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
+import { type LimitedFetch } from '../http/limited-fetch.ts';
+import { explainFailure } from './explain-failure.ts';
 import { TokenError, OpenIdError } from './errors.ts';
 import { parseJsonObject } from './claims.ts';
 
@@ -22,14 +24,17 @@ export interface KeySet {
   load(): Promise<void>;
   /** Returns the keys that were read last. */
   published(): readonly JWK[];
-  /** Finds the key that the header of a token names. For an unknown key it reads the keys again, at most every few seconds. */
+  /**
+   * Finds the key that the header of a token names, or the only one that fits. For an unknown key, or one that did not sign a token without a
+   * key ID, it reads the keys again, at most every few seconds.
+   */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey>;
   /** Reports whether the provider publishes a key by which it signs alone. */
   hasSigningKey(): Promise<boolean>;
 }
 
-export interface KeySetOptions {
-  readonly fetch: ProviderFetch;
+interface KeySetOptions {
+  readonly fetch: LimitedFetch;
   /** Milliseconds of a monotonic clock. If a clock were set back, a new key would not be found and a withdrawn one would stay. */
   readonly clock?: () => number;
   /** Milliseconds. Tokens with unknown key IDs cause at most one request in this time. */
@@ -52,7 +57,6 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
   const clock = options.clock ?? (() => performance.now());
   let published: readonly JWK[] = [];
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;
-  let allNamed = false;
   let someSigning = false;
   let loadedAt = -Infinity;
   let triedAt = -Infinity;
@@ -60,13 +64,13 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
   let loading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
-    triedAt = clock();
+    const began = clock();
+    triedAt = began;
     const found = await readKeys(jwksUri, fetch);
     published = found.keys;
     keys = createLocalJWKSet(found);
-    allNamed = published.every(({ kid }) => kid !== undefined);
     someSigning = published.some(isForSigning);
-    loadedAt = clock();
+    loadedAt = began;
   }
 
   function load(): Promise<void> {
@@ -102,15 +106,13 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
     }
   }
 
-  async function match(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey | undefined> {
+  async function match(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<Match> {
     try {
       const key = await keys?.(header, token);
       return key && longEnough(key, header);
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey) return undefined;
-      if (error instanceof errors.JWKSMultipleMatchingKeys) {
-        throw new TokenError('KeyUnknown', 'The token names no key (kid) and the provider has several that fit.');
-      }
+      if (error instanceof errors.JWKSMultipleMatchingKeys) return oneOf(error, header, token);
       if (error instanceof TokenError) throw error;
       throw unusableKey(header, error instanceof Error ? error.message : String(error), error);
     }
@@ -125,15 +127,16 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
     },
     async find(header, token) {
       await refreshWhenOld();
-      // If every key has a name, this provider cannot have made a token without one.
-      if (header.kid === undefined && allNamed) {
-        throw new TokenError('KeyUnknown', 'The token names no key (kid), though each of the provider has a name.');
-      }
       let found = await match(header, token);
-      if (found === undefined && cooledDown()) {
+      if (found !== 'several' && found !== undefined && (header.kid !== undefined || (await signed(found, token))))
+        return found;
+      if (cooledDown()) {
         await load();
         found = await match(header, token);
       }
+      if (found === 'several')
+        throw new TokenError('KeyUnknown', 'The token names no key (kid) and the provider has several that fit.');
+      // If it did not sign the token, the verification of the token says so.
       if (found !== undefined) return found;
       throw new TokenError(
         'KeyUnknown',
@@ -141,6 +144,49 @@ export function createKeySet(jwksUri: string, options: KeySetOptions): KeySet {
       );
     },
   };
+}
+
+/** `several` if the token names no key, so that one alone must fit. */
+type Match = CryptoKey | 'several' | undefined;
+
+/** A provider that publishes more keys of one name makes no work here. */
+const maxOfOneName = 16;
+
+/**
+ * Returns the key of several that fit a token: the usable one or, where the token names a key, the one of that name that signed it. Throws
+ * `TokenError` (`KeyUnusable`).
+ *
+ * @see https://openid.net/specs/openid-connect-core-1_0.html#SigningOrder (10.1: without `kid` one key must fit)
+ */
+async function oneOf(
+  candidates: AsyncIterable<CryptoKey>,
+  header: JWSHeaderParameters,
+  token: FlattenedJWSInput,
+): Promise<Match> {
+  const usable: CryptoKey[] = [];
+  let unusable: unknown;
+  for await (const key of candidates) {
+    try {
+      usable.push(longEnough(key, header));
+    } catch (error) {
+      unusable = error;
+    }
+    if (usable.length === maxOfOneName) break;
+  }
+  const [first] = usable;
+  if (first === undefined && unusable !== undefined) throw unusable;
+  if (usable.length < 2) return first;
+  if (header.kid === undefined) return 'several';
+  for (const key of usable) if (await signed(key, token)) return key;
+  // None signed it, which the verification of the token says.
+  return first;
+}
+
+function signed(key: CryptoKey, token: FlattenedJWSInput): Promise<boolean> {
+  return flattenedVerify(token, key).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Bits. @see https://www.rfc-editor.org/rfc/rfc7518#section-3.3 */
@@ -168,7 +214,7 @@ export function unusableKey(
 }
 
 /** Reads the published keys. Rejects with `OpenIdError` KeysUnreachable. */
-export async function readKeys(jwksUri: string, fetch: ProviderFetch): Promise<JSONWebKeySet> {
+export async function readKeys(jwksUri: string, fetch: LimitedFetch): Promise<JSONWebKeySet> {
   let response: Response;
   try {
     // The API servers of Kubernetes send keys only for their own media type (RFC 7517, 8.5), and others as any JSON.

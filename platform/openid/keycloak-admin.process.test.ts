@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { createKeycloakAdmin, type KeycloakAdminOptions } from './keycloak-admin.ts';
-import { createProviderFetch } from './provider-fetch.ts';
+import { createLimitedFetch } from '../http/limited-fetch.ts';
 
 let double: OpenIdProviderDouble;
 
@@ -22,7 +22,7 @@ const admin = (changes: Partial<KeycloakAdminOptions> = {}) =>
     tokenEndpoint: `${double.issuer}/protocol/openid-connect/token`,
     clientId: 'coffer',
     clientSecret: 'coffer-secret',
-    fetch: createProviderFetch(),
+    fetch: createLimitedFetch(),
     ...changes,
   });
 const ann = () => double.user('ann').id;
@@ -113,7 +113,7 @@ describe('createKeycloakAdmin', () => {
     ['a redirect', { kind: 'status', status: 302 }, 'AdminRefused'],
   ] as const)('takes no user for gone by %s', async (_what, fault, code) => {
     double.fail('admin', fault);
-    const fetch = createProviderFetch(fault.kind === 'hang' ? { timeoutMs: 500 } : {});
+    const fetch = createLimitedFetch(fault.kind === 'hang' ? { timeoutMs: 500 } : {});
     await expect(admin({ fetch }).stateOf(ann())).rejects.toMatchObject({ code });
   });
 

@@ -1,4 +1,5 @@
-import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
+import { type LimitedFetch } from '../http/limited-fetch.ts';
+import { explainFailure } from './explain-failure.ts';
 import { parseJsonObject } from './claims.ts';
 import { OpenIdError } from './errors.ts';
 
@@ -16,7 +17,7 @@ export interface KeycloakAdminOptions {
   readonly tokenEndpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  readonly fetch: ProviderFetch;
+  readonly fetch: LimitedFetch;
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
@@ -132,8 +133,8 @@ async function newBearer({ tokenEndpoint, clientId, clientSecret, fetch }: Keycl
 async function call(
   what: string,
   url: string,
-  fetch: ProviderFetch,
-  init: Parameters<ProviderFetch>[1],
+  fetch: LimitedFetch,
+  init: Parameters<LimitedFetch>[1],
 ): Promise<Response> {
   try {
     return await fetch(url, init);

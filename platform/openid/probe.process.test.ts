@@ -2,12 +2,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { discover } from './discovery.ts';
 import { probeClient, probeRedirect } from './probe.ts';
-import { createProviderFetch } from './provider-fetch.ts';
+import { createLimitedFetch } from '../http/limited-fetch.ts';
 
 let provider: OpenIdProviderDouble;
 beforeAll(async () => {
   provider = await startOpenIdProvider({
-    clients: [{ id: 'coffer' }, { id: 'odd client:%', secret: 'a+b c/&%ü' }, { id: 'no-login', standardFlow: false }],
+    clients: [
+      { id: 'coffer' },
+      { id: 'by-form', authMethod: 'client_secret_post' },
+      { id: 'odd client:%', secret: 'a+b c/&%ü' },
+      { id: 'no-login', standardFlow: false },
+    ],
   });
 });
 afterEach(() => provider.heal());
@@ -29,6 +34,39 @@ describe('probeClient', () => {
   it('sends the secret in the form where the provider takes it only there', async () => {
     provider.realm.discovery = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
     expect(await probe('odd client:%', 'a+b c/&%ü')).toEqual({ kind: 'accepted' });
+  });
+
+  it('tries the other way once, and begins with it the next time', async () => {
+    const metadata = await discover(provider.configUrl);
+    const client = { clientId: 'by-form', clientSecret: 'by-form-secret' };
+    const asked = async () => {
+      const before = provider.requests.length;
+      expect(await probeClient(metadata, client)).toEqual({ kind: 'accepted' });
+      return provider.requests.length - before;
+    };
+    expect([await asked(), await asked()]).toEqual([2, 1]);
+  });
+
+  it('takes the configured way alone, and names it', async () => {
+    const metadata = await discover(provider.configUrl);
+    const client = {
+      clientId: 'by-form',
+      clientSecret: 'by-form-secret',
+      clientMethod: 'client_secret_basic',
+    } as const;
+    await expect(probeClient(metadata, client)).rejects.toThrow(
+      'It was not accepted by client_secret_basic (client_auth).',
+    );
+  });
+
+  it('names the ways of a provider that takes no secret', async () => {
+    provider.realm.discovery = { token_endpoint_auth_methods_supported: ['private_key_jwt', 'tls_client_auth'] };
+    await expect(probe('coffer', 'coffer-secret')).rejects.toMatchObject({
+      code: 'ClientRefused',
+      message: expect.stringMatching(
+        /takes clients by private_key_jwt, tls_client_auth alone.*client_secret_basic and client_secret_post/,
+      ) as string,
+    });
   });
 
   it.each([
@@ -75,7 +113,7 @@ describe('probe redirect', () => {
   afterAll(() => provider.close());
 
   const probe = (redirectUri: string, authorizationEndpoint = `${provider.issuer}/protocol/openid-connect/auth`) =>
-    probeRedirect({ authorizationEndpoint }, { clientId: 'coffer', redirectUri }, createProviderFetch());
+    probeRedirect({ authorizationEndpoint }, { clientId: 'coffer', redirectUri }, createLimitedFetch());
 
   describe('probeRedirect', () => {
     it('accepts an address that is registered', async () => {
@@ -93,7 +131,7 @@ describe('probe redirect', () => {
       const authorizationEndpoint = `${provider.issuer}/protocol/openid-connect/auth`;
       const asked = { clientId: 'coffer', redirectUri: registered };
       const scoped = (scopes: readonly string[]) =>
-        probeRedirect({ authorizationEndpoint }, { ...asked, scopes }, createProviderFetch());
+        probeRedirect({ authorizationEndpoint }, { ...asked, scopes }, createLimitedFetch());
       expect(await scoped(['openid', 'email', 'profile'])).toEqual({ kind: 'accepted' });
       await expect(scoped(['openid', 'email', 'preferred_username'])).rejects.toMatchObject({
         code: 'ScopeRefused',

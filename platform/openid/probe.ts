@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { clientAuthentication } from './token-grants.ts';
+import { clientAuthentication, triedMethods, withClientMethod, type ClientMethod } from './client-authentication.ts';
 import type { ProviderMetadata } from './discovery.ts';
-import { explainFailure, createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
+import { createLimitedFetch, type LimitedFetch } from '../http/limited-fetch.ts';
+import { explainFailure } from './explain-failure.ts';
 import { parseJsonObject } from './claims.ts';
 import { OpenIdError } from './errors.ts';
 
 interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
+  readonly clientMethod?: ClientMethod | undefined;
 }
 
 interface ProbeOptions {
-  readonly fetch?: ProviderFetch;
+  readonly fetch?: LimitedFetch;
   /** CA certificates (PEM) to trust in addition to those of the system. */
   readonly ca?: string;
   /** Milliseconds, 10,000 by default. */
@@ -35,27 +37,41 @@ export async function probeClient(
   client: ClientCredentials,
   options: ProbeOptions = {},
 ): Promise<ProbeResult> {
-  const fetch = options.fetch ?? createProviderFetch(options);
-  const { headers, form } = clientAuthentication(metadata.tokenEndpointAuthMethods, client);
-  form.set('grant_type', 'authorization_code');
-  form.set('code', `probe-${randomBytes(12).toString('hex')}`);
-  form.set('redirect_uri', options.redirectUri ?? 'http://127.0.0.1/oauth_callback');
-  let response: Response;
-  try {
-    response = await fetch(metadata.tokenEndpoint, { method: 'POST', headers, body: form });
-  } catch (error) {
-    throw explainFailure('Unreachable', 'the token endpoint', metadata.tokenEndpoint, error);
-  }
-  return judge(metadata.tokenEndpoint, client.clientId, response.status, await response.text());
+  const fetch = options.fetch ?? createLimitedFetch(options);
+  const attempt = async (method: ClientMethod): Promise<Reply> => {
+    const { headers, form } = clientAuthentication(method, client);
+    form.set('grant_type', 'authorization_code');
+    form.set('code', `probe-${randomBytes(12).toString('hex')}`);
+    form.set('redirect_uri', options.redirectUri ?? 'http://127.0.0.1/oauth_callback');
+    let response: Response;
+    try {
+      response = await fetch(metadata.tokenEndpoint, { method: 'POST', headers, body: form });
+    } catch (error) {
+      throw explainFailure('Unreachable', 'the token endpoint', metadata.tokenEndpoint, error);
+    }
+    return { status: response.status, body: await response.text() };
+  };
+  return judge(metadata.tokenEndpoint, client, await withClientMethod(metadata, client, attempt, refusesClient));
 }
 
-function judge(endpoint: string, clientId: string, status: number, body: string): ProbeResult {
+function refusesClient({ body }: Reply): boolean {
+  return oauthError(body).error === 'invalid_client';
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+}
+
+function judge(endpoint: string, client: ClientCredentials, { status, body }: Reply): ProbeResult {
+  const { clientId } = client;
   const { error, description } = oauthError(body);
   const said = [error, description].filter((part) => part !== undefined).join(': ') || 'no OAuth error';
   if (error === 'invalid_client' || (status === 401 && error !== undefined)) {
     throw new OpenIdError(
       'ClientRefused',
-      `the provider refuses the client "${clientId}" (${status} ${said}); check client_id and client_secret.`,
+      `the provider refuses the client "${clientId}" (${status} ${said}); check client_id and client_secret. ` +
+        `It was ${triedMethods(client)}.`,
     );
   }
   if (error === 'unauthorized_client') {
@@ -115,7 +131,7 @@ const needsUser = ['login_required', 'interaction_required', 'consent_required',
 export async function probeRedirect(
   { authorizationEndpoint }: Pick<ProviderMetadata, 'authorizationEndpoint'>,
   asked: AskedSignIn,
-  fetch: ProviderFetch,
+  fetch: LimitedFetch,
 ): Promise<ProbeResult> {
   const { clientId, redirectUri, scopes = ['openid'] } = asked;
   const url = new URL(authorizationEndpoint);

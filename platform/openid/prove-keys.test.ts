@@ -7,6 +7,7 @@ const rsa = jwk(generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey);
 const short = jwk(generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey);
 const curve = jwk(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey);
 const edwards = jwk(generateKeyPairSync('ed25519').publicKey);
+const agreement = jwk(generateKeyPairSync('x25519').publicKey);
 
 function prove(keys: readonly object[], document: object = {}, clientSecret?: string): Promise<void> {
   const fetch = () => Promise.resolve(new Response(JSON.stringify({ keys })));
@@ -18,7 +19,15 @@ describe('the keys of a provider', () => {
   it.each([
     ['of RSA', [rsa]],
     ['of a curve', [{ ...curve, kid: 'a', alg: 'ES256', use: 'sig' }]],
-    ['with unusable ones beside', [{ kty: 'oct', k: 'AAAA' }, { ...rsa, use: 'enc' }, edwards, short, curve]],
+    ['of Ed25519', [edwards]],
+    [
+      'of Ed25519 by either name',
+      [
+        { ...edwards, alg: 'EdDSA' },
+        { ...edwards, alg: 'Ed25519' },
+      ],
+    ],
+    ['with unusable ones beside', [{ kty: 'oct', k: 'AAAA' }, { ...rsa, use: 'enc' }, agreement, short, curve]],
   ])('can be used: %s', async (_, keys) => {
     await expect(prove(keys)).resolves.toBeUndefined();
   });
@@ -27,8 +36,8 @@ describe('the keys of a provider', () => {
     ['none', [], /there is none/],
     ['one for encryption', [{ ...rsa, kid: 'enc-1', use: 'enc' }], /"enc-1": it is for encryption/],
     ['one of RSA with 1,024 bits', [{ ...short, kid: 'old' }], /"old".*1024 bits/],
-    ['one of EdDSA', [edwards], /its type is "OKP" \("Ed25519"\)/],
-    ['one for EdDSA by name', [{ ...edwards, alg: 'EdDSA' }], /its algorithm is "EdDSA"/],
+    ['one of X25519', [agreement], /its type is "OKP" \("X25519"\)/],
+    ['one for another algorithm', [{ ...edwards, alg: 'ES256K' }], /its algorithm is "ES256K"/],
     ['one without a modulus', [{ kty: 'RSA', n: '!!!', e: 'AQAB' }], /a key without a name/],
     ['a symmetric one', [{ kty: 'oct', k: 'AAAA' }], /symmetric/],
     ['one for wrapping', [{ ...rsa, key_ops: ['wrapKey'] }], /its type is "RSA"/],

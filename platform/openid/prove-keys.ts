@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JWK } from 'jose';
 import { OpenIdError } from './errors.ts';
 import { isForSigning, longEnough, readKeys } from './key-set.ts';
-import type { ProviderFetch } from './provider-fetch.ts';
+import type { LimitedFetch } from '../http/limited-fetch.ts';
 import { acceptedAlgorithms, hmacAlgorithms } from './verify-token.ts';
 
 interface ProvenProvider {
@@ -14,7 +14,7 @@ interface ProvenProvider {
 export async function proveKeys(
   provider: ProvenProvider,
   client: { readonly clientSecret?: string | undefined },
-  fetch: ProviderFetch,
+  fetch: LimitedFetch,
 ): Promise<void> {
   await checkKeys((await readKeys(provider.jwksUri, fetch)).keys, provider, client);
 }

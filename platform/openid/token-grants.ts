@@ -1,42 +1,18 @@
 import type { ProviderMetadata } from './discovery.ts';
-import { explainFailure, type ProviderFetch } from './provider-fetch.ts';
+import { type LimitedFetch } from '../http/limited-fetch.ts';
+import { explainFailure } from './explain-failure.ts';
 import { parseJsonObject } from './claims.ts';
+import {
+  clientAuthentication,
+  withClientMethod,
+  type ClientMethod,
+  type OAuthClient,
+} from './client-authentication.ts';
 import { OpenIdError } from './errors.ts';
-
-/** A client without a secret is public: it only names itself. */
-interface OAuthClient {
-  readonly clientId: string;
-  readonly clientSecret?: string;
-}
-
-/**
- * Returns the headers and the form that authenticate the client at an endpoint of the provider, by the method that the provider supports,
- * the header before the form. The form also has the parameters of the call.
- *
- * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1
- */
-export function clientAuthentication(
-  methods: readonly string[],
-  { clientId, clientSecret }: OAuthClient,
-): { readonly headers: Readonly<Record<string, string>>; readonly form: URLSearchParams } {
-  const headers = { accept: 'application/json' };
-  if (clientSecret === undefined) return { headers, form: new URLSearchParams({ client_id: clientId }) };
-  if (methods.includes('client_secret_basic') || !methods.includes('client_secret_post')) {
-    const pair = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
-    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-    return { headers: { ...headers, authorization }, form: new URLSearchParams() };
-  }
-  return { headers, form: new URLSearchParams({ client_id: clientId, client_secret: clientSecret }) };
-}
-
-/** OAuth form-encodes Basic credentials first. */
-function formEncode(text: string): string {
-  return new URLSearchParams({ '': text }).toString().slice(1);
-}
 
 export interface TokenClient extends OAuthClient {
   readonly scopes: readonly string[];
-  readonly fetch: ProviderFetch;
+  readonly fetch: LimitedFetch;
 }
 
 type Endpoints = Pick<ProviderMetadata, 'tokenEndpoint' | 'tokenEndpointAuthMethods' | 'document'>;
@@ -121,21 +97,24 @@ interface Reply {
 
 async function ask(
   endpoint: string,
-  { tokenEndpointAuthMethods }: Pick<Endpoints, 'tokenEndpointAuthMethods'>,
+  metadata: Pick<Endpoints, 'tokenEndpointAuthMethods'>,
   client: TokenClient,
   parameters: Readonly<Record<string, string>>,
 ): Promise<Reply> {
-  const { headers, form } = clientAuthentication(tokenEndpointAuthMethods, client);
-  // Providers want it in the form of a device's request even if the header has it.
-  if (!form.has('client_id')) form.set('client_id', client.clientId);
-  for (const [name, value] of Object.entries(parameters)) if (value !== '') form.set(name, value);
-  let response: Response;
-  try {
-    response = await client.fetch(endpoint, { method: 'POST', headers, body: form });
-  } catch (error) {
-    throw explainFailure('Unreachable', 'the endpoint', endpoint, error);
-  }
-  return { status: response.status, body: parseJsonObject(await response.text()) ?? {} };
+  const attempt = async (method: ClientMethod): Promise<Reply> => {
+    const { headers, form } = clientAuthentication(method, client);
+    // Providers want it in the form of a device's request even if the header has it.
+    if (!form.has('client_id')) form.set('client_id', client.clientId);
+    for (const [name, value] of Object.entries(parameters)) if (value !== '') form.set(name, value);
+    let response: Response;
+    try {
+      response = await client.fetch(endpoint, { method: 'POST', headers, body: form });
+    } catch (error) {
+      throw explainFailure('Unreachable', 'the endpoint', endpoint, error);
+    }
+    return { status: response.status, body: parseJsonObject(await response.text()) ?? {} };
+  };
+  return withClientMethod(metadata, client, attempt, ({ body }) => body['error'] === 'invalid_client');
 }
 
 function tokenIn(endpoint: string, answer: Reply): string {
@@ -145,7 +124,8 @@ function tokenIn(endpoint: string, answer: Reply): string {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  invalid_client: 'check client_id and client_secret',
+  invalid_client:
+    'check client_id and client_secret, and that the client is registered for client_secret_basic or client_secret_post',
   invalid_grant: 'check name and password; the account may be disabled, or its password temporary',
   unauthorized_client:
     'allow the client this way: at Keycloak "direct access grants" for a password, "device authorization grant" for a code',

@@ -2,7 +2,7 @@ import { SignJWT, UnsecuredJWT, base64url } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { createKeySet } from './key-set.ts';
-import { createProviderFetch } from './provider-fetch.ts';
+import { createLimitedFetch } from '../http/limited-fetch.ts';
 import { verifyToken, type TokenExpectations } from './verify-token.ts';
 
 let provider: OpenIdProviderDouble;
@@ -16,7 +16,7 @@ afterAll(() => provider.close());
 
 function expectations(changes: Partial<TokenExpectations> = {}): TokenExpectations {
   const jwksUri = `${provider.issuer}/protocol/openid-connect/certs`;
-  const keys = createKeySet(jwksUri, { fetch: createProviderFetch(), cooldownMs: 0 });
+  const keys = createKeySet(jwksUri, { fetch: createLimitedFetch(), cooldownMs: 0 });
   return { issuer: provider.issuer, clientId: 'coffer', keys, ...changes };
 }
 

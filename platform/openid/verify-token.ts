@@ -111,7 +111,9 @@ export interface VerifiedToken {
 const latestDate = 8.64e15;
 
 /** The algorithms of tokens that are signed by keys of the provider. */
-export const acceptedAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
+const rsaAndCurves = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
+/** EdDSA with Ed25519 has two names. @see https://www.rfc-editor.org/rfc/rfc9864 */
+export const acceptedAlgorithms = [...rsaAndCurves, 'EdDSA', 'Ed25519'];
 /** The algorithms that sign by the secret of the client. */
 export const hmacAlgorithms = ['HS256', 'HS384', 'HS512'];
 

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../test/support/openid/openid-provider.ts';
 import { TokenError } from './errors.ts';
 import { createKeySet } from './key-set.ts';
-import { createProviderFetch } from './provider-fetch.ts';
+import { createLimitedFetch } from '../http/limited-fetch.ts';
 import { verifyToken } from './verify-token.ts';
 
 /** What no OpenID provider would send, what attackers do, and what clients get wrong: each is refused, with its reason. */
@@ -26,7 +26,7 @@ const now = Math.floor(Date.now() / 1_000);
 
 beforeAll(async () => {
   provider = await startOpenIdProvider({ algorithm: 'RS256', users: [{ username: 'ann' }] });
-  const fetch = createProviderFetch();
+  const fetch = createLimitedFetch();
   keys = createKeySet(`${provider.issuer}/protocol/openid-connect/certs`, { fetch });
   await keys.load();
   const pair = await generateKeyPair('RS256', { extractable: true });
@@ -99,8 +99,7 @@ const algorithms: Case[] = [
 
 const keyNames: Case[] = [
   ['another kid', 'KeyUnknown', /"other"/, () => foreign({ kid: 'other' })],
-  ['no kid', 'KeyUnknown', /names no key/, () => foreign({})],
-  ['no kid, signed by the right key', 'KeyUnknown', /names no key/, () => good({}, { kid: undefined })],
+  ['no kid', 'SignatureInvalid', /signature/, () => foreign({})],
   ['an empty kid', 'KeyUnknown', /""/, () => foreign({ kid: '' })],
   ['a path as kid', 'KeyUnknown', /dev/, () => foreign({ kid: '../../../../dev/null' })],
   ['SQL as kid', 'KeyUnknown', /UNION/, () => foreign({ kid: "x' UNION SELECT 'key" })],
@@ -109,7 +108,7 @@ const keyNames: Case[] = [
   ['a kid of 10,000 characters', 'KeyUnknown', /publish/, () => foreign({ kid: 'k'.repeat(10_000) })],
   ['the right kid, signed by another key', 'SignatureInvalid', /signature/, () => foreign({ kid: 'key-1' })],
   ['its own key embedded', 'SignatureInvalid', /signature/, () => foreign({ kid: 'key-1', jwk: stranger.jwk })],
-  ['its own key embedded, no kid', 'KeyUnknown', /names no key/, () => foreign({ jwk: stranger.jwk })],
+  ['its own key embedded, no kid', 'SignatureInvalid', /signature/, () => foreign({ jwk: stranger.jwk })],
   ['its own key under another kid', 'KeyUnknown', /publish/, () => foreign({ kid: 'mine', jwk: stranger.jwk })],
   ...(['jku', 'x5u'] as const).flatMap((name): Case[] => [
     [

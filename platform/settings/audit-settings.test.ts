@@ -1,4 +1,4 @@
-import { ProgramError } from '../program-error.ts';
+import { ProgramError } from '../errors/program-error.ts';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from './load-settings.ts';
 

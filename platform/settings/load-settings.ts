@@ -1,5 +1,5 @@
-import { fileErrorReason } from '../system-error.ts';
-import { ProgramError } from '../program-error.ts';
+import { fileErrorReason } from '../errors/system-error.ts';
+import { ProgramError } from '../errors/program-error.ts';
 import { parseRange } from '../../protocol/policy/ip-range.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';
 import { setting, settings } from '../../protocol/settings/table.ts';
@@ -132,7 +132,7 @@ export function loadSettings({
 }
 
 /**
- * Loads the settings of the stores from the same sources, for programs that are no server and have no root credentials.
+ * Loads the settings of the stores from the same sources, for programs that are not servers and have no root credentials.
  *
  * @throws ProgramError with every problem at once
  */
@@ -210,7 +210,7 @@ function readUpkeep(
   reader: SettingReader,
 ): Pick<
   ServerSettings,
-  'storageReserve' | 'maxGarbage' | 'compactionBytesPerSecond' | 'packsBodies' | 'scrubBytesPerSecond'
+  'storageReserve' | 'maxGarbage' | 'compactionBytesPerSecond' | 'packsBodies' | 'recordFormat' | 'scrubBytesPerSecond'
 > {
   const server = group(reader, 'SVC_');
   const reserve = server.read('STORAGE_RESERVE');
@@ -219,6 +219,7 @@ function readUpkeep(
     storageReserve: isSize(reserve) ? reserve : { kind: 'percent', percent: 1 },
     maxGarbage: (server.number('STORAGE_GARBAGE') ?? 25) / 100,
     packsBodies: server.onOff('STORAGE_PACK'),
+    recordFormat: Number(server.read('STORAGE_FORMAT')),
     compactionBytesPerSecond: rate('STORAGE_COMPACTION_RATE'),
     scrubBytesPerSecond: rate('SCRUB_RATE'),
   };
@@ -376,7 +377,7 @@ function metricsAuthorization(text: string | undefined): ServerSettings['metrics
   return text === 'public' ? 'public' : 'jwt';
 }
 
-/** Returns the bytes of a size that is no percentage. */
+/** Returns the bytes of a size that is not a percentage. */
 function bytesOf(size: unknown): number {
   return isSize(size) && size.kind === 'bytes' ? size.bytes : 0;
 }

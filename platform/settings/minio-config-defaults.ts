@@ -45,6 +45,13 @@ const defaults: Readonly<Record<string, Readonly<Record<string, readonly string[
   },
 };
 
+/** Returns the keys of a subsystem, each with the first of its values. */
+export function minioDefaults(
+  subsystem: 'subnet' | 'callhome',
+): readonly { readonly key: string; readonly value: string }[] {
+  return Object.entries(defaults[subsystem] ?? {}).map(([key, [value = '']]) => ({ key, value }));
+}
+
 /** Reports whether MinIO exports this value where no administrator set it. To leave such a value out loses nothing. */
 export function isMinioDefault(subsystem: string, key: string, value: string): boolean {
   return defaults[subsystem]?.[key]?.includes(value) === true;

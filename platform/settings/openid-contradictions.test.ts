@@ -26,7 +26,6 @@ describe('openIdContradictions', () => {
     [{ vendor: 'keycloak', keycloak_admin_url: 'https://idp/admin' }, 'vendor keycloak needs client_secret'],
     [{ keycloak_admin_url: 'https://idp/admin' }, 'idp_admin_url has no effect without vendor keycloak'],
     [{ keycloak_realm: 'r' }, 'idp_realm has no effect without vendor keycloak'],
-    [{ issuer: 'https://cluster' }, 'issuer has no effect without vendor kubernetes'],
     [{ jwks_uri: 'https://cluster/keys' }, 'jwks_uri has no effect without vendor kubernetes'],
     [{ role_policy: 'readonly', claim_name: 'groups' }, 'claim_name and role_policy exclude each other'],
     [{ redirect_uri: 'https://console/other' }, 'redirect_uri is "https://console/other"'],

@@ -6,7 +6,6 @@ type Part =
   | 'idp_admin_url'
   | 'idp_realm'
   | 'client_secret'
-  | 'issuer'
   | 'jwks_uri'
   | 'token_file'
   | 'claim_name'
@@ -44,7 +43,6 @@ export function openIdContradictions(provider: OpenIdProviderSettings, name: (pa
     if (provider.realm !== 'master') found.push(withoutVendor('idp_realm', 'keycloak'));
   }
   if (vendor !== 'kubernetes') {
-    if (provider.issuer !== undefined) found.push(withoutVendor('issuer', 'kubernetes'));
     if (provider.jwksUri !== undefined) found.push(withoutVendor('jwks_uri', 'kubernetes'));
     if (provider.tokenFile !== undefined) found.push(withoutVendor('token_file', 'kubernetes'));
   }

@@ -28,6 +28,7 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
   const read = group(reader, 'SVC_IDENTITY_OPENID_', suffix);
   const id = suffix === '' ? '_' : suffix.slice(1);
   const vendor = read.text('VENDOR');
+  const clientMethod = read.text('CLIENT_AUTH');
   const inCluster = vendor === 'kubernetes' && read.text('CONFIG_URL') === undefined;
   const configUrl = inCluster ? cluster.configUrl : read.text('CONFIG_URL');
   const clientId = read.text('CLIENT_ID');
@@ -44,6 +45,7 @@ export function readProvider(reader: SettingReader, suffix: string): OpenIdProvi
     configUrl,
     clientId,
     ...read.optional('clientSecret', 'CLIENT_SECRET'),
+    ...(clientMethod === 'client_secret_basic' || clientMethod === 'client_secret_post' ? { clientMethod } : {}),
     ...read.optional('cliClientId', 'CLI_CLIENT_ID'),
     ...read.optional('displayName', 'DISPLAY_NAME'),
     scopes: read.list('SCOPES'),
@@ -122,6 +124,7 @@ export function keysOf(provider: OpenIdProviderSettings): Map<string, string> {
     config_url: provider.configUrl,
     client_id: provider.clientId,
     client_secret: provider.clientSecret,
+    client_auth: provider.clientMethod,
     cli_client_id: provider.cliClientId,
     display_name: provider.displayName,
     scopes: provider.scopes.join(','),

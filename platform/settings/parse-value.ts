@@ -1,4 +1,5 @@
-import { ProgramError } from '../program-error.ts';
+import { durationMs } from '../../protocol/text/duration.ts';
+import { ProgramError } from '../errors/program-error.ts';
 import type { SettingType } from '../../protocol/settings/setting.ts';
 
 /** A parsed value of a setting: durations in milliseconds, sizes in bytes or as a share of the whole. */
@@ -85,8 +86,6 @@ function parseInteger(text: string, min: number, max: number): number {
   return value;
 }
 
-const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** Parses a duration within bounds, in milliseconds. */
 function boundedDuration(text: string, min: string, max: string): number {
   const duration = parseDuration(text);
@@ -98,12 +97,10 @@ function boundedDuration(text: string, min: string, max: string): number {
 /** Parses `1h30m` to milliseconds. A number without a unit is seconds. */
 export function parseDuration(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
-  if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text))
+  const duration = durationMs(text, ['ms', 's', 'm', 'h', 'd']);
+  if (duration === undefined)
     throw new ProgramError('invalid-value', 'expected a duration such as 30s, 10m, 1h30m or 7d');
-  return [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)].reduce(
-    (sum, [, amount, unit]) => sum + Number(amount) * (durationUnits[unit ?? ''] ?? 0),
-    0,
-  );
+  return duration;
 }
 
 const sizeUnits: Readonly<Record<string, number>> = {

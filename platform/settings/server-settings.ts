@@ -62,7 +62,7 @@ export interface ServerSettings {
   /** HOST:PORT. */
   readonly address: string;
   readonly consoleAddress: string;
-  /** Undefined where buckets are no websites. */
+  /** Undefined where buckets are not websites. */
   readonly websiteAddress?: string;
   readonly dataFolder?: string;
   readonly serverUrl?: string;
@@ -94,6 +94,8 @@ export interface ServerSettings {
   readonly maxGarbage: number;
   /** The speed at which bodies are moved between segments; 0 moves none. */
   readonly compactionBytesPerSecond: number;
+  /** The newest format in which this server agrees to write records of objects. */
+  readonly recordFormat: number;
   /** True where bodies that are files of their own are moved to segments. */
   readonly packsBodies: boolean;
   /** The speed of the background scrub; 0 switches it off. */
@@ -193,6 +195,8 @@ export interface OpenIdProviderSettings {
   readonly configUrl: string;
   readonly clientId: string;
   readonly clientSecret?: string;
+  /** How the client authenticates; without it each way is tried. */
+  readonly clientMethod?: 'client_secret_basic' | 'client_secret_post';
   /** The public client of `coffer login`. */
   readonly cliClientId?: string;
   readonly displayName?: string;
@@ -204,7 +208,7 @@ export interface OpenIdProviderSettings {
   readonly redirectUri?: string;
   readonly redirectUriDynamic: boolean;
   readonly vendor?: 'keycloak' | 'kubernetes';
-  /** The issuer of service-account tokens, at which no user signs in. */
+  /** The issuer that discovery and tokens must have, where it differs from `configUrl`. */
   readonly issuer?: string;
   readonly jwksUri?: string;
   /** The token is sent only to the address of `configUrl`. */

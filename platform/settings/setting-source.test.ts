@@ -1,4 +1,4 @@
-import { ProgramError } from '../program-error.ts';
+import { ProgramError } from '../errors/program-error.ts';
 import { describe, expect, it } from 'vitest';
 import { setting } from '../../protocol/settings/table.ts';
 import { parseEnvFile, SettingReader } from './setting-source.ts';

@@ -1,6 +1,6 @@
-import { fileErrorReason } from '../system-error.ts';
-import { ProgramError } from '../program-error.ts';
-import { redactSetting, redactText } from '../redact-secrets.ts';
+import { fileErrorReason } from '../errors/system-error.ts';
+import { ProgramError } from '../errors/program-error.ts';
+import { redactSetting, redactText } from '../output/redact-secrets.ts';
 import { isDamaged, nulByte, withoutLineEnd } from './setting-text.ts';
 import { parseValue, type SettingValue } from './parse-value.ts';
 import type { Setting } from '../../protocol/settings/setting.ts';

@@ -9,6 +9,12 @@ export function withoutLineEnd(text: string): string {
   return text.replace(/[\r\n]+$/, '');
 }
 
+/** Returns the value of a Secret without what ends its line. Of several lines, such as a certificate, each belongs to it. */
+export function secretLine(text: string): string {
+  const line = withoutLineEnd(text);
+  return line.includes('\n') ? text : line;
+}
+
 /** Reports if a text had bytes that are not UTF-8. Each of them became the same character, so that another secret would do as well. */
 export function isDamaged(text: string): boolean {
   return text.includes(notUtf8);

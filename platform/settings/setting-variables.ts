@@ -1,4 +1,4 @@
-import { ProgramError } from '../program-error.ts';
+import { ProgramError } from '../errors/program-error.ts';
 import { isDamaged, secretText, withoutLineEnd } from './setting-text.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -33,7 +33,7 @@ function meantName(name: string): string | undefined {
   return misspeltName(name, all, 2);
 }
 
-/** Returns problems for variables of providers and targets whose ending is no name: they would belong to none. */
+/** Returns problems for variables of providers and targets whose ending is not a name: they would belong to none. */
 export function withoutName(names: Iterable<string>): string[] {
   const bases = namesOf(settings.filter(({ scope }) => scope !== 'server')).sort((a, b) => b.length - a.length);
   return [...names].flatMap((name) => {

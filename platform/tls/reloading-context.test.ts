@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CertificateAndKey } from './certificate-and-key.ts';
 import { issueCertificate, makeCa } from './issue-certificate.ts';
-import { createLogger } from '../logger.ts';
+import { createLogger } from '../output/logger.ts';
 import { watchTlsFiles, type TlsChange, type WatchedTlsFiles } from './reloading-context.ts';
 import { readTlsFiles } from './tls-files.ts';
 

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
-import type { Logger } from '../logger.ts';
-import { ProgramError } from '../program-error.ts';
+import type { Logger } from '../output/logger.ts';
+import { ProgramError } from '../errors/program-error.ts';
 import { chainWarning } from './certificate-chain.ts';
 import { validityError, validityWarning } from './certificate-validity.ts';
-import { watchPaths } from '../watch-paths.ts';
+import { watchPaths } from '../files/watch-paths.ts';
 import { readTlsFiles } from './tls-files.ts';
 import type { TlsFiles, TlsMaterial } from './tls-files.ts';
 

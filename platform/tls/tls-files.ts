@@ -1,5 +1,5 @@
-import { fileErrorReason } from '../system-error.ts';
-import { ProgramError } from '../program-error.ts';
+import { fileErrorReason } from '../errors/system-error.ts';
+import { ProgramError } from '../errors/program-error.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -62,26 +62,50 @@ export async function readTlsFiles(files: TlsFiles): Promise<TlsMaterial> {
 }
 
 function checkPair(files: TlsFiles, material: TlsMaterial): void {
-  const certificate = parse(files.certFile, 'a PEM certificate', () => new X509Certificate(material.cert));
-  const key = parse(
-    files.keyFile,
-    files.password === undefined ? 'an unencrypted PEM private key' : 'a private key of that password',
-    () =>
-      createPrivateKey({ key: material.key, ...(files.password === undefined ? {} : { passphrase: files.password }) }),
+  checkTlsPair({
+    cert: { name: files.certFile, pem: material.cert },
+    key: { name: files.keyFile, pem: material.key },
+    ...(files.password === undefined ? {} : { password: files.password }),
+  });
+  parse(files.caFile ?? files.certFile, 'usable by TLS', () => createSecureContext(material));
+}
+
+/** The text of a file, and how a message calls it. */
+interface NamedPem {
+  readonly name: string;
+  readonly pem: Buffer;
+}
+
+/** Checks that a server can use the certificate with the key. Throws a `ProgramError` that names the one which is wrong. */
+export function checkTlsPair({
+  cert,
+  key,
+  password,
+}: {
+  readonly cert: NamedPem;
+  readonly key: NamedPem;
+  readonly password?: string;
+}): void {
+  const certificate = parse(cert.name, 'a PEM certificate', () => new X509Certificate(cert.pem));
+  const secret = password === undefined ? {} : { passphrase: password };
+  const privateKey = parse(
+    key.name,
+    password === undefined ? 'an unencrypted PEM private key' : 'a private key of that password',
+    () => createPrivateKey({ key: key.pem, ...secret }),
   );
-  if (!certificate.checkPrivateKey(key)) {
-    if (certificatesIn(material.cert).some((other) => other.checkPrivateKey(key))) {
+  if (!certificate.checkPrivateKey(privateKey)) {
+    if (certificatesIn(cert.pem).some((other) => other.checkPrivateKey(privateKey))) {
       throw new ProgramError(
         'tls-files',
-        `the certificates in ${files.certFile} are in the wrong order: that of the key in ${files.keyFile} must be the first one, and its issuer the next`,
+        `the certificates in ${cert.name} are in the wrong order: that of the key in ${key.name} must be the first one, and its issuer the next`,
       );
     }
     throw new ProgramError(
       'tls-files',
-      `the private key in ${files.keyFile} is not that of the certificate in ${files.certFile}`,
+      `the private key in ${key.name} is not that of the certificate in ${cert.name}`,
     );
   }
-  parse(files.caFile ?? files.certFile, 'usable by TLS', () => createSecureContext(material));
+  parse(cert.name, 'usable by TLS', () => createSecureContext({ cert: cert.pem, key: key.pem, ...secret }));
 }
 
 function parse<T>(file: string, what: string, read: () => T): T {
@@ -107,9 +131,15 @@ export async function readAuthorities(path: string): Promise<Buffer> {
   const parts = await Promise.all(names.map((name) => readPem(name, 'the certificate authorities')));
   const ca = Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
   // A file that is read between its truncation and its write would switch all trust off.
-  if (!ca.includes('-----BEGIN CERTIFICATE-----'))
-    throw new ProgramError('tls-files', `${path} holds no PEM certificate`);
+  checkAuthorities(path, ca);
   return ca;
+}
+
+/** Throws a `ProgramError` where a text has no certificate. */
+export function checkAuthorities(name: string, pem: Buffer): void {
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new ProgramError('tls-files', `${name} holds no PEM certificate`);
+  }
 }
 
 async function authorityFiles(path: string): Promise<string[]> {

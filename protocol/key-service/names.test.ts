@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyNameError, matchesListing, matchesPattern, patternError } from './names.ts';
+import { keyNameError, matchesListing, patternError } from './names.ts';
 
 describe('key names', () => {
   it.each(['my-key', 'A_b-9', '-', 'x'.repeat(80)])('accepts %s', (name) => {
@@ -20,26 +20,6 @@ describe('key names', () => {
   it('lets a pattern hold stars', () => {
     expect(patternError('my-*')).toBeUndefined();
     expect(patternError('my-?')).toBe('invalid argument: name contains invalid character');
-  });
-});
-
-describe('matchesPattern', () => {
-  it.each([
-    ['*', 'anything', true],
-    ['my-*', 'my-key', true],
-    ['my-*', 'your-key', false],
-    ['*-key', 'my-key', true],
-    ['a*c*e', 'abcde', true],
-    ['a*c*e', 'abde', false],
-    ['ab*ba', 'aba', false],
-    ['exact', 'exact', true],
-    ['exact', 'exactly', false],
-  ])('%s against %s is %s', (pattern, name, expected) => {
-    expect(matchesPattern(pattern, name)).toBe(expected);
-  });
-
-  it('answers at once where a careless matcher would try every split', () => {
-    expect(matchesPattern(`${'a*'.repeat(40)}b`, 'a'.repeat(80))).toBe(false);
   });
 });
 

@@ -1,3 +1,5 @@
+import { matchesStars } from '../text/star-pattern.ts';
+
 /**
  * Names of keys, and patterns that match them, in the key-service protocol.
  *
@@ -22,22 +24,7 @@ function issue(text: string, allowed: RegExp): string | undefined {
   return undefined;
 }
 
-/** Reports whether a name matches a pattern, in which `*` matches any text. The time is linear in both, whatever the pattern. */
-export function matchesPattern(pattern: string, name: string): boolean {
-  const [head = '', ...rest] = pattern.split('*');
-  const tail = rest.pop();
-  if (tail === undefined) return pattern === name;
-  if (!name.startsWith(head)) return false;
-  let at = head.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return name.length - at >= tail.length && name.endsWith(tail);
-}
-
 /** Reports whether a list call asks for a name. A pattern without `*` is a prefix, as later clients send it. */
 export function matchesListing(pattern: string, name: string): boolean {
-  return matchesPattern(pattern.includes('*') ? pattern : `${pattern}*`, name);
+  return matchesStars(pattern.includes('*') ? pattern : `${pattern}*`, name);
 }

@@ -27,28 +27,18 @@ export function allowsPath(policy: KeyServicePolicy, path: string): boolean {
   return policy.allow.some((pattern) => covers(pattern, path, allowsAnyTail));
 }
 
-/** Says why a pattern of a policy is not valid. Returns undefined for a valid pattern. */
-export function policyPatternError(pattern: string): string | undefined {
-  if (!pattern.startsWith('/')) return 'must be a path that begins with "/", such as /v1/key/create/*';
-  if (pattern.length > 512) return 'is longer than 512 characters';
-  try {
-    toRegExp(pattern);
-    return undefined;
-  } catch {
-    return 'has a "[" without its "]", or an empty or backward range in it';
-  }
-}
-
 function covers(pattern: string, path: string, coversAnyTail: ReadonlySet<string>): boolean {
   if (coversAnyTail.has(pattern) && (path === pattern || path.startsWith(`${pattern}/`))) return true;
   return toRegExp(pattern).test(path);
 }
 
 /**
- * Reports whether no call of the service has a path that the pattern matches: it is misspelt, or for a call of another release. It compares the
+ * Reports whether no call that a policy decides has a path that the pattern matches: it is misspelt, for a call of another release, or for one that
+ * needs no policy, such as `/version`. It compares the
  * text before the first sign with the paths, so that a pattern with signs may match nothing although this reports otherwise.
  */
 export function matchesNoCall(pattern: string): boolean {
+  if (compile(pattern) === undefined) return true;
   const start = /^[^*?[]*/.exec(pattern)?.[0] ?? '';
   const isWhole = start === pattern;
   return !routes.some(({ path, argument, access }) => {
@@ -60,12 +50,21 @@ export function matchesNoCall(pattern: string): boolean {
   });
 }
 
+/**
+ * Says why a pattern under `deny` guards nothing, as the end of a sentence. Under `allow` such a mistake closes; there it opens what the pattern
+ * was to guard. Returns undefined for a pattern that is well formed, also for one of no call.
+ */
+export function denyPatternError(pattern: string): string | undefined {
+  if (compile(pattern) === undefined) return 'is no pattern: a "[" without its "]", or a range in the wrong order';
+  return /^(?:\/|\*+(?:\/|$))/.test(pattern) ? undefined : 'begins with no "/", and no path of a call matches it';
+}
+
 const compiled = new Map<string, RegExp>();
 
 function toRegExp(pattern: string): RegExp {
   let expression = compiled.get(pattern);
   if (expression === undefined) {
-    expression = compile(pattern);
+    expression = compile(pattern) ?? matchesNothing;
     // Patterns come from the configuration alone, so the map stays small. The limit protects against a caller that passes other texts.
     if (compiled.size >= 10_000) compiled.clear();
     compiled.set(pattern, expression);
@@ -73,7 +72,10 @@ function toRegExp(pattern: string): RegExp {
   return expression;
 }
 
-function compile(pattern: string): RegExp {
+const matchesNothing = /[^\s\S]/;
+
+/** Returns undefined for a pattern with a `[` that has no `]`, or with an empty or backward range. */
+function compile(pattern: string): RegExp | undefined {
   let source = '';
   for (let i = 0; i < pattern.length; i++) {
     const char = pattern.charAt(i);
@@ -85,7 +87,7 @@ function compile(pattern: string): RegExp {
       source += '[^/*]';
     } else if (char === '[') {
       const end = pattern.indexOf(']', i + 2);
-      if (end < 0) throw new SyntaxError('no ]');
+      if (end < 0) return undefined;
       const set = pattern.slice(i + 1, end).replace(/[\\\]]/g, '\\$&');
       source += `(?![/*])[${set}]`;
       i = end;
@@ -93,7 +95,11 @@ function compile(pattern: string): RegExp {
       source += char.replace(/[\\^$.|+(){}\]/]/g, '\\$&');
     }
   }
-  return new RegExp(`^${source}$`);
+  try {
+    return new RegExp(`^${source}$`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Lists the paths that a storage server calls for its objects and for the backend, by the name of its default key. */

@@ -36,7 +36,6 @@ describe('a new policy', () => {
       { Condition: { StringEquals: { 's3:prefx': 'a' } } },
       /Condition\.StringEquals "s3:prefx" is no condition key.*"s3:prefix"/,
     ],
-    [{ Condition: { StringEquals: { 'jwt:team': 'a' } } }, /nearest is "jwt:/],
     [{ Effect: 'Deny', Condition: { IpAddress: { 'aws:SourceIP2': '10.0.0.1' } } }, /nearest is "aws:SourceIp"/],
   ])('is refused with %j, and the nearest name', (changes, message) => {
     expect(() => parseNewPolicy(documentOf(changes))).toThrow(refusal(message));

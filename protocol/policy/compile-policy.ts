@@ -45,7 +45,7 @@ function readComparer(
  * Reports whether a condition holds.
  *
  * A key that no request here has, such as the organization of the caller, makes an Allow not apply and a Deny apply: a Deny must not vanish because the
- * server does not know its key.
+ * server does not know its key. The same holds for a claim that the sender may have and that is not stored with the session.
  *
  * A value of the request that the operator cannot read, such as a word where it compares numbers, makes an Allow not apply and a Deny
  * apply: a sender gains nothing by invalid values.
@@ -58,7 +58,7 @@ export function conditionHolds(
   effect: 'Allow' | 'Deny',
 ): boolean {
   const actual = request.values(key);
-  if (!evaluated && actual.length === 0) return effect === 'Deny';
+  if (actual.length === 0 && (!evaluated || request.isUnknown(key))) return effect === 'Deny';
   if (operator.kind === 'null') {
     return source.values.some((value) => (value.toLowerCase() === 'true') === (actual.length === 0));
   }

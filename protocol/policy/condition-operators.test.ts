@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { both, holds } from '../../test/support/policy/policy-cases.ts';
+import type { PolicyRequest } from './policy-request.ts';
+import { applies, both, holds } from '../../test/support/policy/policy-cases.ts';
 
 /** Each operator with a value of the policy, one of the request that it holds for, and one that it does not. */
 const operators: readonly (readonly [string, string, good: string, bad: string])[] = [
@@ -70,4 +71,18 @@ describe.each(operators)('%s', (operator, expected, good, bad) => {
   it.each(['ForAllValues', 'ForAnyValue'])('with %s and IfExists on no such key: true', (prefix) => {
     expect(holds(`${prefix}:${operator}IfExists`, expected, undefined)).toEqual(both(true));
   });
+});
+
+describe('a key of which it is unknown whether the request has it', () => {
+  it.each(['StringEquals', 'StringNotEquals', 'StringEqualsIfExists', 'ForAllValues:StringEquals', 'Null'])(
+    'makes an Allow by %s not apply, and a Deny apply',
+    (operator) => {
+      for (const context of [{}, { 'jwt:team': [] }] as PolicyRequest['context'][]) {
+        const request = { context, isUnknown: (key: string) => key === 'jwt:team' };
+        const Condition = { [operator]: { 'jwt:team': 'true' } };
+        expect(applies({ Effect: 'Allow', Action: 's3:*', Resource: '*', Condition }, request)).toBe(false);
+        expect(applies({ Effect: 'Deny', Action: 's3:*', Resource: '*', Condition }, request)).toBe(true);
+      }
+    },
+  );
 });

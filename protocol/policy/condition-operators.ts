@@ -1,5 +1,5 @@
 /** The type of the values that an operator compares. */
-export type OperatorFamily = 'String' | 'Numeric' | 'Date' | 'Bool' | 'Binary' | 'IpAddress' | 'Arn';
+type OperatorFamily = 'String' | 'Numeric' | 'Date' | 'Bool' | 'Binary' | 'IpAddress' | 'Arn';
 
 /** The way in which an operator compares a value of the request with one of the policy. */
 export type Comparison =
@@ -14,7 +14,7 @@ interface Operator {
 }
 
 /** The prefixes ForAnyValue (`any`) and ForAllValues (`all`), for keys with several values. */
-export type Quantifier = 'none' | 'any' | 'all';
+type Quantifier = 'none' | 'any' | 'all';
 
 export type ConditionOperator =
   | { readonly kind: 'null' }

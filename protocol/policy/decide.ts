@@ -61,6 +61,13 @@ export interface PolicyDecision {
  * Decides whether a request is allowed. It is allowed if no statement of any policy denies it, an identity policy, the bucket policy or an
  * ACL allows it, and each permission boundary allows it. The function is pure.
  *
+ * @example
+ *     import { parsePolicyDocument } from './parse-policy.ts';
+ *     const statement = { Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' };
+ *     const readers = { name: 'readers', document: parsePolicyDocument({ Statement: [statement] }) };
+ *     const asked = { resource: 'photos/cat.jpg', context: {}, variables: {} };
+ *     decide({ identity: [readers], request: { ...asked, action: 's3:GetObject' } }).effect; // 'allow'
+ *     decide({ identity: [readers], request: { ...asked, action: 's3:PutObject' } }).cause; // 'not-allowed'
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
 export function decide(input: DecisionInput): PolicyDecision {

@@ -14,7 +14,7 @@ export interface IpRange {
  * Reports whether an address is in a range: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address written as IPv6 is IPv4.
  *
  * @example
- * isInRange('10.1.2.3', '10.0.0.0/8'); // true
+ *     isInRange('10.1.2.3', '10.0.0.0/8'); // true
  */
 export function isInRange(address: string, range: string): boolean {
   const one = parseAddress(address);
@@ -55,7 +55,7 @@ export function parseAddress(text: string): IpAddress | undefined {
  * is.
  *
  * @example
- * plainAddress('::ffff:a00:1'); // 10.0.0.1
+ *     plainAddress('::ffff:a00:1'); // 10.0.0.1
  */
 export function plainAddress(text: string): string {
   if (!text.includes(':')) return text;

@@ -57,7 +57,7 @@ export const knownActions: readonly string[] = Object.entries(actionsOfService).
   names.map((name) => `${service}:${name}`),
 );
 
-/** The claims of a token that policies may use as `${jwt:…}` and as condition keys. */
+/** Claims of tokens that many providers have. Policies may use any other one, too, as `${jwt:…}` and as a condition key. */
 export const knownClaims: readonly string[] = words(`
   sub iss aud jti upn name groups given_name family_name middle_name nickname preferred_username profile picture website
   email gender birthdate phone_number address scope client_id kubernetes.io/namespace kubernetes.io/serviceaccount/name
@@ -104,11 +104,11 @@ const evaluated: ReadonlySet<string> = new Set(supportedKeys.map((key) => key.to
 const evaluatedPrefixes = [...evaluated].filter((key) => key.endsWith('/'));
 
 /**
- * Reports whether some request to this server can have the key. Headers that hold a key of a client are no condition keys. `key` is in
+ * Reports whether some request to this server can have the key. Headers that hold a key of a client are not condition keys. `key` is in
  * lower case.
  */
 export function isSupported(key: string): boolean {
-  if (hasPrefix(key, evaluatedPrefixes)) return true;
+  if (hasPrefix(key, evaluatedPrefixes) || hasPrefix(key, ['jwt:'])) return true;
   return (evaluated.has(key) && !key.endsWith('/')) || (key.startsWith('s3:x-amz-') && !key.endsWith('-customer-key'));
 }
 

@@ -33,7 +33,8 @@ export interface PolicyParsing {
  * its author wants is worse than none.
  *
  * @example
- * const document = parsePolicyDocument({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 's3:*', Resource: '*' }] });
+ *     const statement = { Sid: 'All', Effect: 'Allow', Action: 's3:*', Resource: '*' };
+ *     parsePolicyDocument({ Version: '2012-10-17', Statement: [statement] }).statements[0].sid; // 'All'
  */
 export function parsePolicyDocument(json: unknown, options: PolicyParsing = {}): PolicyDocument {
   const { maxBytes = 20_480 } = options;

@@ -28,7 +28,7 @@ export class PreparedRequest implements RequestValues {
   readonly bucketAsFolder: string | undefined;
   readonly #request: PolicyRequest;
   readonly #values = new Map<string, readonly string[]>();
-  readonly #texts = new Map<string, string | undefined>();
+  readonly #texts = new Map<string, string | null | undefined>();
   readonly #addresses: Read<IpAddress>[] = [];
   readonly #dates: Read<number>[] = [];
   readonly #decimals: Read<Decimal>[] = [];
@@ -65,15 +65,22 @@ export class PreparedRequest implements RequestValues {
     return values;
   }
 
+  /** Reports whether the request may have a key, given in lower case, whose values are not known here. */
+  isUnknown(key: string): boolean {
+    return this.#request.isUnknown?.(key) ?? false;
+  }
+
   /**
    * Returns the value of a variable: a fact about the sender, or else the value of a condition key that has exactly one. An empty value is
-   * none: `home/${jwt:team}*` must not mean all of `home/`.
+   * none: `home/${jwt:team}*` must not mean all of `home/`. A key that is there without exactly one value, or may be there, is null, so that
+   * no default counts.
    */
   readonly lookup: Lookup = (name) => {
     if (this.#texts.has(name)) return this.#texts.get(name);
     const [only, more] = this.values(name);
     const value = byName(this.#request.variables, name) ?? (more === undefined ? only : undefined);
-    const text = value === '' ? undefined : value;
+    const isOther = value === undefined && (byName(this.#request.context, name) !== undefined || this.isUnknown(name));
+    const text = isOther ? null : value === '' ? undefined : value;
     this.#texts.set(name, text);
     return text;
   };
@@ -130,12 +137,17 @@ export interface PolicyRequest {
   /** The condition keys in any case, e.g. `s3:prefix`, `aws:SourceIp`. */
   readonly context: Readonly<Record<string, readonly string[]>>;
   /**
+   * Reports whether the sender may have a key, given in lower case, whose values are not known here. Where `context` has no value of such a key, a condition on
+   * it makes an Allow not apply and a Deny apply, and no default counts.
+   */
+  readonly isUnknown?: (key: string) => boolean;
+  /**
    * The values of variables by name: `aws:username`, `jwt:preferred_username`. A missing variable has the value of the condition key of the
    * same name if that key has exactly one value. Otherwise it matches nothing.
    */
   readonly variables: Readonly<Record<string, string>>;
   /**
-   * The subject's own names, for statements with principals. Without it such a statement matches no caller. An access key is no name: its
+   * The subject's own names, for statements with principals. Without it such a statement matches no caller. An access key is not a name: its
    * owner chooses it, and could choose the name of another user.
    */
   readonly principals?: PrincipalNames;

@@ -16,6 +16,8 @@ const known = {
 };
 
 /** @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html */
+const isTeam = (key: string) => key === 'jwt:team';
+
 describe('variables in Resource', () => {
   it.each<[string, string, boolean]>([
     ['home/${aws:username}/*', 'home/ann/x', true],
@@ -54,6 +56,23 @@ describe('variables in Resource', () => {
   ])('%s and "%s": %s', (Resource, resource, outcome) => {
     expect(applies({ Effect: 'Allow', Action: 's3:*', Resource }, { resource, variables: known })).toBe(outcome);
     expect(applies({ Effect: 'Deny', Action: 's3:*', Resource }, { resource, variables: known })).toBe(outcome);
+  });
+
+  it.each<[string, Record<string, readonly string[]>]>([
+    ['a list of texts', { 'jwt:groups': ['a', 'b'] }],
+    ['a claim of another form', { 'jwt:groups': [] }],
+  ])('have no default where the request has %s', (_, context) => {
+    const statement = { Effect: 'Allow', Action: 's3:*', Resource: "home/${jwt:groups, 'none'}/*" } as const;
+    expect(applies(statement, { resource: 'home/none/x', context })).toBe(false);
+    expect(applies(statement, { resource: 'home/none/x' })).toBe(true);
+  });
+
+  it('have no default where it is unknown whether the request has them', () => {
+    const statement = { Effect: 'Allow', Action: 's3:*', Resource: "home/${jwt:team, 'none'}/*" } as const;
+    expect(applies(statement, { resource: 'home/none/x', isUnknown: isTeam })).toBe(false);
+    expect(applies(statement, { resource: 'home/none/x', isUnknown: isTeam, context: { 'jwt:team': ['none'] } })).toBe(
+      true,
+    );
   });
 
   it('bring no wildcards in', () => {

@@ -13,8 +13,8 @@ interface VariablePart {
 /** A text split at its wildcards and variables. */
 export type Template = readonly (Pattern[number] | VariablePart)[];
 
-/** Returns the value of a variable by its name in lower case, or undefined if it has none. */
-export type Lookup = (name: string) => string | undefined;
+/** Returns the value of a variable by its name in lower case: undefined if the request lacks it, and null if it is no single text there. */
+export type Lookup = (name: string) => string | null | undefined;
 
 /**
  * Parses a text. Without `variables`, as in documents of 2008, `${…}` is plain text. Without `wildcards`, as in StringEquals, `*` and `?`
@@ -55,7 +55,7 @@ export function resolveTemplate(template: Template, lookup: Lookup): Pattern | u
       pattern.push(part);
       continue;
     }
-    const value = lookup(part.name) ?? part.fallback;
+    const value = valueOf(part, lookup);
     if (value === undefined) return undefined;
     if (value !== '') pattern.push(value);
   }
@@ -69,11 +69,17 @@ export function resolveText(template: Template, lookup: Lookup): string | undefi
     .join('');
 }
 
+/** A default is for a request that lacks the variable. Where it has a list of texts, for instance, the default would be another value. */
+function valueOf({ name, fallback }: VariablePart, lookup: Lookup): string | undefined {
+  const value = lookup(name);
+  return value === null ? undefined : (value ?? fallback);
+}
+
 /** Lists the variables that have no value. */
 export function unresolvedNames(template: Template, lookup: Lookup): string[] {
   return template
     .filter(isVariable)
-    .filter(({ name, fallback }) => (lookup(name) ?? fallback) === undefined)
+    .filter((part) => valueOf(part, lookup) === undefined)
     .map(({ name }) => name);
 }
 

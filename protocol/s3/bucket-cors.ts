@@ -126,7 +126,7 @@ function elementsNamed(name: string, texts: readonly string[]): Xml[] {
 }
 
 /** A request of a page on another origin. */
-export interface CorsRequest {
+interface CorsRequest {
   readonly origin: string;
   readonly method: string;
   /** The headers that a preflight announces, in lower case; none for an actual request, whose headers S3 does not check. */

@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { checkChildren, childrenOf, malformed, readXml, requiredText, type XmlNode } from './xml-reader.ts';
+import { checkChildren, childrenOf, malformed, readXml, requiredText, textOf, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument } from './xml-writer.ts';
 
 /** The versioning of a bucket. The excluded keys are an extension of MinIO. */
@@ -39,6 +39,19 @@ export function parseVersioning(body: string | Buffer): VersioningConfiguration 
     ...(excludedPrefixes.length > 0 && { excludedPrefixes }),
     ...(excludesFolders(root) && { excludeFolders: true }),
   };
+}
+
+/** Returns the status in the answer of any server; undefined where versioning was never set, and for a document of another kind. */
+export function readVersioningStatus(answer: string | Buffer): VersioningConfiguration['status'] | undefined {
+  try {
+    const status = textOf(
+      readXml(answer, { maxBytes: maxVersioningDocument, root: 'VersioningConfiguration' }),
+      'Status',
+    );
+    return status === 'Enabled' || status === 'Suspended' ? status : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A client that turns MFA delete on relies on it, so it is refused instead of ignored. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { percentEncodePath } from '../sigv4/signature.ts';
+import { percentEncodePath } from '../uri/percent-encoding.ts';
 import { bucketNameError, checkObjectKey, parseResourcePath } from './names.ts';
 import { S3Error } from './s3-error.ts';
 

@@ -28,6 +28,24 @@ export function isVersionId(text: string): boolean {
   return text === 'null' || /^[0-9a-f]{32}$/.test(text);
 }
 
+/** Reports if a version from another server may have this id: 1 to 255 characters of visible ASCII, as headers can carry them. */
+export function isForeignVersionId(text: string): boolean {
+  return /^[!-~]{1,255}$/.test(text) && orderOfMarker(text) === undefined;
+}
+
+/**
+ * Returns the marker of a page that ends with a version from elsewhere: its place among the versions of the key, which is known also when the
+ * version is gone.
+ */
+export function orderMarker(order: string): string {
+  return `order-${order}`;
+}
+
+/** Returns the place that a marker names; undefined for the id of a version. */
+export function orderOfMarker(marker: string): string | undefined {
+  return /^order-([0-9a-f]{32})$/.exec(marker)?.[1];
+}
+
 /** Returns the id of a version as this server writes it: MinIO, which replicates to it, writes ids as UUIDs. */
 export function plainVersionId(text: string): string {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text.replaceAll('-', '') : text;

@@ -129,7 +129,7 @@ const headerNames = {
 } as const;
 
 /** The values of the headers of a lock, as a client sent them. */
-export type LockHeaders = { readonly [Field in keyof typeof headerNames]: string | undefined };
+type LockHeaders = { readonly [Field in keyof typeof headerNames]: string | undefined };
 
 /**
  * Reads the headers of a lock. It is undefined without any. It does not compare the date with a clock.

@@ -1,7 +1,7 @@
 import { resolveReferences } from './xml-references.ts';
 
 /** The texts of one `Contents` of a listing; undefined for an element that it does not have. */
-export interface PlainObject {
+interface PlainObject {
   readonly key: string;
   readonly size: string | undefined;
   readonly etag: string | undefined;
@@ -9,7 +9,7 @@ export interface PlainObject {
   readonly storageClass: string | undefined;
 }
 
-export interface PlainObjectList {
+interface PlainObjectList {
   readonly objects: readonly PlainObject[];
   readonly commonPrefixes: readonly string[];
   /** The other elements of the root that hold text only. */

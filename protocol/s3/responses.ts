@@ -1,7 +1,7 @@
 import { readPlainObjectList } from './plain-object-list.ts';
 import type { S3Error } from './s3-error.ts';
 import { checksumAlgorithms } from './checksum-algorithms.ts';
-import type { CompletedPart } from './requests/complete-multipart-request.ts';
+import type { CompletedPart } from './completed-part.ts';
 import { readXml, child, childrenOf, requiredText, textOf, malformed, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, xmlSentence } from './xml-writer.ts';
 
@@ -33,7 +33,7 @@ interface ErrorDocument {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Returns undefined if the body is no error document. Proxies answer with pages of their own. */
+/** Returns undefined if the body is not an error document. Proxies answer with pages of their own. */
 export function readErrorDocument(body: string | Buffer): ErrorDocument | undefined {
   try {
     const root = readXml(body, { maxBytes: 65_536 });

@@ -5,7 +5,7 @@ import { selectErrorCodes } from './select-error-codes.ts';
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
  */
-export const s3ErrorCodes = {
+const s3ErrorCodes = {
   AccessControlListNotSupported: [400, 'The bucket does not allow ACLs.'],
   AccessDenied: [403, 'Access Denied.'],
   AccessForbidden: [403, 'CORSResponse: CORS is not enabled for this bucket.'],
@@ -171,7 +171,7 @@ export const s3ErrorCodes = {
 
 export type S3ErrorCode = keyof typeof s3ErrorCodes;
 
-/** The code on the wire, if it is no identifier or differs from our name. */
+/** The code on the wire, if it is not an identifier or differs from our name. */
 const wireCodes: Partial<Record<S3ErrorCode, string>> = {
   KMSInvalidState: 'KMS.KMSInvalidStateException',
   KMSNotFound: 'KMS.NotFoundException',

@@ -1,5 +1,5 @@
 import { S3Error } from './s3-error.ts';
-import { percentEncode } from '../sigv4/signature.ts';
+import { percentEncode } from '../uri/percent-encoding.ts';
 import { checkChildren, child, childrenOf, requiredText, malformed, readXml, type XmlNode } from './xml-reader.ts';
 import { element, xmlDocument, type Xml } from './xml-writer.ts';
 

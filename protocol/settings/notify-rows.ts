@@ -97,6 +97,12 @@ const types: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['TABLE', text, 'Table, which is created where it is missing.'],
     format,
+    [
+      'CA_FILE',
+      path,
+      'CA certificates (PEM) trusted in place of those of the system. With it the connection is encrypted.',
+      own,
+    ],
   ],
   MYSQL: [
     [

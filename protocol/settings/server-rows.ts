@@ -225,6 +225,12 @@ export const upkeepRows: readonly Setting[] = [
     { default: 'off', aliases: [] },
   ),
   serverRow(
+    'SVC_STORAGE_FORMAT',
+    { kind: 'choice', of: ['3', '4'] },
+    'Newest format in which records of objects are written. With 3 the deployment stays in the format of the version before, so that one can go back to it, until no server says so any more; versions with ids of other servers are not taken meanwhile.',
+    { default: '4', aliases: [] },
+  ),
+  serverRow(
     'SVC_SCANNER_CYCLE',
     { kind: 'duration' },
     'Rest between two counts of objects and bytes by bucket, by all servers together; at least nine times what the last count took. 0s: they are counted only when somebody asks.',

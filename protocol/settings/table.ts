@@ -294,6 +294,11 @@ export const settings = [
   openid('CLIENT_ID', text, 'Client made at the provider for this service.'),
   openid('CLIENT_SECRET', text, 'Secret of that client.', { secret: true }),
   openid(
+    'CLIENT_AUTH',
+    { kind: 'choice', of: ['client_secret_basic', 'client_secret_post'] },
+    'How the client proves its secret: in the header or in the form. Without it each way is tried, and the accepted one is remembered.',
+  ),
+  openid(
     'CLI_CLIENT_ID',
     text,
     'Public client made at the provider for `coffer login`, whose tokens are accepted too; the client itself if it has no secret.',
@@ -328,7 +333,7 @@ export const settings = [
   openid(
     'ISSUER',
     text,
-    'With vendor kubernetes: the issuer that tokens must have, where it is not to be read by discovery.',
+    'Issuer that discovery and tokens must have, where it differs from config_url: a provider behind another address.',
   ),
   openid(
     'JWKS_URI',

@@ -1,13 +1,8 @@
 import { S3Error } from '../s3/s3-error.ts';
-import { textOfHeader } from '../sigv4/parse-authorization.ts';
-import {
-  headerValue,
-  type RequestHeaders,
-  type SignedRequest,
-  decodedParameters,
-  parseHttpDate,
-  parseTimestamp,
-} from '../sigv4/signature.ts';
+import { textOfHeader } from '../header-text.ts';
+import { parseHttpDate, parseTimestamp } from '../sigv4/timestamp.ts';
+import { headerValue, type RequestHeaders, type SignedRequest } from '../sigv4/signed-request.ts';
+import { decodedParameters } from '../sigv4/canonical-query.ts';
 
 /** The statements of a request about its signature of version 2. They are not verified yet. */
 export interface SignatureV2Claim {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
-import type { SignedRequest } from '../sigv4/signature.ts';
+import type { SignedRequest } from '../sigv4/signed-request.ts';
 import { parseAuthorizationV2 } from './parse-authorization-v2.ts';
 import { verifySignatureV2 } from './verify-signature-v2.ts';
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
-import { headerValue, type RequestHeaders, type SignedRequest, percentDecode, reencode } from '../sigv4/signature.ts';
+import { headerValue, type RequestHeaders, type SignedRequest } from '../sigv4/signed-request.ts';
+import { percentDecode, reencode } from '../uri/percent-encoding.ts';
 import { hexBytes, tooSkewed } from '../sigv4/verify-signature.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
 import type { SignatureV2Claim } from './parse-authorization-v2.ts';

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
 import { parseAuthorization } from './parse-authorization.ts';
 import { presignUrl, signRequest } from './sign-request.ts';
-import { type SignedRequest, SigningKeys } from './signature.ts';
+import { SigningKeys } from './signing-key.ts';
+import { type SignedRequest } from './signed-request.ts';
 import { verifySignature } from './verify-signature.ts';
 
 const credentials = { accessKey: 'AKIDEXAMPLE', secretKey: 'secret-key/+', sessionToken: 'token+/=' };

@@ -6,7 +6,7 @@ import { ChunkSignatures, encodeSignedChunks, signedChunksLength, signedChunksPa
 import { decodeChunkedBody, type ChunkedDecoding } from './chunked-decoder.ts';
 import { parseAuthorization, type SignatureClaim } from './parse-authorization.ts';
 import { signParts } from './sign-request.ts';
-import { deriveSigningKey, formatScope, SigningKeys } from './signature.ts';
+import { deriveSigningKey, formatScope, SigningKeys } from './signing-key.ts';
 import { verifySignature } from './verify-signature.ts';
 
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html: 66,560 bytes `a` in chunks of 64 KiB and 1 KiB

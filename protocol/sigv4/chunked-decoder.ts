@@ -1,7 +1,8 @@
 import { S3Error } from '../s3/s3-error.ts';
 import { createHash } from 'node:crypto';
 import { checkChunkSignature, ChunkSignatures } from './signed-chunks.ts';
-import { formatScope, formatTimestamp } from './signature.ts';
+import { formatScope } from './signing-key.ts';
+import { formatTimestamp } from './timestamp.ts';
 import type { VerifiedSignature } from './verify-signature.ts';
 
 /** Reads lines and runs of bytes from a stream of buffers. It copies only a line that spans buffers. */

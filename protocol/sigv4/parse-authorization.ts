@@ -1,14 +1,9 @@
+import { textOfHeader } from '../header-text.ts';
 import { S3Error } from '../s3/s3-error.ts';
-import {
-  type SignatureScope,
-  headerValue,
-  type RequestHeaders,
-  type SignedRequest,
-  decodedParameters,
-  parseTimestamp,
-  formatTimestamp,
-  parseHttpDate,
-} from './signature.ts';
+import { type SignatureScope } from './signing-key.ts';
+import { parseTimestamp, formatTimestamp, parseHttpDate } from './timestamp.ts';
+import { headerValue, type RequestHeaders, type SignedRequest } from './signed-request.ts';
+import { decodedParameters } from './canonical-query.ts';
 
 /** The statements of a request about its signature. They are not verified yet. */
 export interface SignatureClaim {
@@ -90,14 +85,6 @@ export function parseFields(authorization: string): AuthorizationFields {
     signedHeaders: parseSignedHeaders(fields.SignedHeaders, malformed),
     signature: parseSignature(fields.Signature, malformed),
   };
-}
-
-/** Clients send names as UTF-8, and Node reads a header as one character for each byte. A text that is no UTF-8 stays as it is. */
-export function textOfHeader(value: string): string {
-  // oxlint-disable-next-line no-control-regex -- it is what ASCII ends with
-  if (/^[\u0000-\u007f]*$/.test(value)) return value;
-  const text = Buffer.from(value, 'latin1').toString();
-  return text.includes('\ufffd') ? value : text;
 }
 
 interface HeaderFields {

@@ -1,19 +1,17 @@
+import { computeSignature } from './signature.ts';
 import {
-  canonicalHeaders,
-  computeSignature,
-  hashCanonicalRequest,
-  reencode,
-  canonicalQuery,
-  percentEncode,
-  type Credentials,
   type SignatureScope,
-  type SignedRequest,
   type SigningKey,
   type SigningKeys,
   deriveSigningKey,
   formatScope,
-  formatTimestamp,
-} from './signature.ts';
+} from './signing-key.ts';
+import { type Credentials } from './credentials.ts';
+import { formatTimestamp } from './timestamp.ts';
+import { canonicalHeaders, hashCanonicalRequest } from './canonical-request.ts';
+import { type SignedRequest } from './signed-request.ts';
+import { canonicalQuery } from './canonical-query.ts';
+import { reencode, percentEncode } from '../uri/percent-encoding.ts';
 
 interface Signing {
   readonly region: string;
@@ -49,7 +47,11 @@ const neverSigned = new Set([
  * request must have `host`. Values hold one character per byte, as node:http takes them.
  *
  * @example
- * const added = signRequest(request, credentials, { region, service: 's3', now: new Date(), payloadHash });
+ *     const request = { method: 'GET', rawPath: '/photos/cat.jpg', rawQuery: '', headers: { host: 's3.example.org' } };
+ *     const credentials = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI' };
+ *     const signing = { region: 'us-east-1', service: 's3', now: new Date(0), payloadHash: 'UNSIGNED-PAYLOAD' };
+ *     Object.keys(signRequest(request, credentials, signing)); // ['x-amz-date', 'x-amz-content-sha256', 'authorization']
+ *     signRequest(request, credentials, signing)['x-amz-date']; // 19700101T000000Z
  */
 export function signRequest(
   request: SignedRequest,
@@ -112,6 +114,11 @@ interface Presigning {
 /**
  * Returns the URL with its signature in the query. `url` may have a query of its own. Of the headers only the host is signed.
  *
+ * @example
+ *     const credentials = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI' };
+ *     const presigning = { region: 'us-east-1', service: 's3', now: new Date(0), expires: 60 };
+ *     const url = presignUrl(new URL('https://s3.example.org/photos/cat.jpg'), credentials, presigning);
+ *     url.searchParams.get('X-Amz-Expires'); // '60'
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
  */
 export function presignUrl(url: URL, credentials: Credentials, presigning: Presigning): URL {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
-import { sign, type SigningKey, formatScope } from './signature.ts';
+import { sign, type SigningKey, formatScope } from './signing-key.ts';
 import type { SignedParts } from './sign-request.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
 

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../s3/s3-error.ts';
 import { parseAuthorization } from './parse-authorization.ts';
-import {
-  canonicalHeaders,
-  computeSignature,
-  hashCanonicalRequest,
-  type SignedRequest,
-  SigningKeys,
-} from './signature.ts';
+import { computeSignature } from './signature.ts';
+import { SigningKeys } from './signing-key.ts';
+import { canonicalHeaders, hashCanonicalRequest } from './canonical-request.ts';
+import { type SignedRequest } from './signed-request.ts';
 import { verifySignature, type Verification } from './verify-signature.ts';
 
 // The examples of the S3 documentation, with their published signatures.

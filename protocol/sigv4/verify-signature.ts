@@ -1,20 +1,13 @@
 import { hash } from 'node:crypto';
 import { S3Error } from '../s3/s3-error.ts';
 import type { SignatureClaim } from './parse-authorization.ts';
-import {
-  type RequestHeaders,
-  type SignedRequest,
-  canonicalHeaders,
-  canonicalRequest,
-  computeSignature,
-  hashCanonicalRequest,
-  reencode,
-  canonicalQuery,
-  formatScope,
-  formatTimestamp,
-  type SigningKey,
-  type SigningKeys,
-} from './signature.ts';
+import { computeSignature } from './signature.ts';
+import { formatScope, type SigningKey, type SigningKeys } from './signing-key.ts';
+import { formatTimestamp } from './timestamp.ts';
+import { canonicalHeaders, canonicalRequest, hashCanonicalRequest } from './canonical-request.ts';
+import { type RequestHeaders, type SignedRequest } from './signed-request.ts';
+import { canonicalQuery } from './canonical-query.ts';
+import { reencode } from '../uri/percent-encoding.ts';
 import { timingSafeEqual } from '../timing-safe-equal.ts';
 
 const allowedSkew = 15 * 60_000;

@@ -1,9 +1,9 @@
-import { redactText } from '../../platform/redact-secrets.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
 import type { Answer, RequestHandler, IncomingRequest } from '../http/contract/request.ts';
 import { type AdminAnswer, type AdminCall, authorizeCall, createCall, type Route } from './call.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
-import { asAdminError } from '../administration/admin-error.ts';
+import { adminError, asAdminError } from '../administration/admin-error.ts';
 import { accessKeyRoutes, revokeTokensRoutes } from './access-keys/access-keys.ts';
 import { accountRoutes, userRoutes } from './users.ts';
 import { attachmentRoutes, claimRoutes } from './policy-attachments.ts';
@@ -25,6 +25,7 @@ import {
   userStatusCheckRoutes,
 } from './identity-providers/identity-providers.ts';
 import { infoRoutes } from './info.ts';
+import { storageRoutes } from './storage.ts';
 import { ldapRoutes } from './identity-providers/ldap.ts';
 import { notificationRoutes } from './notifications.ts';
 import { maintenanceRoutes } from './maintenance.ts';
@@ -35,10 +36,10 @@ import { remoteTargetRoutes } from './replication/remote-targets.ts';
 import { quotaRoutes } from './quota.ts';
 import { tierRoutes } from './tiers/tiers.ts';
 import { siteReplicationRoutes } from './sites/site-replication.ts';
-import { healthRoutes } from './support/health-report.ts';
-import { inspectionRoutes } from './support/inspection.ts';
-import { metricRoutes } from './support/live-metrics.ts';
-import { speedTestRoutes } from './support/speed-tests.ts';
+import { healthRoutes } from './diagnostics/health-report.ts';
+import { inspectionRoutes } from './diagnostics/inspection.ts';
+import { metricRoutes } from './diagnostics/live-metrics.ts';
+import { speedTestRoutes } from './diagnostics/speed-tests.ts';
 import { usageRoutes } from './usage.ts';
 import type { RequestError } from '../../protocol/request-error.ts';
 
@@ -95,6 +96,7 @@ function bytes(content: Buffer, contentType: string, headers: Readonly<Record<st
 /** All calls of the admin API. */
 export const routes: readonly Route[] = [
   ...infoRoutes,
+  ...storageRoutes,
   ...usageRoutes,
   ...quotaRoutes,
   ...notificationRoutes,
@@ -142,7 +144,9 @@ export function createAdminHandler(services: AdminServices): RequestHandler {
     const { principal } = authenticated;
     request.audit?.setPrincipal(principal);
     if (principal.kind === 'anonymous') throw new S3Error('AccessDenied');
-    const { route, parts } = routeOf(request);
+    const found = routeOf(request);
+    if (found === undefined) return audited(unknownCall(request), request, services);
+    const { route, parts } = found;
     const call = createCall(services, request, authenticated, principal, parts);
     await authorizeRoute(route, call);
     const served = serve(route, call);
@@ -193,8 +197,7 @@ async function serve(route: Route, call: AdminCall): Promise<Answer> {
   } catch (error) {
     const rejected = asAdminError(error);
     if (rejected === undefined) throw error;
-    call.request.audit?.setError({ code: rejected.code, message: rejected.message });
-    return refusal(rejected, call.request, call.services);
+    return audited(rejected, call.request, call.services);
   }
 }
 
@@ -209,7 +212,11 @@ function failure(error: unknown, request: IncomingRequest, { server }: AdminServ
   });
 }
 
-function routeOf({ method, rawPath }: IncomingRequest): { readonly route: Route; readonly parts: readonly string[] } {
+/** Returns undefined for a call that the server does not offer. */
+function routeOf({
+  method,
+  rawPath,
+}: IncomingRequest): { readonly route: Route; readonly parts: readonly string[] } | undefined {
   let known = false;
   for (const route of routes) {
     const found = route.path.exec(rawPath);
@@ -218,7 +225,7 @@ function routeOf({ method, rawPath }: IncomingRequest): { readonly route: Route;
     if (route.method.split('|').includes(method)) return { route, parts: found.slice(1).map(decoded) };
   }
   if (known) throw new S3Error('MethodNotAllowed');
-  throw new S3Error('NotImplemented', `This server does not offer the admin call ${method} ${rawPath.slice(0, 200)}.`);
+  return undefined;
 }
 
 function decoded(part: string | undefined): string {
@@ -227,6 +234,17 @@ function decoded(part: string | undefined): string {
   } catch {
     throw new S3Error('InvalidURI');
   }
+}
+
+/** By the status of it the clients of a MinIO know a server that is older than a call, and do without. */
+function unknownCall({ method, rawPath }: IncomingRequest): RequestError {
+  const call = `${method} ${rawPath.slice(0, 200)}`;
+  return adminError('XMinioAdminVersionMismatch', `This server does not offer the admin call ${call}.`);
+}
+
+function audited(error: RequestError, request: IncomingRequest, services: AdminServices): Answer {
+  request.audit?.setError({ code: error.code, message: error.message });
+  return refusal(error, request, services);
 }
 
 function refusal(error: RequestError, request: IncomingRequest, { server }: AdminServices): Answer {

@@ -3,6 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { federated } from '../../test/support/auth/identities.ts';
 import { readZip, writeZip } from '../administration/zip.ts';
 import { archiveLimits } from '../administration/identity-archive.ts';
+import type { FederatedSubject } from '../auth/identities/subject.ts';
+import type { ArchivedUsers } from '../federation/archived-users.ts';
+import type { OpenIdProvider } from '../federation/openid-provider.ts';
+import { createArchivedUsers } from '../sts/archived-users.ts';
 import { adminTest } from '../../test/support/admin/admin.ts';
 
 type Test = Awaited<ReturnType<typeof adminTest>>;
@@ -159,6 +163,159 @@ describe('an archive', () => {
     });
     if (subject === undefined) return;
     expect(await other.identities.policiesOf(subject)).toEqual(['readonly', 'diagnostics']);
+  });
+
+  describe('of a MinIO with users of an OpenID provider', () => {
+    const issuer = 'https://idp.example/realms/demo';
+    const hash = (sub: string) => createHash('sha256').update(`openid:${sub}:${issuer}`).digest('base64url');
+    /** As MinIO writes it: the claims of the token, and its own. */
+    const keyOf = (sub: string, claims: Record<string, unknown> = {}) => ({
+      parent: hash(sub),
+      secretKey: `secret-of-${sub}`,
+      sessionPolicy: null,
+      status: 'on',
+      expiration: '1970-01-01T00:00:00Z',
+      claims: {
+        sub,
+        iss: issuer,
+        aud: 'coffer',
+        accessKey: 'k',
+        parent: hash(sub),
+        'sa-policy': 'inherited-policy',
+        ...claims,
+      },
+    });
+
+    interface Provider {
+      readonly id?: string;
+      readonly settings?: Partial<OpenIdProvider['settings']>;
+      readonly status?: object;
+    }
+    const providerOf = ({
+      id = 'MAIN',
+      settings = {},
+      status = { kind: 'ready', metadata: { issuer } },
+    }: Provider): OpenIdProvider =>
+      ({
+        id,
+        settings: { id, clientId: 'coffer', claimName: 'policy', rolePolicy: [], ...settings },
+        status,
+        roleArn: settings.rolePolicy === undefined ? undefined : 'arn',
+      }) as unknown as OpenIdProvider;
+
+    function withProvider(rolePolicy?: readonly string[]) {
+      return withProviders({ settings: rolePolicy === undefined ? {} : { rolePolicy } });
+    }
+
+    async function withProviders(...list: readonly Provider[]) {
+      let test: Test | undefined;
+      const archivedUsers: ArchivedUsers = {
+        subjectOf(user) {
+          if (test === undefined) throw new Error('not made yet');
+          const providers = { list: list.map(providerOf), started: Promise.resolve() };
+          return createArchivedUsers({ providers, identities: test.identities }).subjectOf(user);
+        },
+      };
+      test = await adminTest({ services: { archivedUsers } });
+      return test;
+    }
+
+    it('brings their keys with the policies of their claim, disabled ones and those with a policy of their own too', async () => {
+      const other = await withProvider();
+      const svcaccts = {
+        first: keyOf('ann', { policy: 'readonly', preferred_username: 'ann' }),
+        second: { ...keyOf('ann', { policy: 'readonly' }), status: 'off', sessionPolicy: reading },
+      };
+      const { value } = await importing(other, zipOf({ svcaccts }));
+      expect(value).toMatchObject({ added: { serviceAccounts: ['first', 'second'] }, skipped: {}, failed: {} });
+      const first = await other.identities.serviceAccount('first');
+      expect(first?.subject).toMatchObject({
+        kind: 'federated',
+        source: 'openid',
+        provider: 'MAIN',
+        parent: hash('ann'),
+        displayName: 'ann',
+        subjectId: 'ann',
+        policies: ['readonly'],
+        claims: { sub: 'ann', iss: issuer },
+      });
+      expect((first?.subject as FederatedSubject | undefined)?.claims).not.toHaveProperty('accessKey');
+      const second = await other.identities.serviceAccount('second');
+      expect(second?.status).toBe('disabled');
+      expect(JSON.parse(second?.policy ?? '')).toEqual(reading);
+    });
+
+    it('takes the policies of their last sign-in, which are no attachments', async () => {
+      const other = await withProvider();
+      const svcaccts = { first: keyOf('ann', { policy: 'readonly' }) };
+      const stsuser_mappings = { [hash('ann')]: { policy: 'readwrite' }, [hash('bob')]: { policy: 'readonly' } };
+      const { value } = await importing(other, zipOf({ svcaccts, stsuser_mappings }));
+      expect((value as { added: object }).added).toEqual({ serviceAccounts: ['first'] });
+      expect((await other.identities.serviceAccount('first'))?.subject).toMatchObject({ policies: ['readwrite'] });
+    });
+
+    it('gives those of a role its policies of today', async () => {
+      const other = await withProvider(['diagnostics']);
+      const roleArn = `arn:minio:iam:::role/${createHash('sha1').update('coffer').digest('base64url')}`;
+      await importing(other, zipOf({ svcaccts: { first: keyOf('ann', { roleArn, policy: ['readwrite'] }) } }));
+      expect((await other.identities.serviceAccount('first'))?.subject).toMatchObject({ policies: ['diagnostics'] });
+    });
+
+    it.each([
+      ['another issuer', keyOf('ann', { iss: 'https://other' }), 'the archive does not say which'],
+      [
+        'an issuer that no provider has',
+        {
+          ...keyOf('ann', { iss: 'https://other' }),
+          parent: createHash('sha256').update('openid:ann:https://other').digest('base64url'),
+        },
+        'ready: MAIN (https://idp.example/realms/demo)',
+      ],
+      ['a client that no provider has', keyOf('ann', { policy: 'readonly', aud: 'other' }), 'ready: MAIN'],
+      ['no client', keyOf('ann', { policy: 'readonly', aud: undefined }), 'ready: MAIN'],
+      [
+        'a policy that does not exist',
+        keyOf('ann', { policy: 'lost' }),
+        'None of the given policies (`lost`) are defined',
+      ],
+    ])('names a key with %s', async (_, entry, reason) => {
+      const { value } = await importing(await withProvider(), zipOf({ svcaccts: { first: entry } }));
+      expect(value).toMatchObject({
+        added: {},
+        skipped: { serviceAccounts: ['first'] },
+        reasons: [expect.stringContaining(reason) as string],
+      });
+    });
+
+    it.each([
+      ['the client of the token', { aud: 'second' }, 'SECOND'],
+      ['the public client of the token', { aud: ['other', 'cli'] }, 'SECOND'],
+      ['the authorized party', { azp: 'second', aud: 'other' }, 'SECOND'],
+      ['claims before roles', { aud: 'both' }, 'CLAIMS'],
+    ])('takes the provider of %s', async (_, claims, expected) => {
+      const other = await withProviders(
+        {},
+        { id: 'SECOND', settings: { clientId: 'second', cliClientId: 'cli' } },
+        { id: 'ROLE', settings: { clientId: 'both', rolePolicy: ['diagnostics'] } },
+        { id: 'CLAIMS', settings: { clientId: 'both' } },
+      );
+      await importing(other, zipOf({ svcaccts: { first: keyOf('ann', { policy: 'readonly', ...claims }) } }));
+      expect((await other.identities.serviceAccount('first'))?.subject).toMatchObject({ provider: expected });
+    });
+
+    it('fails for a key whose provider is not reachable yet, and does not say that there is none', async () => {
+      const other = await withProviders(
+        { settings: { clientId: 'second' } },
+        { id: 'AWAY', status: { kind: 'unavailable' } },
+      );
+      const { value } = await importing(other, zipOf({ svcaccts: { first: keyOf('ann', { policy: 'readonly' }) } }));
+      expect(value).toMatchObject({
+        added: {},
+        failed: {
+          serviceAccounts: [{ name: 'first', reason: expect.stringMatching(/AWAY.*not reachable yet/) as string }],
+        },
+      });
+    });
   });
 
   it('is refused by older clients where something could not be taken', async () => {

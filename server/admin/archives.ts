@@ -82,8 +82,8 @@ async function exported(call: AdminCall): Promise<AdminAnswer> {
 
 async function importIdentityArchive(call: AdminCall): Promise<ImportReport> {
   const archive = await readIdentityArchive(await call.body(maxArchiveBytes));
-  const { identities, root } = call.services;
-  return importIdentities(archive, { identities, rootUser: root.user, caller: call });
+  const { identities, root, archivedUsers } = call.services;
+  return importIdentities(archive, { identities, archivedUsers, rootUser: root.user, caller: call });
 }
 
 /** Older clients do not read the report, so the answer is an error that names what failed. The rest was imported. */

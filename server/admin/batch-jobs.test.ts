@@ -13,7 +13,7 @@ async function batchAdmin() {
     random: randomBytes,
     clock: () => Date.parse('2026-01-01T00:00:00Z'),
   });
-  return adminTest({ services: { batchJobs } });
+  return adminTest({ services: { batchJobs }, now: new Date('2026-01-01T00:00:02Z') });
 }
 
 describe('mc batch', () => {
@@ -21,7 +21,7 @@ describe('mc batch', () => {
     const { call } = await batchAdmin();
     const started = await call('root', 'POST', 'start-job', { plain: definition });
     const { id } = started.value as { readonly id: string };
-    const job = { id, type: 'expire', user: 'root', started: '2026-01-01T00:00:00.000Z', elapsed: 0 };
+    const job = { id, type: 'expire', user: 'root', started: '2026-01-01T00:00:00.000Z', elapsed: 2e9 };
     expect(started).toMatchObject({ status: 200, value: job });
     expect((await call('root', 'GET', 'list-jobs?jobType=')).value).toEqual({ jobs: [job] });
     expect((await call('root', 'GET', 'list-jobs?jobType=keyrotate')).value).toEqual({ jobs: [] });

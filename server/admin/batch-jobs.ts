@@ -36,7 +36,8 @@ async function start(call: AdminCall): Promise<AdminAnswer> {
   const user = principal.kind === 'root' ? principal.accessKey : ownerOf(principal.subject);
   return explained(async () => {
     await checkRights(call, definition);
-    return json(shown(await jobsOf(call).start(definition, user, askerOf(principal, conditionsOf(call)))));
+    const job = await jobsOf(call).start(definition, user, askerOf(principal, conditionsOf(call)));
+    return json(shown(call, job));
   });
 }
 
@@ -54,7 +55,7 @@ async function checkRights(call: AdminCall, definition: string): Promise<void> {
 async function list(call: AdminCall): Promise<AdminAnswer> {
   const type = call.query.get('jobType') ?? '';
   const jobs = (await jobsOf(call).list()).filter((job) => isWaiting(job) && (type === '' || job.type === type));
-  return json({ jobs: jobs.map(shown) });
+  return json({ jobs: jobs.map((job) => shown(call, job)) });
 }
 
 /** Shows also the jobs that ended, as long as they are kept, the newest first. */
@@ -101,9 +102,10 @@ function cancel(call: AdminCall): Promise<AdminAnswer> {
   });
 }
 
-function shown({ id, type, user, started, updated }: BatchJob) {
+function shown({ services }: AdminCall, { id, type, user, started }: BatchJob) {
+  const elapsedMs = Math.max(0, nowOf(services).getTime() - started);
   // Go counts durations in nanoseconds.
-  return { id, type, user, started: isoTime(started), elapsed: (updated - started) * 1e6 };
+  return { id, type, user, started: isoTime(started), elapsed: elapsedMs * 1e6 };
 }
 
 export function jobsOf({ services }: AdminCall): BatchJobs {

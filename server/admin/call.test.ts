@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adminTest } from '../../test/support/admin/admin.ts';
-import { algorithmOf } from '../../protocol/admin-payload.ts';
+import { algorithmOf } from '../../protocol/admin/admin-payload.ts';
 import { isSecondGeneration, listsNamesAlone } from './call.ts';
 
 describe('the age of a client', () => {

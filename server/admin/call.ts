@@ -12,11 +12,11 @@ import {
   encryptPayload,
   isPayloadAlgorithm,
   type PayloadAlgorithm,
-} from '../../protocol/admin-payload.ts';
+} from '../../protocol/admin/admin-payload.ts';
 import { type AuthorizationContext, authorizeRequest, requireRight, type Right } from '../auth/authorize.ts';
 import { connectionContext } from '../auth/condition-keys.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
-import { semaphore } from '../../platform/concurrency.ts';
+import { semaphore } from '../../platform/async/concurrency.ts';
 import { adminError } from '../administration/admin-error.ts';
 
 /** A call of the admin API. Each subject has a file with its routes. */

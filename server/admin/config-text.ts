@@ -1,6 +1,7 @@
 import { formatKeyValues, parseConfigLines } from '../../protocol/settings/key-values.ts';
-import { redactSetting } from '../../platform/redact-secrets.ts';
+import { redactSetting } from '../../platform/output/redact-secrets.ts';
 import { configSubsystems, targetSubsystems, type ConfigSubsystem } from '../../platform/settings/config-subsystems.ts';
+import { minioDefaults } from '../../platform/settings/minio-config-defaults.ts';
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
 import {
   redacted,
@@ -99,7 +100,7 @@ export function environmentSubsystem(name: string): ConfigSubsystem | undefined 
 export interface AbsentSubsystem {
   readonly name: string;
   readonly description: string;
-  readonly keys: readonly { readonly key: string; readonly value: string }[];
+  readonly keys: ReturnType<typeof minioDefaults>;
 }
 
 /** `mc support` and `mc license` read these first, and then report that the deployment is not registered. */
@@ -107,19 +108,12 @@ export const absentSubsystems: readonly AbsentSubsystem[] = [
   {
     name: 'subnet',
     description: 'registration with SUBNET, which this server does not do',
-    keys: [
-      { key: 'license', value: '' },
-      { key: 'api_key', value: '' },
-      { key: 'proxy', value: '' },
-    ],
+    keys: minioDefaults('subnet'),
   },
   {
     name: 'callhome',
     description: 'reports to SUBNET, which this server does not send',
-    keys: [
-      { key: 'enable', value: 'off' },
-      { key: 'frequency', value: '24h' },
-    ],
+    keys: minioDefaults('callhome'),
   },
 ];
 

@@ -222,6 +222,10 @@ describe('del-config-kv', () => {
     expect((await call('GET', 'config')).text).not.toContain('okta');
   });
 
+  it.each(['subnet', 'callhome'])('has nothing to remove of %s, and is done', async (name) => {
+    expect(await call('DELETE', 'del-config-kv', name)).toMatchObject({ status: 200 });
+  });
+
   it('removes nothing of the environment', async () => {
     expect(await call('DELETE', 'del-config-kv', 'site')).toMatchObject(
       rejected('XMinioAdminConfigEnvOverridden', /SVC_REGION/),

@@ -235,6 +235,8 @@ function isUnchanged(
 /** Takes the values that an export has. */
 function refuseAbsent({ name, keys }: AbsentSubsystem, values: ReadonlyMap<string, string>): void {
   for (const [key, value] of values) {
+    // A removal of a whole subsystem names no key.
+    if (key === '') continue;
     const known = keys.find((one) => one.key === key);
     if (known === undefined) throw noSuchKey({ name, keys }, key);
     if (value !== known.value) {

@@ -38,6 +38,16 @@ describe('groups', () => {
     }
   });
 
+  it('are made disabled by minio-java, and stay so when mc adds a member', async () => {
+    const update = { group: 'staff', members: ['ann'], groupStatus: 'disabled', isRemove: false };
+    const send = (remove: boolean) =>
+      test.call('root', 'PUT', 'update-group-members', { plain: JSON.stringify({ ...update, remove }) });
+    expect(await send(true)).toMatchObject({ status: 400, value: { Code: 'XMinioAdminConfigBadJSON' } });
+    expect((await send(false)).status).toBe(200);
+    await change('staff', ['bob'], false);
+    expect(await test.identities.group('staff')).toMatchObject({ status: 'disabled', members: ['ann', 'bob'] });
+  });
+
   it('lose members, also unknown ones, and are removed when none is left', async () => {
     await change('staff', ['ann', 'bob'], false);
     expect((await change('staff', ['ann', 'eve'], true)).status).toBe(200);

@@ -4,28 +4,38 @@ import { adminPath, jsonBody, type AdminAnswer, type AdminCall, json, nothing, t
 import { statusOf } from '../administration/service-accounts.ts';
 import { adminError } from '../administration/admin-error.ts';
 
+const statusAction = 'admin:EnableGroup';
+
 export const groupRoutes: readonly Route[] = [
   { method: 'PUT', path: adminPath('update-group-members'), action: 'admin:AddUserToGroup', serve: updateMembers },
   { method: 'GET', path: adminPath('group'), action: 'admin:GetGroup', serve: describeGroup },
   { method: 'GET', path: adminPath('groups'), action: 'admin:ListGroups', serve: listGroups },
-  { method: 'PUT', path: adminPath('set-group-status'), action: 'admin:EnableGroup', serve: setGroupStatus },
+  { method: 'PUT', path: adminPath('set-group-status'), action: statusAction, serve: setGroupStatus },
 ];
 
-const memberChange = z.strictObject({
-  group: z.string(),
-  members: z.array(z.string()).nullish(),
-  isRemove: z.boolean().optional(),
-  /** A new group is enabled. `set-group-status` changes that. */
-  groupStatus: z.enum(['', 'enabled']).optional(),
-});
+const memberChange = z
+  .strictObject({
+    group: z.string(),
+    members: z.array(z.string()).nullish(),
+    isRemove: z.boolean().optional(),
+    /** A new group is enabled. `mc` sends `enabled` with each addition, which enables no group that was disabled. */
+    groupStatus: z.enum(['', 'enabled', 'disabled']).nullish(),
+    /** minio-java sends it beside `isRemove`. */
+    remove: z.boolean().optional(),
+  })
+  .refine(({ remove, isRemove = false }) => remove === undefined || remove === isRemove, 'remove is not isRemove');
 
 /** An addition creates the group if needed. A removal without names removes the group. */
 async function updateMembers(call: AdminCall): Promise<AdminAnswer> {
   const { identities } = call.services;
-  const { group, members, isRemove = false } = await jsonBody(call, memberChange);
+  const { group, members, isRemove = false, groupStatus } = await jsonBody(call, memberChange);
   const names = members ?? [];
-  if (!isRemove) await identities.addMembers(group, names);
-  else if (names.length === 0) await identities.removeGroup(group);
+  if (!isRemove) {
+    const disables = groupStatus === 'disabled';
+    if (disables) await call.require(statusAction);
+    await identities.addMembers(group, names);
+    if (disables) await identities.setGroupStatus(group, 'disabled');
+  } else if (names.length === 0) await identities.removeGroup(group);
   else await identities.removeMembers(group, await withoutStrangers(identities, group, names));
   return nothing;
 }

@@ -7,6 +7,7 @@ import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import { type KeyServiceState, keyServerStates, keyServiceState } from '../administration/keys.ts';
 import { warningOfPoliciesByAddress } from '../administration/policies-by-address.ts';
 import { notificationInfo } from './notifications.ts';
+import { drive, storageState, type StorageState } from './storage.ts';
 import { adminPath, cofferPath, nowOf, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 
 /** `online` if the directory answers searches. */
@@ -46,7 +47,7 @@ interface InfoSources {
   readonly buckets: number;
   /** Undefined before the first count. */
   readonly usage: Usage | undefined;
-  readonly space: { readonly free: number; readonly total: number } | undefined;
+  readonly storage: StorageState;
   readonly keyService: KeyServiceState;
   readonly keyServers: Awaited<ReturnType<typeof keyServerStates>>;
   readonly directory: DirectoryState;
@@ -59,9 +60,9 @@ interface InfoSources {
 
 /** Makes the message for `mc admin info`, with one pool of one set of one drive. */
 function infoMessage(sources: InfoSources) {
-  const { server, others, buckets, usage, space, keyService, keyServers, directory, backgroundTasks, now } = sources;
+  const { server, others, buckets, usage, storage, keyService, keyServers, directory, backgroundTasks, now } = sources;
   const { sqsARN, notifications } = sources.notifications;
-  const theDrive = drive(server, space);
+  const theDrive = drive(server, storage);
   const notYet = usage === undefined ? { error: 'nothing was counted yet' } : {};
   return {
     mode: 'online',
@@ -87,8 +88,8 @@ function infoMessage(sources: InfoSources) {
     warnings: sources.warnings,
     backend: {
       backendType: 'Erasure',
-      onlineDisks: 1,
-      offlineDisks: 0,
+      onlineDisks: storage.isAway ? 0 : 1,
+      offlineDisks: storage.isAway ? 1 : 0,
       standardSCParity: 0,
       rrSCParity: 0,
       standardSCData: [1],
@@ -105,10 +106,12 @@ function infoMessage(sources: InfoSources) {
           id: 0,
           rawUsage: theDrive.usedspace,
           rawCapacity: theDrive.totalspace,
-          usage: usage?.bytes ?? 0,
-          objectsCount: usage?.objects ?? 0,
-          versionsCount: usage?.versions ?? 0,
-          deleteMarkersCount: usage?.deleteMarkers ?? 0,
+          ...(usage && {
+            usage: usage.bytes,
+            objectsCount: usage.objects,
+            versionsCount: usage.versions,
+            deleteMarkersCount: usage.deleteMarkers,
+          }),
           healDisks: 0,
         },
       },
@@ -133,7 +136,7 @@ function taskInfo({ task, lastSuccess, failure }: BackgroundTask) {
 
 /** Servers over one store share its single drive. */
 function serverEntry(
-  { endpoint, startedAt, version, commitId = '' }: OtherServer & { readonly commitId?: string },
+  { endpoint, startedAt, version, commitId }: OtherServer & { readonly commitId?: string },
   now: Date,
   theDrive: ReturnType<typeof drive>,
 ) {
@@ -142,25 +145,11 @@ function serverEntry(
     endpoint,
     uptime: Math.max(0, Math.floor((now.getTime() - startedAt) / 1_000)),
     version,
-    commitID: commitId,
+    ...(commitId !== undefined && { commitID: commitId }),
     network: { [endpoint]: 'online' },
     drives: [theDrive],
     poolNumber: 1,
     poolNumbers: [1],
-  };
-}
-
-function drive(server: AdminServices['server'], space: InfoSources['space']) {
-  return {
-    endpoint: server.dataFolder,
-    path: server.dataFolder,
-    state: 'ok',
-    uuid: server.deploymentId,
-    // A bucket of another S3 has no size.
-    ...(space && { totalspace: space.total, usedspace: space.total - space.free, availspace: space.free }),
-    pool_index: 0,
-    set_index: 0,
-    disk_index: 0,
   };
 }
 
@@ -184,16 +173,17 @@ async function serverInfo({ services }: AdminCall): Promise<AdminAnswer> {
 
 /** Asks everything that the state of the server consists of. */
 export async function currentInfo(services: AdminServices): Promise<ReturnType<typeof infoMessage>> {
-  const [buckets, usage, space, keyService, keyServers, directory, backgroundTasks, notifications] = await Promise.all([
-    services.objects.listBuckets(),
-    services.usage?.last(),
-    services.space(),
-    keyServiceState(services.keys),
-    keyServerStates(services.keys),
-    directoryState(services.directory),
-    services.backgroundTasks?.() ?? [],
-    notificationInfo(services),
-  ]);
+  const [buckets, usage, storage, keyService, keyServers, directory, backgroundTasks, notifications] =
+    await Promise.all([
+      services.objects.listBuckets(),
+      services.usage?.last(),
+      storageState(services),
+      keyServiceState(services.keys),
+      keyServerStates(services.keys),
+      directoryState(services.directory),
+      services.backgroundTasks?.() ?? [],
+      notificationInfo(services),
+    ]);
   const now = nowOf(services);
   const others = services.others?.() ?? [];
   const { server } = services;
@@ -203,6 +193,6 @@ export async function currentInfo(services: AdminServices): Promise<ReturnType<t
   );
   const warnings = warning === undefined ? [] : [warning];
   const audit = services.auditTargets?.() ?? [];
-  const found = { warnings, audit, usage, space, keyService, keyServers, directory, backgroundTasks, notifications };
+  const found = { warnings, audit, usage, storage, keyService, keyServers, directory, backgroundTasks, notifications };
   return infoMessage({ server, others, buckets: buckets.length, ...found, now });
 }

@@ -1,6 +1,6 @@
-import { matchesPattern } from '../../protocol/key-service/names.ts';
+import { matchesStars } from '../../protocol/text/star-pattern.ts';
 import { z } from 'zod';
-import { mapLimit } from '../../platform/concurrency.ts';
+import { mapLimit } from '../../platform/async/concurrency.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 import { type KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { cofferPath, type AdminCall, json, type Route, jsonBody, nothing } from './call.ts';
@@ -257,7 +257,7 @@ export const keyRoutes: readonly Route[] = [
       }
       const [prefix = ''] = pattern.split('*');
       const names = await askKeyService('list', pattern, () => requireKeys(call).listKeys(prefix));
-      const fitting = names.filter((name) => matchesPattern(pattern, name));
+      const fitting = names.filter((name) => matchesStars(pattern, name));
       return json((await listableKeys(call, fitting)).map((name) => ({ name })));
     },
   },

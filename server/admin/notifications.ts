@@ -1,4 +1,5 @@
-import type { AdminServices, NotificationQueue } from '../administration/services.ts';
+import type { AdminServices } from '../administration/services.ts';
+import type { NotificationQueue } from '../../protocol/admin/notification-queue.ts';
 import { type AdminAnswer, type AdminCall, cofferPath, json, type Route } from './call.ts';
 
 /** The targets of notifications with their queues, as a console shows them. MinIO has no such call. */

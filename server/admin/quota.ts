@@ -21,7 +21,7 @@ export const quotaRoutes: readonly Route[] = [
 
 const bytes = z.int().nonnegative().optional();
 
-/** Older clients send `quota`, newer ones `size` or both. 0 is no quota. */
+/** Older clients send `quota`, newer ones `size` or both. 0 is not a quota. */
 const quotaSchema = z.strictObject({
   quota: bytes,
   size: bytes,

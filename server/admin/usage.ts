@@ -6,6 +6,7 @@ import {
   type Usage,
 } from '../observability/usage/usage.ts';
 import { type UsageReader } from '../observability/usage/usage-record.ts';
+import { storageState } from './storage.ts';
 import { adminPath, cofferPath, type AdminAnswer, type AdminCall, json, type Route } from './call.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
@@ -23,18 +24,20 @@ export const usageRoutes: readonly Route[] = [
   { method: 'POST', path: cofferPath('usage'), action: 'admin:DataUsageInfo', slow: true, serve: countNow },
 ];
 
-/** Data usage in MinIO's format. Replicas are 0. */
+/** Data usage in MinIO's format. Before the first count it has the capacity alone. */
 async function dataUsageInfo({ services }: AdminCall): Promise<AdminAnswer> {
-  const [usage, space] = await Promise.all([services.usage?.last(), services.space()]);
+  const [usage, { space }] = await Promise.all([services.usage?.last(), storageState(services)]);
   const buckets = usage?.buckets ?? [];
   return json({
     // Clients read Go's zero time as "nothing was counted yet".
     lastUpdate: usage === undefined ? '0001-01-01T00:00:00Z' : new Date(usage.ended).toISOString(),
-    objectsCount: usage?.objects ?? 0,
-    versionsCount: usage?.versions ?? 0,
-    deleteMarkersCount: usage?.deleteMarkers ?? 0,
-    objectsTotalSize: usage?.bytes ?? 0,
-    bucketsCount: buckets.length,
+    ...(usage && {
+      objectsCount: usage.objects,
+      versionsCount: usage.versions,
+      deleteMarkersCount: usage.deleteMarkers,
+      objectsTotalSize: usage.bytes,
+      bucketsCount: buckets.length,
+    }),
     bucketsUsageInfo: Object.fromEntries(buckets.map((bucket) => [bucket.bucket, bucketUsageInfo(bucket)])),
     bucketsSizes: Object.fromEntries(buckets.map(({ bucket, bytes }) => [bucket, bytes])),
     ...(space && { capacity: space.total, freeCapacity: space.free, usedCapacity: space.total - space.free }),

@@ -50,12 +50,21 @@ describe('users', () => {
     expect(await test.identities.user('carl')).toMatchObject({ secretKey: 'carl-password', status: 'enabled' });
   });
 
+  it('are made by minio-java, which names all that it knows of a user', async () => {
+    const sealed = { secretKey: 'carl-password', status: 'enabled', policyName: null, memberOf: null };
+    expect((await test.call('root', 'PUT', 'add-user?accessKey=carl', { sealed })).status).toBe(200);
+    const named = { ...sealed, policyName: 'readonly', memberOf: [] };
+    expect((await test.call('root', 'PUT', 'add-user?accessKey=carl', { sealed: named })).status).toBe(200);
+    expect(await test.identities.attached({ kind: 'user', name: 'carl' })).toEqual(['readonly']);
+  });
+
   it.each([
     ['an access key that is too short', 'x', { secretKey: 'long-enough' }, 400, 'XMinioAdminInvalidAccessKey'],
     ['a secret key that is too short', 'carl', { secretKey: 'short' }, 400, 'XMinioAdminInvalidSecretKey'],
     ['the name of root', 'root', { secretKey: 'long-enough' }, 409, 'XMinioAdminAccessKeyInUse'],
     ['a status that is none', 'carl', { secretKey: 'long-enough', status: 'odd' }, 400, 'XMinioAdminInvalidArgument'],
     ['no secret key', 'carl', {}, 404, 'XMinioAdminNoSuchUser'],
+    ['a group', 'carl', { secretKey: 'long-enough', memberOf: ['staff'] }, 400, 'XMinioAdminConfigBadJSON'],
     ['what is no request', 'carl', 'rubbish', 400, 'XMinioAdminConfigBadJSON'],
   ])('are refused with %s', async (_, name, sealed, status, code) => {
     const rejected = await test.call('root', 'PUT', `add-user?accessKey=${name}`, { sealed });
@@ -158,8 +167,8 @@ it('tells root of every bucket, with what root may do', async () => {
     Server: { Type: 2 },
     Policy: { Version: '2012-10-17', Statement: [{}, {}, { Action: ['s3:*'] }] },
     Buckets: [
-      { name: 'a', size: 0, created, access: { read: true, write: true } },
-      { name: 'b', size: 0, created, access: { read: true, write: true } },
+      { name: 'a', created, access: { read: true, write: true } },
+      { name: 'b', created, access: { read: true, write: true } },
     ],
   });
 });

@@ -17,6 +17,7 @@ import { statusOf } from '../administration/service-accounts.ts';
 import { displayNameOf } from '../auth/principal.ts';
 import { namedSizes, namedVersionCounts, type BucketUsage } from '../observability/usage/usage.ts';
 import { callerSubject } from '../administration/caller.ts';
+import { backend } from './storage.ts';
 import { adminError } from '../administration/admin-error.ts';
 
 export const userRoutes: readonly Route[] = [
@@ -67,6 +68,10 @@ const newUser = z.strictObject({
   status: z.string().optional(),
   /** Names separated by commas. They replace the attached policies. */
   policy: z.string().optional(),
+  /** The name that minio-java has for it. */
+  policyName: z.string().nullish(),
+  /** minio-java sends it with each user. Groups have a call of their own. */
+  memberOf: z.array(z.never()).nullish(),
 });
 
 /** Creates a user or replaces the secret key. Users may replace only their own secret key. */
@@ -75,8 +80,8 @@ async function addUser(call: AdminCall): Promise<AdminAnswer> {
   const accessKey = call.required('accessKey');
   const self = isSelf(call, accessKey);
   if (!self) await call.require('admin:CreateUser');
-  const { secretKey = '', status = '', policy = '' } = await sealedJsonBody(call, newUser);
-  const policies = policyNames(policy);
+  const { secretKey = '', status = '', policy = '', policyName } = await sealedJsonBody(call, newUser);
+  const policies = policyNames([policy, policyName ?? ''].filter((names) => names !== '').join(','));
   if (policies.length > 0) await call.require('admin:AttachUserOrGroupPolicy');
   // Checks the policies before the user exists without them.
   for (const name of policies) await existingPolicy(identities, name);
@@ -110,22 +115,6 @@ export const accountRoutes: readonly Route[] = [
   { method: 'GET', path: adminPath('accountinfo'), action: [], serve: accountInfo },
 ];
 
-/** Erasure coding of one set with one drive, as clients expect. */
-const backend = {
-  Type: 2,
-  GatewayOnline: false,
-  OnlineDisks: null,
-  OfflineDisks: null,
-  StandardSCData: [1],
-  StandardSCParities: null,
-  RRSCData: [1],
-  RRSCParities: null,
-  TotalSets: [1],
-  DrivesPerSet: [1],
-  StandardSCParity: 0,
-  RRSCParity: 0,
-};
-
 /** Returns the rights of the caller, and the buckets that the caller can read or write, with the last counts. */
 async function accountInfo({ services, principal }: AdminCall): Promise<AdminAnswer> {
   const buckets: object[] = [];
@@ -145,15 +134,17 @@ async function accountInfo({ services, principal }: AdminCall): Promise<AdminAns
   });
 }
 
-/** A bucket that is newer than the last count has zeros. */
+/** Returns nothing of a bucket that is newer than the last count, or where the last count did not read the bucket. */
 function stored(bucket: BucketUsage | undefined): object {
   return {
-    size: bucket?.bytes ?? 0,
-    objects: bucket?.objects ?? 0,
-    versions: bucket?.versions ?? 0,
-    deleteMarkers: bucket?.deleteMarkers ?? 0,
-    objectHistogram: bucket === undefined ? null : namedSizes(bucket.sizes),
-    objectsVersionsHistogram: bucket === undefined ? null : namedVersionCounts(bucket),
+    ...(bucket && {
+      size: bucket.bytes,
+      objects: bucket.objects,
+      versions: bucket.versions,
+      deleteMarkers: bucket.deleteMarkers,
+      objectHistogram: namedSizes(bucket.sizes),
+      objectsVersionsHistogram: namedVersionCounts(bucket),
+    }),
     details: null,
     prefixUsage: null,
   };

@@ -249,7 +249,11 @@ describe('an archive of buckets', () => {
 
   it('makes no bucket of a folder that is of something else', async () => {
     const { layer } = testLayer();
-    const entries = [entry('iam-assets/users.json', '{"ann":{}}'), entry('photos/holiday.jpg', 'bytes')];
+    const entries = [
+      entry('iam-assets/', ''),
+      entry('iam-assets/users.json', '{"ann":{}}'),
+      entry('photos/holiday.jpg', 'bytes'),
+    ];
     expect(await importBuckets(layer, entries, options)).toEqual({
       'iam-assets': {
         error: 'it has no file of a bucket: these are identities, which "admin cluster iam import" takes',

@@ -88,9 +88,10 @@ export async function importBuckets(
   return report;
 }
 
-/** An archive of something else has folders too. */
+/** An archive of something else has folders too. The entry of a folder itself has no name of a file. */
 function isOfBucket(files: ReadonlyMap<string, Buffer>): boolean {
-  return [...files.keys()].some((name) => name === '' || readFiles.has(name) || replicationFiles.has(name));
+  const names = [...files.keys()].filter((name) => name !== '');
+  return names.length === 0 || names.some((name) => readFiles.has(name) || replicationFiles.has(name));
 }
 
 function noBucket(folder: string): string {

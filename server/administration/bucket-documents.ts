@@ -11,7 +11,7 @@ import { parseVersioning, writeVersioning } from '../../protocol/s3/bucket-versi
 import { parseOwnershipControls, writeOwnershipControls } from '../../protocol/s3/access/ownership-controls.ts';
 import { parsePublicAccessBlock, writePublicAccessBlock } from '../../protocol/s3/access/public-access-block.ts';
 import { writeTagging, parseTagging } from '../../protocol/s3/tagging.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import type { BucketRecord } from '../objects/records/bucket-record.ts';
 import type { Right } from '../auth/authorize.ts';
 import { logRights } from '../auth/deferred-rights.ts';
@@ -19,7 +19,7 @@ import { parseNewBucketPolicy } from '../../protocol/policy/parse-policy.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 
 /**
- * The fields of a bucket record that are no settings of the bucket: among them who pays for requests, which changes nothing. A new setting
+ * The fields of a bucket record that are not settings of the bucket: among them who pays for requests, which changes nothing. A new setting
  * needs a file here.
  */
 type NoSetting = 'created' | 'location' | 'changed' | 'deleting' | 'replication' | 'charges';

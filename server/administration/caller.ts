@@ -89,7 +89,7 @@ export async function mayOneOf(
 }
 
 /** Like `require`; its error names the actions, because the caller reached this point by another right. */
-export async function requireOneOf(caller: Pick<Caller, 'require'>, actions: readonly string[]): Promise<void> {
+async function requireOneOf(caller: Pick<Caller, 'require'>, actions: readonly string[]): Promise<void> {
   if (await mayOneOf(caller, actions)) return;
   throw new S3Error('AccessDenied', `Access denied: this also takes ${actions.join(' or ')}.`);
 }

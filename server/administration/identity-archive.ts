@@ -112,7 +112,7 @@ export class ImportReport {
     this.#reasons.push(`${name}: ${reason.message}`);
   }
 
-  /** A member of a group that is no user here. Clients print the names of skipped users. */
+  /** A member of a group that is not a user here. Clients print the names of skipped users. */
   leftOut(group: string, member: string): void {
     const users = (this.#skipped.users ??= []);
     if (!users.includes(member)) users.push(member);

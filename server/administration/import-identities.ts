@@ -1,5 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { normalizeDn } from '../federation/ldap/distinguished-name.ts';
+import type { ArchivedUsers } from '../federation/archived-users.ts';
 import { ldapSubject } from '../federation/ldap/ldap-user.ts';
 import type { NewServiceAccount, Identities } from '../auth/identities/identities.ts';
 import { type FederatedSubject, type AttachmentTarget, ownerOf } from '../auth/identities/subject.ts';
@@ -18,12 +19,18 @@ type AccountEntry = NonNullable<Archive['serviceAccounts']>[string];
 
 /**
  * Returns the owner of an archived access key. Coffer's archives contain it; MinIO's have only the parent. A DN is a directory user with
- * the groups that MinIO found. Any other name is a user, who may be missing.
+ * the groups that MinIO found, and a hash is a user of an OpenID provider. Any other name is a user, who may be missing.
  */
-function importedSubject(entry: AccountEntry, rootUser: string): NewServiceAccount['subject'] {
+async function importedSubject(
+  entry: AccountEntry,
+  { rootUser, archivedUsers, policiesOfHashes }: ImportOptions & { readonly policiesOfHashes: PoliciesOfHashes },
+): Promise<NewServiceAccount['subject']> {
   const { parent, groups, claims, cofferSubject } = entry;
   if (cofferSubject !== undefined) return checked(cofferSubject);
   if (parent === rootUser) return { kind: 'root' };
+  if (isExternalUserHash(parent) && archivedUsers !== undefined) {
+    return archivedUsers.subjectOf({ parent, claims: claims ?? {}, policies: policiesOfHashes.get(parent) ?? [] });
+  }
   const dn = normalizeDn(parent);
   if (dn === undefined) return { kind: 'user', name: parent };
   const name = claims?.['ldapUsername'];
@@ -56,8 +63,12 @@ function isExternalName({ source, parent }: FederatedSubject): boolean {
   }
 }
 
+/** The policies that MinIO gave users of OpenID providers at their last sign-in. They are not attachments: the next sign-in replaces them. */
+type PoliciesOfHashes = ReadonlyMap<string, readonly string[]>;
+
 interface ImportOptions {
   readonly identities: Identities;
+  readonly archivedUsers?: ArchivedUsers | undefined;
   readonly rootUser: string;
   /** Each entry needs the right of the single call. Only root imports access keys of root. */
   readonly caller: Caller;
@@ -70,6 +81,12 @@ interface ImportOptions {
 export async function importIdentities(archive: Archive, options: ImportOptions): Promise<ImportReport> {
   const { identities } = options;
   const report = new ImportReport();
+  const directoryMappings = Object.entries(archive.directoryMappings ?? {});
+  const policiesOfHashes: PoliciesOfHashes = new Map(
+    directoryMappings
+      .filter(([name]) => isExternalUserHash(name))
+      .map(([name, { policy }]) => [name, policyNames(policy)]),
+  );
   const require = await rightsOf(options.caller);
   for (const [name, document] of Object.entries(archive.policies ?? {})) {
     await attempt(report, 'policies', name, () => importPolicy(identities, name, document, require));
@@ -100,7 +117,9 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
     });
   }
   for (const [accessKey, entry] of Object.entries(archive.serviceAccounts ?? {})) {
-    await attempt(report, 'serviceAccounts', accessKey, () => importAccount(options, accessKey, entry, require));
+    await attempt(report, 'serviceAccounts', accessKey, () =>
+      importAccount({ ...options, policiesOfHashes }, accessKey, entry, require),
+    );
   }
   const attach = (
     kind: 'userPolicies' | 'groupPolicies' | 'stsPolicies',
@@ -123,7 +142,7 @@ export async function importIdentities(archive: Archive, options: ImportOptions)
   for (const [name, { policy }] of Object.entries(archive.groupMappings ?? {})) {
     await attach('groupPolicies', await groupTarget(identities, name), policyNames(policy));
   }
-  for (const [name, { policy }] of Object.entries(archive.directoryMappings ?? {})) {
+  for (const [name, { policy }] of directoryMappings.filter(([name]) => !policiesOfHashes.has(name))) {
     await attach('stsPolicies', { kind: 'ldap-user', name: normalizeDn(name) ?? name }, policyNames(policy));
   }
   for (const { target, policies } of archive.attachments ?? []) {
@@ -197,13 +216,13 @@ async function importPolicy(identities: Identities, name: string, document: unkn
 }
 
 async function importAccount(
-  options: ImportOptions,
+  options: ImportOptions & { readonly policiesOfHashes: PoliciesOfHashes },
   accessKey: string,
   entry: AccountEntry,
   require: Require,
 ): Promise<void> {
   const { identities, caller } = options;
-  const subject = importedSubject(entry, options.rootUser);
+  const subject = await importedSubject(entry, options);
   if (subject.kind === 'root' && !isUnrestrictedRoot(caller.principal)) {
     throw new S3Error(
       'AccessDenied',

@@ -1,17 +1,9 @@
+import type { KeyDescription } from '../../protocol/admin/keys.ts';
 import { type KeySource } from '../encryption/key-source.ts';
 import { rotateActions } from '../maintenance/batch/job-rights.ts';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { adminError } from './admin-error.ts';
 import { describeOutage, KeyServiceError } from '../../platform/key-service/exchange.ts';
-
-/** The description of a key by the key service. Other servers of its protocol report less. */
-export interface KeyDescription {
-  readonly algorithm?: string;
-  readonly createdAt?: string;
-  readonly createdBy?: string;
-  /** The IDs of the versions, the oldest first. The last one encrypts. */
-  readonly versions: readonly string[];
-}
 
 /**
  * Key management for administrators. Each call rejects with an error whose `code` is one of the key-service protocol (`key-exists`,

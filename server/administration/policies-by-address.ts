@@ -6,7 +6,7 @@ import type { ExportedBuckets } from './bucket-documents.ts';
 const corsSetting = 'SVC_API_CORS_ALLOW_ORIGIN';
 
 /** Reports whether a statement lets everyone in who has an address of its conditions, without credentials. */
-export function allowsByAddress({ statements }: PolicyDocument): boolean {
+function allowsByAddress({ statements }: PolicyDocument): boolean {
   return statements.some(
     ({ effect, principals = [], conditions }) =>
       effect === 'Allow' &&

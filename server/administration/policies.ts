@@ -30,7 +30,7 @@ export function allowsInBucket(policy: NamedPolicy, bucket: string): boolean {
   );
 }
 
-/** Reports whether two policies are equal, whatever the order of lists. Throws if the text is no policy. */
+/** Reports whether two policies are equal, whatever the order of lists. Throws if the text is not a policy. */
 export function samePolicy(text: string, document: PolicyDocument): boolean {
   return unordered(policyJson(parsePolicyDocument(text))) === unordered(policyJson(document));
 }

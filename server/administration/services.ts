@@ -1,9 +1,14 @@
+import type { NotificationQueue } from '../../protocol/admin/notification-queue.ts';
+import type { RemoteTargetChange, RemoteTargetFields, ShownRemoteTarget } from '../../protocol/admin/remote-target.ts';
+import type { AskedBacklog, BacklogEntry } from '../../protocol/admin/replication-backlog.ts';
+import type { ShownTier, TierFields } from '../../protocol/admin/tier.ts';
 import type { CallableServer } from './other-servers.ts';
-import type { VolumeSpace } from '../../platform/volume-space.ts';
+import type { VolumeSpace } from '../store/volume-space.ts';
 import type { GivenSetting } from '../../platform/settings/setting-source.ts';
-import type { FollowedLines, LineRing } from '../../platform/line-ring.ts';
+import type { FollowedLines, LineRing } from '../shared-memory/line-ring.ts';
 import type { Authenticate, AccessService } from '../auth/access.ts';
 import type { LdapDirectory } from '../federation/ldap/ldap-directory.ts';
+import type { ArchivedUsers } from '../federation/archived-users.ts';
 import type { UserStatusCheck } from '../federation/user-status-check.ts';
 import type { SignInTest } from '../federation/sign-in-test.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
@@ -13,13 +18,13 @@ import type { StoredConfigurations } from '../federation/configurations/stored-c
 import type { KeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import type { BatchJobs } from '../maintenance/batch/batch-jobs.ts';
 import type { Maintenance } from '../maintenance/maintenance.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import type { UsageReader } from '../observability/usage/usage-record.ts';
 import type { ServerSpeeds, SiteReplication } from './sites.ts';
 import type { KeyAdministration } from './keys.ts';
-import type { ProfileKind, Support } from './support.ts';
+import type { ProfileKind, Diagnostics } from './diagnostics.ts';
 import type { ExportedBuckets, ImportingBuckets } from './bucket-documents.ts';
 
 /** The dependencies of the admin API. */
@@ -58,6 +63,8 @@ export interface AdminServices {
   readonly serverSpeeds?: ServerSpeeds;
   /** Bytes of the blob store; undefined if unknown. */
   readonly space: () => Promise<VolumeSpace | undefined>;
+  /** Why a write would fail now; undefined where none would. */
+  readonly storeFault?: () => object | undefined;
   /** Absent where no key service is configured. */
   readonly keys?: KeyAdministration;
   /** Usage, removal and rotation of keys. */
@@ -73,11 +80,13 @@ export interface AdminServices {
   readonly userStatusCheck?: UserStatusCheck;
   /** Absent without OpenID providers. */
   readonly signInTest?: SignInTest;
+  /** Absent without OpenID providers: an archive then brings no keys of their users. */
+  readonly archivedUsers?: ArchivedUsers;
   /** Maintenance of the stores. */
   readonly maintenance?: Maintenance;
   readonly batchJobs?: BatchJobs;
   /** Measurements of this server. */
-  readonly support?: Support;
+  readonly diagnostics?: Diagnostics;
   /** Control of this process. */
   readonly process?: ServerProcess;
   /** Documents are not encrypted under the caller's secret key: a session of the console has none. */
@@ -87,121 +96,24 @@ export interface AdminServices {
   readonly clock?: () => Date;
 }
 
-/** The queue of a notification target. Times are milliseconds since 1970. */
-export interface NotificationQueue {
-  /** `ID:TYPE`. */
-  readonly target: string;
-  /** Undefined for a target that is not set up: its events wait. */
-  readonly type?: string;
-  readonly events: number;
-  readonly bytes: number;
-  /** The time of the oldest event. */
-  readonly oldest?: number;
-  /** The maximum number of events. */
-  readonly limit: number;
-  readonly delivered: number;
-  readonly failures: number;
-  readonly dropped: number;
-  readonly fullSince?: number;
-  readonly failure?: { readonly since: number; readonly error: string };
-}
-
-/** A bucket of another server, to which a bucket is replicated. `server/replication` keeps it. */
-export interface RemoteTargetFields {
-  readonly sourceBucket: string;
-  /** `HOST` or `HOST:PORT`. */
-  readonly endpoint: string;
-  readonly secure: boolean;
-  readonly targetBucket: string;
-  readonly path: 'auto' | 'on' | 'off';
-  readonly region: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
-  readonly sessionToken?: string;
-  /** Bytes each second; 0 is no limit. */
-  readonly bandwidthLimit: number;
-  readonly healthCheckMs: number;
-  readonly storageClass?: string;
-  readonly disableProxy: boolean;
-  /** Answers to writes wait until the target has the version. */
-  readonly sync?: boolean;
-}
-
-export interface ShownRemoteTarget {
-  readonly target: Omit<RemoteTargetFields, 'secretKey' | 'sessionToken'> & {
-    readonly arn: string;
-    /** A server without the extensions of MinIO. */
-    readonly kind?: 's3';
-    readonly resync?: { readonly id: string; readonly before: number };
-  };
-  readonly health:
-    | {
-        readonly online: boolean;
-        readonly lastOnline?: number;
-        readonly latencyMs?: number;
-        readonly maxLatencyMs?: number;
-        readonly downtimeMs: number;
-        readonly outages: number;
-      }
-    | undefined;
-}
-
 /** The remote targets of replication. Errors are `S3Error`s. */
 export interface RemoteTargets {
   /** Lists those of a bucket, or all. */
   list(bucket: string | undefined): Promise<readonly ShownRemoteTarget[]>;
   /** Resolves with the ARN. */
   add(target: RemoteTargetFields): Promise<string>;
-  /** `place` is the endpoint with its bucket and its credentials. */
-  update(
-    target: RemoteTargetFields & { readonly arn: string },
-    fields: readonly ('place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy' | 'sync')[],
-  ): Promise<string>;
+  update(target: RemoteTargetFields & { readonly arn: string }, fields: readonly RemoteTargetChange[]): Promise<string>;
   remove(bucket: string, arn: string): Promise<void>;
-}
-
-/** A version, or the removal of one, that a target has not got. */
-export interface BacklogEntry {
-  readonly key: string;
-  readonly versionId: string;
-  readonly deleteMarker: boolean;
-  /** The time of the version, or that of its removal, in milliseconds since 1970. */
-  readonly modified: number;
-  readonly removal: boolean;
-  readonly status: 'PENDING' | 'COMPLETED' | 'FAILED' | 'REPLICA';
-  /** The status at each target by its ARN. */
-  readonly targets: Readonly<Record<string, BacklogEntry['status']>>;
-  /** The last failure of the queue. */
-  readonly error?: string;
 }
 
 /** Lists what is not replicated yet. Errors are `S3Error`s. */
 export interface ReplicationBacklog {
-  /** `arn` is the only target, or empty. `show: 'all'` lists what is replicated too. */
-  list(asked: {
-    readonly bucket: string;
-    readonly prefix: string;
-    readonly arn: string;
-    readonly show: 'failed' | 'waiting' | 'all';
-  }): Promise<(signal: AbortSignal) => AsyncIterable<readonly BacklogEntry[]>>;
-}
-
-/** A bucket of another server to which bodies move. `server/tiering` keeps it. */
-export interface TierFields {
-  readonly name: string;
-  readonly type: 's3' | 'minio' | 'azure' | 'gcs';
-  readonly endpoint: string;
-  readonly region: string;
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly storageClass: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
+  list(asked: AskedBacklog): Promise<(signal: AbortSignal) => AsyncIterable<readonly BacklogEntry[]>>;
 }
 
 /** The tiers. Errors are `S3Error`s. */
 export interface Tiers {
-  list(): Promise<readonly Omit<TierFields, 'secretKey'>[]>;
+  list(): Promise<readonly ShownTier[]>;
   /** `force` takes a bucket that is not empty. */
   add(tier: TierFields, force: boolean): Promise<void>;
   /** Without an access key that of the tier stays. */

@@ -67,7 +67,7 @@ export interface SiteSpeed {
 }
 
 /** The rate at which a site, or a server, sent to another one. */
-export interface SentTo {
+interface SentTo {
   /** The id of the other one. */
   readonly deploymentId: string;
   readonly bytesPerSecond: number;
@@ -84,18 +84,18 @@ export interface ServerSpeeds {
 
 /** The replication of sites. `server/sites` does it. Errors are `RequestError`s and `S3Error`s. */
 export interface SiteReplication {
-  /** Undefined where this server is no site. */
+  /** Undefined where this server is not a site. */
   shown(): Promise<ShownSites | undefined>;
   add(sites: readonly NewSite[], replicateIlmExpiry: boolean): Promise<void>;
   edit(change: SiteChange): Promise<void>;
   /** Resolves with the reasons why sites could not be informed. */
   remove(names: readonly string[] | 'all'): Promise<readonly string[]>;
-  /** Undefined where this server is no site. */
+  /** Undefined where this server is not a site. */
   contents(): Promise<SiteContents | undefined>;
   startResync(deploymentId: string): Promise<SiteResyncReport>;
   cancelResync(deploymentId: string): Promise<SiteResyncReport>;
   resync(deploymentId: string): Promise<ShownSiteResync | undefined>;
-  /** Measures the connections between the sites. Undefined where this server is no site. */
+  /** Measures the connections between the sites. Undefined where this server is not a site. */
   speed(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined>;
   readonly peer: PeerCalls;
 }

@@ -26,7 +26,7 @@ interface ZipLimits {
 }
 
 /**
- * Reads the files of an archive and skips folders. Throws a `RequestError` for a file that is no zip, is damaged, or exceeds the limits. A
+ * Reads the files of an archive and skips folders. Throws a `RequestError` for a file that is not a zip, is damaged, or exceeds the limits. A
  * declared size is checked against the limit first, and decompression stops at the declared size. Nothing is written to disk, and names
  * with `..` are refused anyway.
  */

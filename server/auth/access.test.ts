@@ -7,7 +7,7 @@ import { createAuthenticator, type AuthenticatorOptions } from './access.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { federated } from '../../test/support/auth/identities.ts';
 import type { StoredCredentials, TemporaryPrincipal } from './principal.ts';
-import { bodyFrom, type BodySource, chunksOf } from '../objects/bodies/body-source.ts';
+import { bodyFrom, type BodySource, chunksOf } from '../objects/contract/body-source.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 const root: StoredCredentials = {

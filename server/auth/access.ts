@@ -5,10 +5,11 @@ import {
   type SignatureClaim,
   parseAuthorization,
 } from '../../protocol/sigv4/parse-authorization.ts';
-import { type SignedRequest, SigningKeys } from '../../protocol/sigv4/signature.ts';
+import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
+import { type SignedRequest } from '../../protocol/sigv4/signed-request.ts';
 import { type Verification, type VerifiedSignature, verifySignature } from '../../protocol/sigv4/verify-signature.ts';
 import type { Principal, StoredCredentials, Access, AccessRequest } from './principal.ts';
-import type { BodySource } from '../objects/bodies/body-source.ts';
+import type { BodySource } from '../objects/contract/body-source.ts';
 import { verifiedBody, type VerifiedBody } from './verified-body.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';

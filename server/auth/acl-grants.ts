@@ -36,7 +36,7 @@ const onObject: ReadonlyMap<string, Permission> = new Map([
 /** Deleting needs WRITE on the bucket, and the caller must own the object. */
 const deletions = /^s3:deleteobject(?:version)?$/;
 
-export interface AclDecision {
+interface AclDecision {
   /** Why an ACL allows the request; undefined if none does. */
   readonly reason?: string;
   /** The id of the object whose ACL allows the request: no other one may be read or changed. */

@@ -21,6 +21,14 @@ const policies = fixedHolders(
     ['home', document(allow('s3:*', 'home/${jwt:preferred_username}/*'))],
     ['by-parent', document(allow('s3:*', 'home/${aws:username}/*'))],
     [
+      'no-team',
+      document(allow('s3:*', '*'), {
+        ...allow('s3:*', '*'),
+        Effect: 'Deny',
+        Condition: { StringEquals: { 'jwt:team': 'a' } },
+      }),
+    ],
+    [
       'group',
       document({ ...allow('s3:GetObject', 'team/*'), Condition: { StringEquals: { 'jwt:groups': 'developers' } } }),
     ],
@@ -180,6 +188,16 @@ describe('authorize', () => {
     const request = { action: 's3:GetObject', resource: 'team/key', context: { 'jwt:groups': ['developers'] } };
     const principal = ann({ policies: ['group'], claims: { groups: 'sales' } });
     expect((await authorize({ ...request, principal }, policies, noSources)).kind).toBe('deny');
+  });
+
+  it.each([
+    ['of a session that an older server stored without it', {}, 'deny'],
+    ['of a session with all claims', { claimsKept: 'all' }, 'allow'],
+    ['of a session whose token has too many claims', { claimsKept: 'part' }, 'deny'],
+    ['that is too long', { claimsKept: 'all', claims: { team: null } }, 'deny'],
+  ] as const)('holds a Deny by a claim %s', async (_, changes, expected) => {
+    const principal = ann({ policies: ['no-team'], ...changes });
+    expect((await decide(principal, 's3:GetObject', 'bucket/key')).kind).toBe(expected);
   });
 
   it('explains itself by policy and statement', async () => {

@@ -13,7 +13,7 @@ import { decideByAcl, type ObjectAclSource } from './acl-grants.ts';
 import type { Group } from './identities/records.ts';
 import type { IdentityReader } from './identities/identities.ts';
 import type { Subject } from './identities/subject.ts';
-import { claimContext, claimVariables } from './condition-keys.ts';
+import { claimContext, claimVariables, isUnknownClaim } from './condition-keys.ts';
 import {
   type Access,
   type AccessRequest,
@@ -28,7 +28,7 @@ import {
 type BucketAccessSource = (bucket: string) => Promise<BucketAccess | undefined>;
 
 /** Returns the tags of an object, or of one of its versions; undefined for an absent one. */
-export type ObjectTagSource = (bucket: string, key: string, versionId?: string) => Promise<ExistingTags | undefined>;
+type ObjectTagSource = (bucket: string, key: string, versionId?: string) => Promise<ExistingTags | undefined>;
 
 /** The stores that decisions read besides the identities. */
 export interface PolicySources {
@@ -388,6 +388,7 @@ function senderOf(
   return {
     context: { ...context, ...claimContext(claims), ...groupContext(groups), ...inLists(known) },
     variables: { ...claimVariables(claims), ...known },
+    ...(claims === undefined ? {} : { isUnknown: (key: string) => isUnknownClaim(claims, key) }),
     principals: [name],
     accessKey: principal.accessKey,
   };

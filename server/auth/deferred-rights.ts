@@ -45,6 +45,6 @@ export function inventoryRights(
 }
 
 /** Returns the right to do this with every object whose name begins so. `keys` are condition keys that differ between the objects. */
-export function rightBelow(action: string, resource: string, keys: readonly string[] = []): Right {
+function rightBelow(action: string, resource: string, keys: readonly string[] = []): Right {
   return { action, resource, unknown: { below: true, every: true, keys } };
 }

@@ -1,5 +1,5 @@
 import { parseAddress } from '../../protocol/policy/ip-range.ts';
-import { semaphore } from '../../platform/concurrency.ts';
+import { semaphore } from '../../platform/async/concurrency.ts';
 import type { RequestOrigin } from './condition-keys.ts';
 import { IdentityError } from './identity-error.ts';
 
@@ -10,7 +10,7 @@ interface AttemptLimit {
 }
 
 /**
- * Counts attempts by key in time windows. Each thread counts for itself, so this is no exact quota. Memory is bounded: when the map is
+ * Counts attempts by key in time windows. Each thread counts for itself, so this is not an exact quota. Memory is bounded: when the map is
  * full, the oldest entry goes.
  */
 export class Attempts {

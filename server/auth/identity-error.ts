@@ -1,3 +1,5 @@
+import { CodedError } from '../../protocol/coded-error.ts';
+
 /** The codes of a failed call of the LDAP directory. */
 const directoryErrorCodes = [
   /** The name or the password is wrong, or the account is locked. The message does not say which. */
@@ -35,6 +37,7 @@ export type IdentityErrorCode =
   | 'from-environment'
   | 'invalid-configuration'
   | 'unusable-provider'
+  | 'provider-unavailable'
   | 'no-such-history'
   | 'no-such-subsystem'
   | 'busy'
@@ -44,15 +47,13 @@ export type IdentityErrorCode =
  * A rejected change of identities or configurations, or a rejected sign-in. `message` says what is wrong, with which value, and what to do.
  * It contains no secret. It is not a `RequestError`, since each API that gets it has its own code and status for it.
  */
-export class IdentityError extends Error {
+export class IdentityError extends CodedError<IdentityErrorCode> {
   override readonly name = 'IdentityError';
-  readonly code: IdentityErrorCode;
   /** The seconds until the next attempt, for `too-many-guesses`; 0 for other codes. */
   readonly waitSeconds: number;
 
   constructor(code: IdentityErrorCode, message: string, options?: ErrorOptions & { readonly waitSeconds?: number }) {
-    super(message, options);
-    this.code = code;
+    super(code, message, options);
     this.waitSeconds = options?.waitSeconds ?? 0;
   }
 }

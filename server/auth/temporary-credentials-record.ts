@@ -93,8 +93,8 @@ interface SessionTokenContent {
   readonly expiration: Date;
 }
 
-/** Bytes of JSON. Clients send the token with every request, and headers have a maximum size. */
-const maxClaimsBytes = 4_096;
+/** Bytes of the claims as JSON, and of the names of the policies. Clients send the token with every request, and headers have a maximum size. */
+const maxPartBytes = 4_096;
 
 /** @see https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html */
 export function signSessionToken(key: Uint8Array, content: SessionTokenContent): Promise<string> {
@@ -103,7 +103,7 @@ export function signSessionToken(key: Uint8Array, content: SessionTokenContent):
     ...boundedClaims(content.claims),
     accessKey: content.accessKey,
     parent: content.parent,
-    ...(roleArn === undefined ? { policy: content.policies.join(',') } : { roleArn }),
+    ...(roleArn === undefined ? { policy: boundedNames(content.policies) } : { roleArn }),
     ...(sessionPolicy === undefined ? {} : { sessionPolicy: Buffer.from(sessionPolicy).toString('base64') }),
     exp: Math.floor(content.expiration.getTime() / 1000),
   })
@@ -130,6 +130,22 @@ function issued(payload: JWTPayload, expired: boolean): SessionTokenState {
   return typeof accessKey === 'string' ? { kind: 'issued', accessKey, expired } : { kind: 'foreign' };
 }
 
+/** Joins the first names that fit. */
+function boundedNames(names: readonly string[]): string {
+  let bytes = 0;
+  const tooMany = names.findIndex((name) => (bytes += Buffer.byteLength(name) + 1) > maxPartBytes);
+  return names.slice(0, tooMany < 0 ? undefined : tooMany).join(',');
+}
+
+/** Returns all claims or, where they are too long, the usual ones that are texts and fit. */
 function boundedClaims(claims: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return JSON.stringify(claims).length <= maxClaimsBytes ? claims : variableClaims(claims, { lists: false });
+  if (Buffer.byteLength(JSON.stringify(claims)) <= maxPartBytes) return claims;
+  let bytes = 0;
+  const fitting = Object.entries(variableClaims(claims, { lists: false })).filter(([name, value]) => {
+    const added = Buffer.byteLength(JSON.stringify({ [name]: value }));
+    if (bytes + added > maxPartBytes) return false;
+    bytes += added;
+    return true;
+  });
+  return Object.fromEntries(fitting);
 }

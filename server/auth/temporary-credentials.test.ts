@@ -80,6 +80,26 @@ describe('createTemporaryCredentials', () => {
     expect(sessionToken.length).toBeLessThan(4_096);
   });
 
+  it('names in the session token as many policies as fit, and all in the record', async () => {
+    const policies = Array.from({ length: 1_000 }, (_, at) => `policy-${at}`);
+    const { accessKey, sessionToken } = await thread().create(wanted({}, { policies }));
+    const named = String(decodeJwt(sessionToken)['policy']).split(',');
+    expect(named).toEqual(policies.slice(0, named.length));
+    expect(named.length).toBeGreaterThan(200);
+    expect(sessionToken.length).toBeLessThan(7_000);
+    expect((await thread().find(accessKey))?.principal.subject).toMatchObject({ policies });
+  });
+
+  it('keeps of long claims those that fit', async () => {
+    const claims = { sub: 's', name: 'é'.repeat(1_000), email: 'é'.repeat(1_000), profile: 'é'.repeat(1_000) };
+    const { sessionToken } = await thread().create(wanted({}, { claims }));
+    expect(Object.keys(decodeJwt(sessionToken)).filter((name) => Object.hasOwn(claims, name))).toEqual([
+      'sub',
+      'name',
+      'profile',
+    ]);
+  });
+
   it('finds in every thread what one has made', async () => {
     const made = await thread().create(wanted({ sessionPolicy: policy }));
     expect(await thread().find(made.accessKey)).toEqual(made);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { sealedKey, sealedWithin, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import { newAccessKey, newSecretKey } from './identities/names.ts';
-import { ownerOf, type Subject } from './identities/subject.ts';
+import { variableClaims } from './condition-keys.ts';
+import { ownerOf, type FederatedSubject, type Subject } from './identities/subject.ts';
 import { commitOnce } from '../store/commits.ts';
 import { decodeKey } from '../store/keys.ts';
 import type { Key } from '../store/record-store.ts';
@@ -112,7 +113,7 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
         accessKey,
         parent: request.parentName,
         policies: federated?.policies ?? [],
-        claims: federated?.claims ?? {},
+        claims: tokenClaims(federated),
         expiration,
         ...(roleArn === undefined ? {} : { roleArn }),
         ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
@@ -233,4 +234,10 @@ async function expiredKeys(
 
 function lastPart(key: Key): Buffer {
   return decodeKey(key).at(-1) ?? Buffer.alloc(0);
+}
+
+/** Clients send the token with each request: it has the claims that many providers have. */
+function tokenClaims(subject: FederatedSubject | undefined): Readonly<Record<string, unknown>> {
+  if (subject === undefined) return {};
+  return subject.source === 'ldap' ? subject.claims : variableClaims(subject.claims, { lists: true });
 }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { CheckedBody } from './verified-body.ts';
-import { bodyFrom, type BodySource, chunksOf } from '../objects/bodies/body-source.ts';
+import { bodyFrom, type BodySource, chunksOf } from '../objects/contract/body-source.ts';
 
 function source(chunks: readonly Uint8Array[]): BodySource {
   return bodyFrom(Readable.from(chunks.map((chunk) => Buffer.from(chunk))));

@@ -1,12 +1,12 @@
 import { checksumAlgorithms, checksumSizes } from '../../protocol/s3/checksum-algorithms.ts';
 import { createHash, type Hash, hash } from 'node:crypto';
-import type { BodySender } from '../../platform/body-memory.ts';
+import type { BodySender } from '../streams/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { bodyFrom, type BodySource, chunksOf, type TakeChunk } from '../objects/bodies/body-source.ts';
-import type { ExpectedDigests } from '../objects/object-layer.ts';
+import { bodyFrom, type BodySource, chunksOf, type TakeChunk } from '../objects/contract/body-source.ts';
+import type { ExpectedDigests } from '../objects/contract/object-layer.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeChunkedBody } from '../../protocol/sigv4/chunked-decoder.ts';
-import { announcedTrailers, payloadKind } from '../../protocol/sigv4/signature.ts';
+import { announcedTrailers, payloadKind } from '../../protocol/sigv4/payload-kind.ts';
 import type { VerifiedSignature } from '../../protocol/sigv4/verify-signature.ts';
 
 /** The declared size and hash of a body; undefined if the request has none. */

@@ -42,7 +42,7 @@ import { webFiles } from './api/web-files.ts';
 import type { ConsoleServices } from './services.ts';
 
 /** The folder into which `build.ts` builds the web application. */
-export const builtWebFolder = fileURLToPath(new URL('../../dist/console', import.meta.url));
+const builtWebFolder = fileURLToPath(new URL('../../dist/console', import.meta.url));
 
 /**
  * The console: its HTTP API, single sign-on, and the web application.

@@ -1,4 +1,5 @@
-import type { BodyMemory } from '../../platform/body-memory.ts';
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
+import type { BodyMemory } from '../streams/body-memory.ts';
 import type { ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
 import type { AdminServices } from '../administration/services.ts';
 import type { OpenIdProviders } from '../federation/openid-providers.ts';
@@ -15,7 +16,7 @@ import type { UsageHistory } from '../observability/usage/usage-history.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
 import type { TaskProgress } from '../maintenance/task-progress.ts';
 import type { PausableTask, TaskPauses } from '../maintenance/task-pauses.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import type { SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { AssumeRoleWithLdapIdentity } from '../sts/assume-role-with-ldap-identity.ts';
 import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
@@ -105,7 +106,7 @@ export interface SessionAdmin {
   serve(message: IncomingMessage, response: ServerResponse, call: SessionAdminCall): Promise<void>;
 }
 
-export interface SessionAdminCall extends Pick<
+interface SessionAdminCall extends Pick<
   SessionS3Call,
   'principal' | 'origin' | 'requestId' | 'rawQuery' | 'audit' | 'explain'
 > {
@@ -175,8 +176,4 @@ export interface ConsoleSettings {
 }
 
 /** The methods of pino's logger that the console uses. */
-export interface ConsoleLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type ConsoleLog = Pick<StructuredLog, 'info' | 'warn' | 'error'>;

@@ -2,7 +2,7 @@ import { type Cipheriv, createCipheriv } from 'node:crypto';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 /** The place that a sealed digest is bound to. */
-export interface DigestPlace {
+interface DigestPlace {
   /** The id of the object or upload: 32 ASCII characters, never used again. */
   readonly id: string;
   /** The number of the digest: 0 to 255. */

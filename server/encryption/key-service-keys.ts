@@ -24,7 +24,7 @@ export interface KeyServiceCalls {
   describeSelf?(): Promise<DescribeSelfAnswer>;
 }
 
-export interface KeyServiceKeysOptions {
+interface KeyServiceKeysOptions {
   /** Calls for `check`, without retries while the service is unavailable. `client` by default. */
   readonly once?: KeyServiceCalls;
   readonly defaultKey: string;

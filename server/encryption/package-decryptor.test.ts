@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Chunks } from '../../platform/chunks.ts';
+import type { Chunks } from '../streams/chunks.ts';
 import { DecryptedChunks } from './package-decryptor.ts';
 import { cipherRange, PACKAGE_SIZE, packageCuts, TAG_SIZE } from './package-format.ts';
 import { encryptBuffer, SALT_SIZE, streamKey } from './packages.ts';

@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
-import { freeNow } from '../../platform/body-memory.ts';
+import { freeNow } from '../streams/body-memory.ts';
 import { HEADER_SIZE, PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
-import type { Chunks } from '../../platform/chunks.ts';
+import type { Chunks } from '../streams/chunks.ts';
 import { StoreError } from '../store/store-error.ts';
 
 export interface Decryption {

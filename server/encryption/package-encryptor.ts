@@ -1,5 +1,5 @@
 import { createCipheriv } from 'node:crypto';
-import { freeNow } from '../../platform/body-memory.ts';
+import { freeNow } from '../streams/body-memory.ts';
 import { PACKAGE_SIZE, packageCount, STREAM_FORMAT, TAG_SIZE, PackageNonce } from './package-format.ts';
 
 const options = { authTagLength: TAG_SIZE };

@@ -27,7 +27,7 @@ export interface SecretKey {
   readonly bytes: Buffer;
 }
 
-export interface SecretKeySourceOptions {
+interface SecretKeySourceOptions {
   readonly random?: (size: number) => Buffer;
   /** Proves each new data key before it seals. */
   readonly proof?: KeyProof;

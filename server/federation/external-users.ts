@@ -28,7 +28,7 @@ interface UserStatusSources {
   readonly directory?: Pick<LdapDirectory, 'stateOf'> | undefined;
 }
 
-/** Returns undefined for a subject that is no external user, or whose provider cannot report a status. */
+/** Returns undefined for a subject that is not an external user, or whose provider cannot report a status. */
 export function checkableUser(
   { providers, directory }: UserStatusSources,
   subject: Subject,

@@ -1,14 +1,16 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { OpenIdError } from '../../platform/openid/errors.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import { bearerFetch, type ProviderFetch, createProviderFetch } from '../../platform/openid/provider-fetch.ts';
-import { discoverCluster, discover, type ProviderMetadata } from '../../platform/openid/discovery.ts';
+import { type LimitedFetch, createLimitedFetch } from '../../platform/http/limited-fetch.ts';
+import { bearerFetch } from '../../platform/openid/bearer-fetch.ts';
+import { discoverCluster, discover, isForPrograms, type ProviderMetadata } from '../../platform/openid/discovery.ts';
 import { createKeySet, type KeySet } from '../../platform/openid/key-set.ts';
 import { checkKeys } from '../../platform/openid/prove-keys.ts';
 import { scopesOfSignIn } from '../../platform/openid/sign-in-scopes.ts';
 import { roleArn } from '../auth/principal.ts';
-import { backoffMs, type Backoff } from '../../platform/backoff.ts';
+import { backoffMs, type Backoff } from '../../platform/async/backoff.ts';
 
 /** Reads the CA certificates (PEM) of the provider, in addition to those of the system. Rejects with `OpenIdError`. */
 export async function providerCa({
@@ -43,16 +45,16 @@ function checkPem(what: string, pem: string): void {
 }
 
 /** Reads the metadata of the provider in the way of its vendor. Rejects with `OpenIdError`. */
-export function discoverProvider(settings: OpenIdProviderSettings, fetch: ProviderFetch): Promise<ProviderMetadata> {
+export function discoverProvider(settings: OpenIdProviderSettings, fetch: LimitedFetch): Promise<ProviderMetadata> {
   if (settings.vendor === 'kubernetes') return discoverCluster(settings, fetch);
-  return discover(settings.configUrl, { fetch });
+  return discover(settings.configUrl, { fetch, issuer: settings.issuer });
 }
 
 /** Adds the configured bearer token to requests. */
 export function authorizedFetch(
   { tokenFile, configUrl }: Pick<OpenIdProviderSettings, 'tokenFile' | 'configUrl'>,
-  fetch: ProviderFetch,
-): ProviderFetch {
+  fetch: LimitedFetch,
+): LimitedFetch {
   return tokenFile === undefined ? fetch : bearerFetch(fetch, { tokenFile, address: configUrl });
 }
 
@@ -71,12 +73,12 @@ export interface OpenIdProvider {
   readonly roleArn: string | undefined;
   readonly status: ProviderStatus;
   /** Calls the provider with bounds and with its CA, for code exchange and userinfo. */
-  readonly fetch: ProviderFetch;
+  readonly fetch: LimitedFetch;
 }
 
-/** Reports whether users can sign in. They cannot at the issuer of a cluster's service-account tokens. */
-export function isSignedInAt({ settings }: Pick<OpenIdProvider, 'settings'>): boolean {
-  return settings.vendor !== 'kubernetes';
+/** Reports whether users can sign in. They cannot at the issuer of a cluster or a CI system, which gives tokens to programs alone. */
+export function isSignedInAt({ settings, status }: Pick<OpenIdProvider, 'settings' | 'status'>): boolean {
+  return settings.vendor !== 'kubernetes' && !(status.kind === 'ready' && isForPrograms(status.metadata));
 }
 
 /** Returns the scopes of a sign-in. */
@@ -95,11 +97,7 @@ export interface ProviderOptions {
 }
 
 /** The logger methods that providers call. */
-export interface ProvidersLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+type ProvidersLog = Pick<StructuredLog, 'info' | 'warn' | 'error'>;
 
 /** Doubles from 1 s to 30 s, so that a provider that starts with the server is found soon and a missing one gets few requests. */
 const retryBackoff: Backoff = { firstMs: 1_000, maxMs: 30_000, jitter: 0 };
@@ -111,7 +109,7 @@ export class ReconnectingProvider implements OpenIdProvider {
   readonly #options: ProviderOptions;
   readonly #closed = new AbortController();
   #status: ProviderStatus = { kind: 'unavailable', issue: undefined };
-  #made: { readonly ca: string | undefined; readonly fetch: ProviderFetch } | undefined;
+  #made: { readonly ca: string | undefined; readonly fetch: LimitedFetch } | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(settings: OpenIdProviderSettings, options: ProviderOptions) {
@@ -133,7 +131,7 @@ export class ReconnectingProvider implements OpenIdProvider {
     return this.#status;
   }
 
-  readonly fetch: ProviderFetch = async (url, init) => (await this.#trusting())(url, init);
+  readonly fetch: LimitedFetch = async (url, init) => (await this.#trusting())(url, init);
 
   start(): Promise<void> {
     return this.#try(1);
@@ -179,17 +177,19 @@ export class ReconnectingProvider implements OpenIdProvider {
     this.#timer.unref();
   }
 
-  #logReady({ issuer, warnings }: ProviderMetadata): void {
+  #logReady(metadata: ProviderMetadata): void {
+    const { issuer, warnings } = metadata;
     const { log } = this.#options;
     const { rolePolicy, claimName } = this.settings;
     const rights = this.roleArn === undefined ? `claim "${claimName}"` : `role policy ${rolePolicy.join(', ')}`;
     const fields = { provider: this.id, issuer, ...(this.roleArn === undefined ? {} : { roleArn: this.roleArn }) };
-    log.info(fields, `OpenID provider ${this.id} is ready: issuer ${issuer}, policies by ${rights}`);
+    const users = isForPrograms(metadata) ? ', for programs alone' : '';
+    log.info(fields, `OpenID provider ${this.id} is ready: issuer ${issuer}${users}, policies by ${rights}`);
     for (const warning of warnings) log.warn({ provider: this.id }, `OpenID provider ${this.id}: ${warning}`);
   }
 
   /** Reads the CA before each call, so that a renewed CA needs no restart. Calls are rare. */
-  async #trusting(): Promise<ProviderFetch> {
+  async #trusting(): Promise<LimitedFetch> {
     let ca: string | undefined;
     try {
       ca = await providerCa(this.settings);
@@ -204,9 +204,9 @@ export class ReconnectingProvider implements OpenIdProvider {
     return this.#made.fetch;
   }
 
-  #newFetch(ca: string | undefined): ProviderFetch {
+  #newFetch(ca: string | undefined): LimitedFetch {
     const { timeoutMs } = this.#options;
-    const fetch = createProviderFetch({
+    const fetch = createLimitedFetch({
       ...(ca === undefined ? {} : { ca }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });

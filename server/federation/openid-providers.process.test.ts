@@ -67,6 +67,22 @@ describe('createOpenIdProviders', () => {
     await vi.waitFor(() => expect(list[0]?.status.kind).toBe('ready'));
   });
 
+  it('reads the stored ones again when the last read began long ago, however long it took', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const revision = vi.fn(() => {
+        vi.advanceTimersByTime(5_000);
+        return Promise.resolve(1);
+      });
+      const stored = { revision, read: () => Promise.resolve([]) };
+      const { started } = await start([], { stored, staleMs: 1_000 });
+      await started;
+      expect(revision).toHaveBeenCalledTimes(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('logs a reason once, however often it tries', async () => {
     double.fail('discovery', { kind: 'status', status: 503 });
     await start([settings()]);

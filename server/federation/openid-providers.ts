@@ -3,7 +3,7 @@ import type { OpenIdProviderSettings } from '../../platform/settings/server-sett
 import { ReconnectingProvider, type OpenIdProvider, type ProviderOptions } from './openid-provider.ts';
 
 export { isSignedInAt } from './openid-provider.ts';
-export type { OpenIdProvider, ProvidersLog, ProviderStatus } from './openid-provider.ts';
+export type { OpenIdProvider, ProviderStatus } from './openid-provider.ts';
 
 export interface OpenIdProviders {
   /** The enabled providers: those of the environment first, then the stored ones. */
@@ -111,8 +111,9 @@ class Providers implements OpenIdProviders {
   async #look(): Promise<void> {
     const { stored } = this.#options;
     if (stored === undefined || this.#closed) return;
+    const began = performance.now();
     const revision = await stored.revision();
-    this.#lookedAt = performance.now();
+    this.#lookedAt = began;
     if (revision === this.#revision) return;
     const read = await stored.read();
     this.#revision = revision;

@@ -1,4 +1,5 @@
-import { counted } from '../../platform/message-text.ts';
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
+import { counted } from '../../platform/text/message-text.ts';
 import { OpenIdError, TokenError } from '../../platform/openid/errors.ts';
 import type { Identities } from '../auth/identities/identities.ts';
 import type { FederatedSubject, Subject } from '../auth/identities/subject.ts';
@@ -14,7 +15,7 @@ import {
 } from './external-users.ts';
 import type { LdapDirectory } from './ldap/ldap-directory.ts';
 import type { TemporaryCredentialsStore } from '../auth/temporary-credentials.ts';
-import { forEachLimit } from '../../platform/concurrency.ts';
+import { forEachLimit } from '../../platform/async/concurrency.ts';
 
 /**
  * Checks by the admin interface of the provider, or by the directory, whether external users with credentials still exist: when they get
@@ -67,10 +68,7 @@ interface UserStatusCheckOptions {
   readonly now?: () => number;
 }
 
-interface UserStatusCheckLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+type UserStatusCheckLog = Pick<StructuredLog, 'info' | 'warn'>;
 
 /** Milliseconds for which an active status is cached. */
 const rememberedMs = 5_000;

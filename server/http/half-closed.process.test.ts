@@ -4,11 +4,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import { cipherSuites } from '../../platform/tls/tls-files.ts';
 import { type RequestHandler, readWholeBody } from './contract/request.ts';
-import { createRequestListener, createS3Server } from './s3-server.ts';
+import { createS3Server } from './s3-server.ts';
+import { createRequestListener } from './request-listener.ts';
 
 const nextRequestId = () => '0123456789ABCDEF';
 const head = (method: string, more = '') => `${method} /object HTTP/1.1\r\nHost: test\r\n${more}\r\n`;

@@ -1,14 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { connectRaw } from '../../test/support/process/raw-http.ts';
 import { createAuthenticator } from '../auth/access.ts';
 import { testLayer } from '../../test/support/objects/test-layer.ts';
 import { CrossOrigin } from '../s3/cross-origin.ts';
 import { createS3Api } from '../s3/s3-api.ts';
 import { createStsHandler } from '../sts/sts-handler.ts';
-import { createDispatch } from './dispatch.ts';
-import { createRequestListener, createS3Server } from './s3-server.ts';
+import { createDispatch } from '../process/dispatch.ts';
+import { createS3Server } from './s3-server.ts';
+import { createRequestListener } from './request-listener.ts';
 
 const nextRequestId = () => '0123456789ABCDEF';
 let url = '';

@@ -1,12 +1,13 @@
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BodyMemory, sharedBodyMemory } from '../../platform/body-memory.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { BodyMemory, sharedBodyMemory } from '../streams/body-memory.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { sendRaw } from '../../test/support/process/raw-http.ts';
 import { type RequestHandler, readWholeBody } from './contract/request.ts';
-import { createRequestListener, createS3Server } from './s3-server.ts';
-import { chunksOf } from '../objects/bodies/body-source.ts';
+import { createS3Server } from './s3-server.ts';
+import { chunksOf } from '../objects/contract/body-source.ts';
+import { createRequestListener } from './request-listener.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(async () => {

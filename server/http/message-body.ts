@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type BodyMemory, type BodySender, bodyBytesPassed, freeNow } from '../../platform/body-memory.ts';
+import { type BodyMemory, type BodySender, bodyBytesPassed, freeNow } from '../streams/body-memory.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from './contract/request.ts';
 

@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { connectRaw, sendRaw } from '../../test/support/process/raw-http.ts';
 import { type Answer, type IncomingRequest, type RequestHandler, readWholeBody } from './contract/request.ts';
-import { createRequestListener, createS3Server } from './s3-server.ts';
+import { createS3Server } from './s3-server.ts';
+import { createRequestListener } from './request-listener.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));

@@ -1,10 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { RequestHandler } from './contract/request.ts';
-import { createDispatch, type Readiness } from './dispatch.ts';
-import { createRequestListener, createS3Server } from './s3-server.ts';
+import { createDispatch } from '../process/dispatch.ts';
+import { createS3Server } from './s3-server.ts';
+import { createRequestListener } from './request-listener.ts';
+import type { Readiness } from '../process/answer-health.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(({ connections }) => connections.drain(0))));

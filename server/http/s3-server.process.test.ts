@@ -1,12 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
-import { ownChunks } from '../../platform/chunks.ts';
+import { createLogger } from '../../platform/output/logger.ts';
+import { ownChunks } from '../streams/chunks.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { connectRaw, sendRaw } from '../../test/support/process/raw-http.ts';
 import { type Answer, type RequestHandler, type IncomingRequest, readWholeBody } from './contract/request.ts';
-import { createRequestListener, createS3Server } from './s3-server.ts';
-import { chunksOf } from '../objects/bodies/body-source.ts';
+import { createS3Server } from './s3-server.ts';
+import { chunksOf } from '../objects/contract/body-source.ts';
+import { createRequestListener } from './request-listener.ts';
+import { answerFailure } from '../process/dispatch.ts';
 
 const servers: ReturnType<typeof createS3Server>[] = [];
 afterEach(async () => {
@@ -23,6 +25,7 @@ async function serve(
   const log = createLogger({ name: 'test', level: 'silent' });
   const listener = createRequestListener({
     handle,
+    answerFailure,
     secure: false,
     nextRequestId,
     log,

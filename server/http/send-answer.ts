@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './contract/request.ts';
-import { hostId } from '../s3/answers.ts';
 import { discardSmallBody, finishUnread, hasUnreadBody } from './message-body.ts';
-import type { Chunks } from '../../platform/chunks.ts';
+import type { Chunks } from '../streams/chunks.ts';
 import { once } from 'node:events';
+import { hostId } from './contract/error-answer.ts';
 
 /** Milliseconds until a slow answer sends its status, and between the spaces that keep the connection alive. */
 const slowAnswerIntervalMs = 10_000;

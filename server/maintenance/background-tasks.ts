@@ -2,8 +2,8 @@ import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts'
 import { commitOnce } from '../store/commits.ts';
 import { decodeKey, key, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { backoffMs } from '../../platform/backoff.ts';
-import { redactText } from '../../platform/redact-secrets.ts';
+import { backoffMs } from '../../platform/async/backoff.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
 
 /** The state of a background task, as the server that ran it last reports it. Times are milliseconds since 1970. */
 export interface BackgroundTask {
@@ -25,7 +25,7 @@ const successInterval = 600_000;
 const maxBackoff = 600_000;
 const maxErrorLength = 500;
 
-export interface TaskReportOptions {
+interface TaskReportOptions {
   readonly records: RecordStore;
   readonly random: (size: number) => Buffer;
   readonly clock?: () => number;
@@ -45,7 +45,7 @@ export class TaskReport {
 
   /**
    * Runs `work`, unless the task failed less than its backoff ago. The backoff begins with `retryMs` and doubles with each failure.
-   * Rejects with the error of `work`. `isExpected` selects errors that are no failure, such as a lease that another server took over.
+   * Rejects with the error of `work`. `isExpected` selects errors that are not failures, such as a lease that another server took over.
    * `maxRetryMs` limits the backoff.
    */
   async run(

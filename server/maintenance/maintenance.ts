@@ -7,7 +7,7 @@ import { promote } from '../store/checkpoint.ts';
 import { readUnpromoted, unpromotedText } from '../store/promotion.ts';
 import { isReadOnly, setReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
+import type { BlobsAddress, RecordsAddress } from '../../platform/store-address/store-address.ts';
 import { placeFrom, type StoredPlace, storedPlace } from './verify/object-records.ts';
 import type { CheckedObject } from './verify/check-object.ts';
 import type { Issue } from './verify/issue.ts';
@@ -32,7 +32,7 @@ export interface Maintenance {
 }
 
 /** Quarantined objects, and the place after which the next page begins; it is absent after the last page. */
-export interface QuarantinePage {
+interface QuarantinePage {
   readonly objects: readonly Omit<QuarantinedObject, 'order'>[];
   readonly next?: StoredPlace;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Unused time is kept for at most this many milliseconds, so that no burst follows a pause. */
 const MAX_SAVED = 1_000;
 
-export interface PaceOptions {
+interface PaceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds. */
   readonly clock?: () => number;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { body, put, testLayer } from '../../test/support/objects/test-layer.ts';
 import { SimulatedDisk } from '../../test/support/store/simulated-disk.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { openFilesBlobStore } from '../store/files/blob-store.ts';
 import { decodeKey, within } from '../store/keys.ts';
 import { placeOf } from '../store/packed-id.ts';
-import { removeQueuedBlobs } from '../objects/garbage-collection.ts';
+import { removeQueuedBlobs } from '../objects/garbage-collection/garbage-collection.ts';
 import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 import { newTierNumber } from '../store/tiered-id.ts';
 import { TieredBlobs } from '../tiering/tiered-blobs.ts';

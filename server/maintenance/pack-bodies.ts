@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { cipherSize } from '../encryption/package-format.ts';
 import { PACKED_LIMIT } from '../objects/bodies/store-blob.ts';
 import type { BlobOwner } from '../objects/contract/objects.ts';
-import { segmentCheck } from '../objects/garbage-collection.ts';
-import { ownerOf } from '../objects/operations/commit-change.ts';
+import { segmentCheck } from '../objects/garbage-collection/garbage-collection.ts';
 import { decodeObject, isTiered, type ObjectRecord } from '../objects/records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
 import type { BlobId, BlobStore } from '../store/blob-store.ts';
@@ -15,6 +14,7 @@ import type { Pace } from './pace.ts';
 import { type PassPosition, versionPass } from './rewrap/version-pass.ts';
 import { namedPlace, type Place } from './verify/object-records.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';
+import { ownerOf } from '../objects/records/blob-claims.ts';
 
 /** The progress of moving bodies into segments. Times are milliseconds since 1970. */
 interface PackState extends PassPosition {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
-import { systemErrorCode } from '../../platform/system-error.ts';
+import { systemErrorCode } from '../../platform/errors/system-error.ts';
 
 /** Returns the real path of a folder, or of the nearest one above it that exists. */
 export async function nearestFolder(path: string): Promise<string> {

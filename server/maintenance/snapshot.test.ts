@@ -7,7 +7,11 @@ import { isReadOnly, setReadOnly } from '../store/commits.ts';
 import { within as recordsWithin } from '../store/keys.ts';
 import { readUnpromoted } from '../store/promotion.ts';
 import { snapshotDifferences } from './snapshot-files.ts';
-import { holdGarbageCollection, isGarbageCollectionHeld, removeQueuedBlobs } from '../objects/garbage-collection.ts';
+import {
+  holdGarbageCollection,
+  isGarbageCollectionHeld,
+  removeQueuedBlobs,
+} from '../objects/garbage-collection/garbage-collection.ts';
 import { openDataFolder, type DataFolder } from '../store/data-folder.ts';
 import { openFilesBlobStore } from '../store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';

@@ -26,7 +26,7 @@ import { prepareLockFile } from '../store/lmdb/lock-file.ts';
 import { checkRecordFile, openLmdbReadOnly } from '../store/lmdb/read-only.ts';
 import { leaveMoment } from './moment-records.ts';
 import { describeSnapshot, readSnapshotAbout, SNAPSHOT_FILE } from './snapshot-files.ts';
-import { holdGarbageCollection } from '../objects/garbage-collection.ts';
+import { holdGarbageCollection } from '../objects/garbage-collection/garbage-collection.ts';
 import type { BlobId, SegmentId } from '../store/blob-store.ts';
 import { folderMarker, markerName } from '../store/blobs-marker.ts';
 import { placeOf } from '../store/packed-id.ts';
@@ -276,7 +276,7 @@ export async function restoreSnapshot(snapshot: string, folder: string, signal?:
   await syncFolder(existing);
 }
 
-/** What a restore that did not end leaves in a folder, in the order of its removal: the mark goes last. */
+/** The files and folders that a restore leaves which did not end, in the order of their removal: the mark goes last. */
 const leftByRestore = [FORMAT_FILE, besideOf(FORMAT_FILE), 'records', 'blobs', UNFINISHED_RESTORE];
 /** The mark itself, when the restore ended while it was written. */
 const markBegun = besideOf(UNFINISHED_RESTORE);

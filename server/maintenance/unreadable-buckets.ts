@@ -1,4 +1,4 @@
-import { isUnreadable } from '../objects/damage.ts';
+import { isUnreadable } from '../objects/records/damage.ts';
 import type { StoreError } from '../store/store-error.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectedTarget } from './connected-target.ts';
-import { redactSecrets } from '../../platform/redact-secrets.ts';
+import { redactSecrets } from '../../platform/output/redact-secrets.ts';
 import type { EventMessage } from './event-message.ts';
 
 const message: EventMessage = { name: 's3:ObjectCreated:Put', key: 'b/k', time: '', body: '{}' };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../platform/system-error.ts';
-import { timeoutText } from '../../platform/message-text.ts';
+import { messageOf } from '../../platform/errors/system-error.ts';
+import { timeoutText } from '../../platform/text/message-text.ts';
 import type { EventMessage } from './event-message.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { NotificationTarget } from './target.ts';
@@ -44,8 +44,9 @@ export function connectedTarget<Connection>(
           limitMs,
         );
       } catch (error) {
-        // Events that are sent at the same time share the connection: the first failure drops it.
-        if (connecting === used) drop(used);
+        // Events that are sent at the same time share the connection: the first failure drops it. The refusal of one event is none of the connection.
+        const isOfEvent = error instanceof DeliveryError && error.code === 'rejected';
+        if (connecting === used && !isOfEvent) drop(used);
         throw withoutRequest(error);
       }
     },

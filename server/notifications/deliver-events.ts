@@ -1,11 +1,12 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pause } from '../../platform/backoff.ts';
+import { pause } from '../../platform/async/backoff.ts';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import type { DigestKeys } from '../encryption/digest-keys.ts';
 import { openDigests } from '../objects/encryption/digests.ts';
 import { decodeEvent, type QueuedEvent } from '../objects/events/outbox.ts';
-import { isUnreadable } from '../objects/damage.ts';
+import { isUnreadable } from '../objects/records/damage.ts';
 import { targetOfQueue } from '../objects/replication/queue-replication.ts';
 import { deliverQueue, type Delivery, heldDelivery } from '../outbox/deliver-queue.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
@@ -24,11 +25,7 @@ interface DeliverEventsOptions {
   readonly settings: NotifySettings;
   readonly source: () => EventSource;
   readonly signal: AbortSignal;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Pick<StructuredLog, 'info' | 'warn' | 'error'>;
   /** Reports whether an error ends the work: another server delivers now. */
   readonly isOver: (error: unknown) => boolean;
   readonly idleMs?: number;
@@ -81,7 +78,12 @@ function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEven
   return {
     async deliver(entry) {
       const event = decodeEvent(entry);
-      const details = { sequencer: sequencerOf(entry.revision), etag: await etagOfEvent(event, digests) };
+      const { bucket, current } = event;
+      const details = {
+        sequencer: sequencerOf(entry.revision),
+        etag: await etagOfEvent(event, digests),
+        ...(typeof current === 'object' && { currentEtag: await etagOfEvent({ ...current, bucket }, digests) }),
+      };
       await target.send(eventMessage(event, source(), details));
     },
     // A damaged event waits, and those of other objects go on.
@@ -93,7 +95,10 @@ function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEven
 }
 
 /** Returns the ETag as clients see it. A sealed one needs the key of the backend. */
-export async function etagOfEvent({ bucket, object }: QueuedEvent, digests: DigestKeys): Promise<string | undefined> {
+export async function etagOfEvent(
+  { bucket, object }: Pick<QueuedEvent, 'bucket' | 'object'>,
+  digests: DigestKeys,
+): Promise<string | undefined> {
   if (object === undefined) return undefined;
   const { id, etag } = object;
   return (await openDigests({ digests }, { bucket, id, part: 0 }, { etag })).etag;

@@ -15,6 +15,9 @@ const event: QueuedEvent = {
 };
 const details = { sequencer: '0A', etag: 'shown' };
 
+/** A header as `node:http` has it. */
+const bytes = (text: string) => Buffer.from(text).toString('latin1');
+
 describe('the message of an event', () => {
   it('has the fields of MinIO', () => {
     const { name, key, body } = eventMessage(event, source, details);
@@ -55,6 +58,27 @@ describe('the message of an event', () => {
         },
       ],
     });
+  });
+
+  it('has the headers of the client as text, and no program where the client named none', () => {
+    const metadata = { name: bytes('Grüße 日本'), latin: '\xfc' };
+    const object = { id: '1', size: 5, etag: 'stored', contentType: bytes('text/ü'), metadata };
+    const recordWith = (origin: QueuedEvent['origin']) => {
+      const { body } = eventMessage({ ...event, object, origin }, source, details);
+      return (JSON.parse(body) as { readonly Records: readonly object[] }).Records[0];
+    };
+    const origin = { principal: 'P', address: '10.0.0.1', requestId: 'R' };
+    expect(recordWith({ ...origin, userAgent: bytes('Käfer/1') })).toMatchObject({
+      source: { userAgent: 'Käfer/1' },
+      s3: {
+        object: {
+          contentType: 'text/ü',
+          userMetadata: { 'X-Amz-Meta-Name': 'Grüße 日本', 'X-Amz-Meta-Latin': 'ü' },
+        },
+      },
+    });
+    expect(recordWith(origin)).toMatchObject({ source: { userAgent: '' } });
+    expect(recordWith(undefined)).toMatchObject({ source: { userAgent: 'Internal: Coffer' } });
   });
 
   it('has no size and no ETag for a removal', () => {

@@ -1,3 +1,4 @@
+import { textOfHeader } from '../../protocol/header-text.ts';
 import type { QueuedEvent } from '../objects/events/outbox.ts';
 import { testEventName } from '../objects/events/outbox.ts';
 
@@ -15,6 +16,8 @@ interface EventDetails {
   readonly sequencer: string;
   /** As clients see it. Undefined where it cannot be shown. */
   readonly etag: string | undefined;
+  /** That of the version which a removal made current. */
+  readonly currentEtag?: string | undefined;
 }
 
 /**
@@ -22,7 +25,11 @@ interface EventDetails {
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html
  */
-export function eventRecord(event: QueuedEvent, source: EventSource, { sequencer, etag }: EventDetails) {
+export function eventRecord(
+  event: Omit<QueuedEvent, 'current'>,
+  source: EventSource,
+  { sequencer, etag }: Pick<EventDetails, 'sequencer' | 'etag'>,
+) {
   const { origin, object } = event;
   const principalId = origin?.principal ?? '';
   const sourceIPAddress = origin?.address ?? '';
@@ -49,9 +56,9 @@ export function eventRecord(event: QueuedEvent, source: EventSource, { sequencer
         ...(object && {
           size: object.size,
           ...(etag !== undefined && { eTag: etag }),
-          ...(object.contentType !== undefined && { contentType: object.contentType }),
+          ...(object.contentType !== undefined && { contentType: textOfHeader(object.contentType) }),
           userMetadata: {
-            ...(object.contentType !== undefined && { 'content-type': object.contentType }),
+            ...(object.contentType !== undefined && { 'content-type': textOfHeader(object.contentType) }),
             ...metadataHeaders(object.metadata ?? {}),
           },
         }),
@@ -59,14 +66,18 @@ export function eventRecord(event: QueuedEvent, source: EventSource, { sequencer
         sequencer,
       },
     },
-    source: { host: sourceIPAddress, port: '', userAgent: origin?.userAgent ?? 'Internal: Coffer' },
+    source: {
+      host: sourceIPAddress,
+      port: '',
+      userAgent: origin === undefined ? 'Internal: Coffer' : textOfHeader(origin.userAgent ?? ''),
+    },
   };
 }
 
 /** MinIO names user metadata as the header of the request does. */
 function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(metadata).map(([name, value]) => [`X-Amz-Meta-${capitalized(name)}`, value]),
+    Object.entries(metadata).map(([name, value]) => [`X-Amz-Meta-${capitalized(name)}`, textOfHeader(value)]),
   );
 }
 
@@ -92,6 +103,8 @@ export interface EventMessage {
   readonly body: string;
   /** The record alone. Absent for a test event. */
   readonly record?: object;
+  /** The record of the version that the event made current. `unchanged`: another version was and is the current one. */
+  readonly current?: object | 'unchanged';
 }
 
 /** Makes the message of an event: the form of MinIO around `Records`, and that of AWS for a test event. */
@@ -112,7 +125,18 @@ export function eventMessage(event: QueuedEvent, source: EventSource, details: E
   }
   const key = `${bucket}/${event.key}`;
   const record = eventRecord(event, source, details);
-  return { name, key, time, body: JSON.stringify({ EventName: name, Key: key, Records: [record] }), record };
+  const current = currentOf(event, source, details);
+  const body = JSON.stringify({ EventName: name, Key: key, Records: [record] });
+  return { name, key, time, body, record, ...(current && { current }) };
+}
+
+function currentOf(
+  { current, ...event }: QueuedEvent,
+  source: EventSource,
+  { sequencer, currentEtag }: EventDetails,
+): EventMessage['current'] {
+  if (current === undefined || current === 'unchanged') return current;
+  return eventRecord({ ...event, ...current }, source, { sequencer, etag: currentEtag });
 }
 
 /** Writes a revision so that text compares as numbers do. */

@@ -1,7 +1,7 @@
 import { covers } from '../../protocol/s3/event-names.ts';
-import type { LineRing } from '../../platform/line-ring.ts';
-import { followLines } from '../../platform/line-ring.ts';
-import type { ObjectEvent } from '../objects/events/object-event.ts';
+import type { LineRing } from '../shared-memory/line-ring.ts';
+import { followLines } from '../shared-memory/line-ring.ts';
+import type { ObjectEvent } from '../objects/records/object-event.ts';
 import type { QueuedEvent } from '../objects/events/outbox.ts';
 import { eventRecord, type EventSource, sequencerOf } from './event-message.ts';
 

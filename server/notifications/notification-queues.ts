@@ -1,16 +1,9 @@
+import type { NotificationQueue } from '../../protocol/admin/notification-queue.ts';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import { targetOfQueue } from '../objects/replication/queue-replication.ts';
-import { readQueues, type ShownQueue } from '../outbox/queue-state.ts';
+import { readQueues } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { nameOfTarget } from './open-target.ts';
-
-/** The queue of a target with its settings. */
-export interface NotificationQueue extends ShownQueue {
-  /** Undefined for a target without settings. */
-  readonly type?: string;
-  /** The maximum number of events. */
-  readonly limit: number;
-}
 
 /** Reads the queues of all targets: those of the settings, and those that still have events. */
 export async function notificationQueues(

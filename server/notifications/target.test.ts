@@ -1,13 +1,25 @@
 import { expect, it } from 'vitest';
-import { removesObject } from './target.ts';
+import { rowAfter } from './target.ts';
+
+const record = { of: 'the event' };
+const event = { key: 'b/k', time: '2026-01-01T00:00:00.000Z', body: '', record };
 
 it.each([
-  ['s3:ObjectRemoved:Delete', true],
-  ['s3:LifecycleExpiration:Delete', true],
-  ['s3:ObjectTagging:Delete', false],
-  ['s3:ObjectRemoved:DeleteMarkerCreated', false],
-  ['s3:LifecycleDelMarkerExpiration:Delete', false],
-  ['s3:ObjectCreated:DeleteTagging', false],
-])('%s removes the object of a target with the last events: %s', (name, expected) => {
-  expect(removesObject(name)).toBe(expected);
+  ['s3:ObjectRemoved:Delete', 'removed'],
+  ['s3:LifecycleExpiration:Delete', 'removed'],
+  ['s3:LifecycleDelMarkerExpiration:Delete', 'removed'],
+  ['s3:ObjectTagging:Delete', record],
+  ['s3:ObjectRemoved:DeleteMarkerCreated', record],
+  ['s3:ObjectCreated:DeleteTagging', record],
+])('after %s a target with the last events has %j', (name, expected) => {
+  expect(rowAfter({ ...event, name })).toEqual(expected);
 });
+
+it.each(['s3:ObjectRemoved:Delete', 's3:ObjectTagging:Put'])(
+  'after %s of an old version it has what it had, and after the removal of the newest one the version before it',
+  (name) => {
+    expect(rowAfter({ ...event, name, current: 'unchanged' })).toBe('unchanged');
+    const current = { of: 'the version before' };
+    expect(rowAfter({ ...event, name, current })).toBe(current);
+  },
+);

@@ -28,7 +28,18 @@ export function isOn(values: TargetValues, name: string): boolean {
   return values[name] === true;
 }
 
-/** Reports whether the object of an event is gone, so that a target that keeps the last event of each object forgets it. */
-export function removesObject(name: string): boolean {
-  return name === 's3:ObjectRemoved:Delete' || name === 's3:LifecycleExpiration:Delete';
+/** The names of events that leave no current version, unless they say which one it is. */
+const removals: ReadonlySet<string> = new Set([
+  's3:ObjectRemoved:Delete',
+  's3:LifecycleExpiration:Delete',
+  's3:LifecycleDelMarkerExpiration:Delete',
+]);
+
+/**
+ * Returns what a target that keeps the last event of each object has for the object of an event from now on. It follows the current version: the
+ * removal of an old version leaves it `unchanged`, and that of a delete marker brings the version before it back.
+ */
+export function rowAfter({ name, record, current }: EventMessage): object | 'unchanged' | 'removed' {
+  if (current !== undefined) return current;
+  return record === undefined || removals.has(name) ? 'removed' : record;
 }

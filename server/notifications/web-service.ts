@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Pool } from 'undici';
-import { exchange, openPool, type PoolAnswer } from '../../platform/http-pool.ts';
+import { exchange, openPool, type PoolAnswer } from '../outbox/http-pool.ts';
 import { defaultAuthorities } from '../../platform/tls/default-authorities.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { type TargetValues, textOf } from './target.ts';
@@ -10,7 +10,7 @@ import { type TargetValues, textOf } from './target.ts';
 const connections = 16;
 /** Milliseconds for which an idle connection is kept. */
 const keepMs = 5_000;
-/** Bytes of an answer that are read. They are only for messages. */
+/** Bytes of an answer that are read. They are for messages: a service that answers by a page has taken the event all the same. */
 const maxAnswerBytes = 64 * 1024;
 
 interface WebServiceRequest {
@@ -23,7 +23,7 @@ interface WebServiceRequest {
 
 /** A web service that takes events. It does not follow redirects. */
 export interface WebService {
-  /** Rejects with the error of the socket, or with `DeliveryError` for an answer that is late or too long. */
+  /** Rejects with the error of the socket, or with `DeliveryError` for an answer that is late. The text of a long answer is cut off. */
   readonly request: (request: WebServiceRequest) => Promise<Pick<PoolAnswer, 'status' | 'text'>>;
   readonly close: () => Promise<void>;
 }
@@ -34,7 +34,7 @@ const toError = (message: string) => new DeliveryError('unavailable', message);
 export function openWebService(address: string, values: TargetValues, timeoutMs: number): WebService {
   const { origin, pathname, search, username, password } = new URL(address);
   const account = username === '' ? {} : basicAuthorization(decodeURIComponent(username), decodeURIComponent(password));
-  const limits = { maxAnswerBytes, timeoutMs, toError };
+  const limits = { maxAnswerBytes, cutsText: true, timeoutMs, toError };
   let opening: Promise<Pool> | undefined;
   const open = async () => {
     const secureContext = await secureContextOf(values);

@@ -12,9 +12,9 @@ import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { type RecordStore } from '../store/record-store.ts';
-import type { ObjectLayer } from './object-layer.ts';
+import type { ObjectLayer } from './contract/object-layer.ts';
 import { createObjectLayer } from './objects.ts';
-import { removeQueuedBlobs, removeOrphanBlobs } from './garbage-collection.ts';
+import { removeQueuedBlobs, removeOrphanBlobs } from './garbage-collection/garbage-collection.ts';
 import { body, put, randomBody, testLayer } from '../../test/support/objects/test-layer.ts';
 import { StoreError } from '../store/store-error.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { put, testLayer } from '../../test/support/objects/test-layer.ts';
-import { bodyFrom } from './bodies/body-source.ts';
+import { bodyFrom } from './contract/body-source.ts';
 import { randomBytes } from 'node:crypto';
 import { pooledRandom } from './objects.ts';
 

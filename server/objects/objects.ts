@@ -1,6 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { randomBytes } from 'node:crypto';
-import { SharedMutex } from '../../platform/shared-mutex.ts';
+import { SharedMutex } from '../shared-memory/shared-mutex.ts';
 import { type DigestKeys, noDigestKeys } from '../encryption/digest-keys.ts';
 import type { KeySource } from '../encryption/key-source.ts';
 import type { BlobStore } from '../store/blob-store.ts';
@@ -40,17 +40,17 @@ import {
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
 import { getSettingTag } from './buckets/setting-tag.ts';
-import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './buckets/account-block.ts';
+import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './attributes/account-block.ts';
 import { getBucketLogging, putBucketLogging } from './buckets/bucket-logging.ts';
 import { deleteBucketInventory, getBucketInventories, putBucketInventory } from './buckets/bucket-inventory.ts';
-import { deliverObject, encryptsDelivery } from './buckets/deliver-object.ts';
-import { getBucketQuota, putBucketQuota } from './quota/bucket-quota.ts';
+import { deliverObject, encryptsDelivery } from './operations/deliver-object.ts';
+import { getBucketQuota, putBucketQuota } from './buckets/bucket-quota.ts';
 import { createBucket, headBucket, listBuckets, deleteBucket } from './buckets/buckets.ts';
 import { copyObject } from './operations/copy-object.ts';
 import { deleteObject, expireObject } from './operations/delete-object.ts';
-import type { ObjectContext, SpaceCheck } from './context.ts';
-import type { DamageEvent } from './damage-event.ts';
-import { QuarantineCheckTimes } from './quarantine-check-times.ts';
+import type { ObjectContext, SpaceCheck } from './context/context.ts';
+import type { DamageEvent } from './contract/damage-event.ts';
+import { QuarantineCheckTimes } from './context/quarantine-check-times.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
 import { listObjects } from './listings/list-objects.ts';
@@ -68,24 +68,26 @@ import { abortMultipartUpload, createMultipartUpload, uploadEncryption } from '.
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
 import { listMultipartUploads } from './multipart/list-multipart-uploads.ts';
 import { listParts, copyPart, putPart } from './multipart/parts.ts';
-import { type EventHub, noEventHub } from './events/object-event.ts';
-import { lockClock } from './attributes/object-lock.ts';
-import type { ObjectLayer } from './object-layer.ts';
+import type { ObjectLayer } from './contract/object-layer.ts';
 import { putObject } from './operations/put-object.ts';
 import { renameObject } from './operations/rename-object.ts';
 import { rewriteBody } from './operations/rewrite-body.ts';
-import { getBucketReplication, putBucketReplication } from './replication/bucket-replication.ts';
-import { putReplicaAttributes } from './replication/replica-attributes.ts';
+import { getBucketReplication, putBucketReplication } from './buckets/bucket-replication.ts';
+import { putReplicaAttributes } from './attributes/replica-attributes.ts';
 import { queueResync } from './replication/queue-resync.ts';
 import { setReplicationStatus, setReplicationStatuses } from './replication/replication-status.ts';
 import { moveBody } from './segments/move-body.ts';
 import { DecodedBuckets } from './records/bucket-record.ts';
 import { translateFailure } from './operations/translate-failure.ts';
 import { endRestoredCopy, requestRestore, restoreQueued } from './tiers/restore-object.ts';
-import { noTiers, type Tiers } from './tiers/tiers.ts';
 import { transitionQueued } from './tiers/transition-at-once.ts';
 import { transitionObject } from './tiers/transition-object.ts';
-import { KeyedMutex } from '../../platform/concurrency.ts';
+import { KeyedMutex } from '../../platform/async/concurrency.ts';
+import { WrittenFormat } from '../store/written-format.ts';
+import { noTiers, type Tiers } from './contract/tiers.ts';
+import { lockClock } from './contract/lock-clock.ts';
+import type { EventHub } from './context/event-hub.ts';
+import { noEventHub } from './context/event-hub.ts';
 
 export interface ObjectLayerOptions {
   readonly records: RecordStore;
@@ -138,6 +140,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     checkSpace: spaceCheck(volumesOf(options), options.reserve, clock),
     writeMutexes: new KeyedMutex(),
     buckets: new DecodedBuckets(),
+    written: new WrittenFormat(options.records),
     keyUses: new Map(),
     pendingBlockSums: new Map(),
     blockSumsMutex: options.blockSumsMutex ?? new SharedMutex(),
@@ -259,7 +262,7 @@ function throwTranslated(error: unknown): never {
 }
 
 /** The space of each volume that stays free. */
-export type Reserve = { readonly bytes: number } | { readonly percent: number };
+type Reserve = { readonly bytes: number } | { readonly percent: number };
 
 /** The file system of the bodies and that of the records, which may be another. Undefined where a store does not report its space. */
 export interface Volumes {
@@ -275,7 +278,7 @@ interface Space {
 /** The maximum age of a measurement in milliseconds: measuring for each of 20,000 writes a second would be too expensive. */
 const MAX_AGE = 1000;
 
-export function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock: () => number): SpaceCheck {
+function spaceCheck(volumes: Volumes, reserve: Reserve | undefined, clock: () => number): SpaceCheck {
   if (reserve === undefined) return () => undefined;
   let measured = -Infinity;
   let bodies: Space | undefined;

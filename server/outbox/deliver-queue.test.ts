@@ -27,6 +27,8 @@ async function observed(rules: readonly NotificationRule[] = [rule]) {
 const silent = { info: () => undefined, warn: () => undefined };
 const bounds = { events: 1_000, bytes: 1_000_000, whenFull: 'drop' } as const;
 
+const sizeOf = (event: Entry) => decodeEvent(event).object?.size;
+
 /** Delivers until `until` holds. The time between two attempts, and between two measurements, is virtual. */
 async function deliver(
   records: Parameters<typeof deliverQueue>[0]['records'],
@@ -170,6 +172,25 @@ describe('the queue of a target', () => {
     expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 2 });
   });
 
+  it('delivers the events of other parts of an object while one is rejected', async () => {
+    const { layer, records } = await observed();
+    for (const text of ['1', '22', '1', '333']) await layer.putObject(put('bucket', 'key', text));
+    const delivered: unknown[] = [];
+    const delivery = {
+      deliver: (event: Entry) => {
+        if (sizeOf(event) === 1) return Promise.reject(new Error('no'));
+        delivered.push(sizeOf(event));
+        return Promise.resolve();
+      },
+      isOfEvent: () => true,
+      partOf: (event: Entry) => String(sizeOf(event)),
+    };
+    await deliver(records, delivery, async () => {
+      expect(delivered).toEqual([2, 3]);
+      expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 2 });
+    });
+  });
+
   it('is read in windows that hold all events of an object', async () => {
     const { layer, records } = await observed();
     for (let at = 0; at < 60; at += 1) await layer.putObject(put('bucket', `key ${at % 7}`, 'x'.repeat(at)));
@@ -242,7 +263,8 @@ describe('the queue of a target', () => {
       events: {
         isHeard: false,
         hear: () => undefined,
-        isFull: () => true,
+        takes: () => false,
+        isFull: () => Promise.resolve(true),
         countDropped: (name) => void dropped.push(name),
       },
     });
@@ -260,7 +282,8 @@ describe('the queue of a target', () => {
       events: {
         isHeard: false,
         hear: () => undefined,
-        isFull: () => true,
+        takes: () => false,
+        isFull: () => Promise.resolve(true),
         countDropped: (name) => void dropped.push(name),
       },
     });

@@ -1,7 +1,8 @@
-import { backoffMs, pause } from '../../platform/backoff.ts';
-import { messageOf } from '../../platform/system-error.ts';
-import { redactText } from '../../platform/redact-secrets.ts';
-import { forEachLimit } from '../../platform/concurrency.ts';
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
+import { backoffMs, pause } from '../../platform/async/backoff.ts';
+import { messageOf } from '../../platform/errors/system-error.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
+import { forEachLimit } from '../../platform/async/concurrency.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
 import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
@@ -27,6 +28,11 @@ export interface Delivery<Outcome = void> {
   ): Promise<boolean>;
   /** Reports whether this failure is of one event alone, so that the events of other objects may go on. */
   isOfEvent(error: unknown): boolean;
+  /**
+   * Names what of its object an event that the target has refused concerns: events of the rest may go on. Undefined, as without it, where all
+   * later events of the object wait.
+   */
+  partOf?(event: Entry): string | undefined;
 }
 
 /** Makes the delivery of a target that must not be asked: every event waits, and the state of the queue says why. */
@@ -53,10 +59,7 @@ interface DeliverQueueOptions<Outcome> {
   /** Ends the delivery. */
   readonly signal: AbortSignal;
   readonly random: (size: number) => Buffer;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly log: Pick<StructuredLog, 'info' | 'warn'>;
   readonly clock?: () => number;
   /** Resolves after this time, or as soon as the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -143,7 +146,9 @@ class DeliveredQueue<Outcome> {
     let done = 0;
     let isAway = false;
     await forEachLimit(groups, concurrency, async (group) => {
+      const refused = new Set<string>();
       for (const event of group) {
+        if (refused.size > 0 && refused.has(delivery.partOf?.(event) ?? '')) continue;
         const pause = share?.before(this.#clock() - timeOf(event.key));
         if (pause !== undefined) await pause;
         if (isAway || signal.aborted) return;
@@ -152,8 +157,11 @@ class DeliveredQueue<Outcome> {
         } catch (error) {
           isAway ||= !delivery.isOfEvent(error);
           this.#onFailure(error, isAway);
+          const part = isAway ? undefined : delivery.partOf?.(event);
           // Later events of this object wait.
-          return;
+          if (part === undefined) return;
+          refused.add(part);
+          continue;
         }
         done += 1;
       }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../platform/backoff.ts';
+import { backoffMs } from '../../platform/async/backoff.ts';
 import type { Batch, Key } from '../store/record-store.ts';
 
 /** An event that the target accepted. */

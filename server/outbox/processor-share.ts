@@ -1,5 +1,5 @@
 /** The use of the processor by a thread since its start, in milliseconds. */
-export interface ThreadUsage {
+interface ThreadUsage {
   /** The time in which its event loop had work. */
   readonly active: number;
   /** The time for which it had a processor. */

@@ -55,7 +55,7 @@ export async function readState(records: Pick<RecordStore, 'get'>, target: strin
 }
 
 /** The state of a queue for administrators. */
-export interface ShownQueue extends QueueState {
+interface ShownQueue extends QueueState {
   readonly target: string;
   /** Events that found the queue full. */
   readonly dropped: number;

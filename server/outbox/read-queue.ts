@@ -14,7 +14,7 @@ interface QueueWindow {
  * Reads about `limit` events from `from` on, all of an object together, so that they can be delivered in order.
  *
  * A page of a scan is a snapshot. Where the range is one page, it is read once; its last object may have more events behind the page, and begins the next
- * window. Several pages are no snapshot: they may miss an event and have a later one of the same object, which was committed meanwhile. So they are read
+ * window. Several pages are not a snapshot: they may miss an event and have a later one of the same object, which was committed meanwhile. So they are read
  * twice, as an object is that fills a page alone. The second scan sees every event that is older than one of the first scan, and only those up to the
  * newest event of the first scan are returned.
  */

@@ -1,10 +1,12 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
-import type { EventHub, ObjectEvent } from '../objects/events/object-event.ts';
+import type { ObjectEvent } from '../objects/records/object-event.ts';
 import { commitOnce } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { readState } from './queue-state.ts';
+import type { EventHub } from '../objects/context/event-hub.ts';
 
-/** Milliseconds after which the state of a queue is read again, and dropped events are counted. */
+/** Milliseconds for which a queue is known to take events, and after which dropped events are counted. */
 const refreshMs = 1_000;
 
 interface ThreadEventsOptions {
@@ -12,14 +14,18 @@ interface ThreadEventsOptions {
   readonly random: (size: number) => Buffer;
   /** A monotonic clock in milliseconds. */
   readonly clock?: () => number;
-  readonly log: { warn(fields: object, message: string): void };
+  /** Milliseconds since 1970. */
+  readonly wallClock?: () => number;
+  readonly log: Pick<StructuredLog, 'warn'>;
 }
 
 /** The events of one thread: its listeners, and what it knows of full queues. It reads nothing until a bucket has rules. */
 export class ThreadEvents implements EventHub {
   readonly #options: ThreadEventsOptions;
   readonly #clock: () => number;
-  readonly #queues = new Map<string, { full: boolean; readAt: number }>();
+  readonly #wallClock: () => number;
+  /** The last time at which a queue was found to take events. */
+  readonly #takenAt = new Map<string, number>();
   readonly #dropped = new Map<string, number>();
   #counting: NodeJS.Timeout | undefined;
   #listener: ((event: ObjectEvent) => void) | undefined;
@@ -28,6 +34,7 @@ export class ThreadEvents implements EventHub {
   constructor(options: ThreadEventsOptions) {
     this.#options = options;
     this.#clock = options.clock ?? (() => performance.now());
+    this.#wallClock = options.wallClock ?? Date.now;
   }
 
   /** Sets the listener of this thread's events, or removes it. */
@@ -40,23 +47,25 @@ export class ThreadEvents implements EventHub {
     this.#listener?.(event);
   }
 
-  isFull(target: string): boolean {
-    const now = this.#clock();
-    const known = this.#queues.get(target) ?? { full: false, readAt: -Infinity };
-    if (now - known.readAt >= refreshMs) {
-      known.readAt = now;
-      this.#queues.set(target, known);
-      void this.#refresh(target, known);
-    }
-    return known.full;
+  takes(target: string): boolean {
+    const readAt = this.#takenAt.get(target);
+    return readAt !== undefined && this.#clock() - readAt < refreshMs;
   }
 
-  async #refresh(target: string, known: { full: boolean }): Promise<void> {
-    try {
-      known.full = (await readState(this.#options.records, target))?.fullSince !== undefined;
-    } catch {
-      // The commit that asks fails with the error of the store.
+  /**
+   * A queue that became full takes events for as long as a thread may believe that it does. So all threads begin to drop at the same time,
+   * and each drop is decided by the state of that moment: the gap has one beginning and one end.
+   */
+  async isFull(target: string): Promise<boolean> {
+    const readAt = this.#clock();
+    const since = (await readState(this.#options.records, target))?.fullSince;
+    if (since === undefined) {
+      this.#takenAt.set(target, readAt);
+      return false;
     }
+    const age = this.#wallClock() - since;
+    // The clock of the server that delivers may be ahead of this one.
+    return age >= refreshMs || age < 0;
   }
 
   countDropped(target: string): void {

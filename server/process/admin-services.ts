@@ -8,12 +8,14 @@ import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
+import { createArchivedUsers } from '../sts/archived-users.ts';
 import { createSignInTest } from '../sts/test-sign-in.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { TierAdministration } from '../tiering/tier-administration.ts';
 import { batchRemotes } from '../replication/batch-remote.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
+import type { Waiting } from './wait-for-dependencies.ts';
 
 /** The services of the admin API that do not depend on the thread. */
 export function adminServices(
@@ -23,11 +25,13 @@ export function adminServices(
     endpoint,
     deploymentId,
     auditSums,
+    storeFault,
     log,
   }: {
     readonly endpoint: string;
     readonly deploymentId: string;
     readonly auditSums: () => readonly AuditTargetSums[];
+    readonly storeFault: () => Waiting | undefined;
     readonly log: Logger;
   },
 ): Omit<AdminServices, 'authenticate'> {
@@ -40,6 +44,7 @@ export function adminServices(
     given: settings.given,
     userStatusCheck: services.federation.userStatusCheck,
     signInTest: createSignInTest({ providers: services.providers, identities: services.access.identities }),
+    archivedUsers: createArchivedUsers({ providers: services.providers, identities: services.access.identities }),
     directory: services.directory,
     root: { user: settings.root.user },
     objects: services.objects,
@@ -59,6 +64,7 @@ export function adminServices(
     notificationTargets: settings.notify.targets.map(({ id, type }) => `${id}:${type}`),
     notifications: () => notificationQueues(services.stores.records, settings.notify),
     space: () => services.blobs.space(),
+    storeFault,
     batchJobs: createBatchJobs({
       records: services.records,
       objects: services.objects,

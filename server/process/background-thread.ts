@@ -2,24 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { Server as TlsServer } from 'node:tls';
-import { Connections } from '../../platform/connections.ts';
-import { answerHalfClosed, halfClosed } from '../../platform/half-closed.ts';
-import { openLineRing } from '../../platform/line-ring.ts';
-import { listen } from '../../platform/listen.ts';
-import type { Logger } from '../../platform/logger.ts';
+import { Connections } from '../../platform/http/connections.ts';
+import { answerHalfClosed, halfClosed } from '../../platform/http/half-closed.ts';
+import { openLineRing } from '../shared-memory/line-ring.ts';
+import { listen } from '../../platform/http/listen.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
 import { isOtherStore, type MissingService } from '../../protocol/waits-for.ts';
 import type { ServerProcess } from '../administration/services.ts';
 import { readFormerRoot } from '../auth/root-credentials.ts';
-import { agreementOf } from '../replicas/agreement.ts';
-import { othersThan } from '../replicas/replicas.ts';
+import { agreementOf } from '../cluster/agreement.ts';
+import { othersThan } from '../cluster/membership.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openConsole } from './open-console.ts';
 import { openAuditFeed, RequestTraces } from './request-observers.ts';
+import { BucketQuestions } from '../observability/metrics/bucket-list.ts';
 import { RequestEvents } from '../http/contract/request.ts';
 import { ProfileRequests } from './thread-profiles.ts';
-import { deploymentOf, joinReplicas } from './thread-stores.ts';
+import { deploymentOf, joinCluster } from './thread-stores.ts';
+import { watchBucketList } from './bucket-list-watch.ts';
 import { watchClock } from './clock-watch.ts';
 import { watchKeys } from './watch-keys.ts';
 import { watchStores } from './store-watch.ts';
@@ -30,11 +32,13 @@ import { setHearing } from './heard-events.ts';
 import { runEventDelivery, runReplication } from './deliveries.ts';
 import { runSites } from './sites.ts';
 import { runCheckpoints } from './checkpoints.ts';
+import { runFormatSwitch } from './format-switch.ts';
 import { unpromotedState } from '../store/promotion.ts';
-import { runUserChecks, runPeriodicTasks } from './periodic-tasks.ts';
+import { runPeriodicTasks } from './periodic-tasks.ts';
+import { runUserChecks } from './user-checks.ts';
 import { createSealingLoop, warnAboutPolicies } from './startup-tasks.ts';
 import { waitForDependencies, starting, type Waiting } from './wait-for-dependencies.ts';
-import { openServices } from './services.ts';
+import { openServices, type Services } from './services.ts';
 import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 
 /** The time for the head of a request, in milliseconds. */
@@ -66,8 +70,11 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   let replication: ReturnType<typeof runReplication> | undefined;
   let sites: ReturnType<typeof runSites> | undefined;
   let checkpoints: ReturnType<typeof runCheckpoints> | undefined;
+  let formatSwitch: ReturnType<typeof runFormatSwitch> | undefined;
   let clockWatch: ReturnType<typeof watchClock> | undefined;
   let keyWatch: ReturnType<typeof watchKeys> | undefined;
+  let bucketList: ReturnType<typeof watchBucketList> | undefined;
+  let storeFault: Waiting | undefined;
   let storeWatch: ReturnType<typeof watchStores> | undefined;
   let { waitsFor } = starting;
   let deployment = '';
@@ -112,14 +119,15 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   const connections = new Connections(server);
 
   const endpoint = Promise.withResolvers<string>();
+  const requestsEnded = Promise.withResolvers<void>();
   let address = '';
   const eventSource = () => ({
     region: settings.region,
     endpoint: settings.serverUrl ?? address,
     deploymentId: deployment,
   });
-  const replicas = joinReplicas(options, services, log, (view) => {
-    send({ kind: 'replicas', view });
+  const cluster = joinCluster(options, services, log, (view) => {
+    send({ kind: 'cluster', view });
     sealing.onReplicasChange(view);
   });
   const tasks = new TaskReport({ records: services.stores.records, random: randomBytes });
@@ -136,15 +144,16 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
     joined = await deploymentOf(options, services);
     services.stores.belongTo(joined.id);
     if (hasKeys(settings)) await services.keys.check();
-    await replicas.join({
-      id: options.replica,
+    await cluster.join({
+      id: options.serverId,
       endpoint: await endpoint.promise,
       version: packageJson.version,
       startedAt: options.startedAt,
       keyService: hasKeys(settings),
+      format: settings.recordFormat,
       ...(services.stores.shared && { agreement: await agreement(joined.id) }),
     });
-    await sealing.start(replicas.view());
+    await sealing.start(cluster.view());
     return joined.id;
   };
   const onWaiting = (waiting: Waiting) => {
@@ -176,36 +185,47 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           void services.providers.start();
           return send({ kind: 'prepared' });
         case 'serve':
-          if (joined?.unpromoted !== undefined) {
-            log.warn({ event: 'unpromoted' }, unpromotedState(joined.unpromoted));
-          }
-          periodicTasks = runPeriodicTasks(services, replicas.lease, log, settings, tasks, reads);
-          checkpoints = joined && runCheckpoints(services, replicas.lease, log, tasks, joined.marker);
+          warnUnpromoted(joined, log);
+          periodicTasks = runPeriodicTasks(services, {
+            lease: cluster.lease,
+            log,
+            settings,
+            tasks,
+            reads,
+            deployment: joined,
+          });
+          formatSwitch = runFormatSwitch(services, cluster, log);
+          checkpoints = joined && runCheckpoints(services, cluster.lease, log, tasks, joined.marker);
           userChecks = runUserChecks(
             services.federation.userStatusCheck,
-            replicas.lease,
+            cluster.lease,
             log,
             settings.userStatusCheck.intervalMs,
             tasks,
           );
-          eventDelivery = runEventDelivery(services, replicas.lease, log, {
+          eventDelivery = runEventDelivery(services, cluster.lease, log, {
             settings: settings.notify,
             source: eventSource,
             share,
           });
-          replication = runReplication(services, replicas.lease, log, { reads, share });
-          sites = runSites(services, replicas.lease, log, { region: settings.region, self: deployment });
+          replication = runReplication(services, cluster.lease, log, { reads, share });
+          sites = runSites(services, cluster.lease, log, { region: settings.region, self: deployment });
           storeWatch = watchStores({
             checks: services.stores.checks,
             log,
-            onChange: (fault) => send({ kind: 'store-fault', fault }),
+            onChange: (fault) => {
+              storeFault = fault;
+              send({ kind: 'store-fault', fault });
+            },
+          });
+          bucketList = watchBucketList({
+            buckets: () => services.objects.listBuckets(),
+            questions: new BucketQuestions(options.counters.buckets),
+            onList: (list) => send({ kind: 'bucket-list', list }),
           });
           clockWatch = watchClock({ records: services.records, log });
-          if (services.keyAdministration !== undefined) {
-            const { keyAdministration: keys, records } = services;
-            keyWatch = watchKeys({ keys, records, lease: replicas.lease, log, tasks });
-          }
-          void replicas.work();
+          keyWatch = keyWatchOf(services, { lease: cluster.lease, log, tasks });
+          void cluster.work();
           void tasks
             .run('policies', 0, () =>
               warnAboutPolicies({ identities: services.access.identities, objects: services.objects }, log),
@@ -215,10 +235,11 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             const known = {
               endpoint: await endpoint.promise,
               deploymentId: deployment,
-              others: () => othersThan(options.replica, replicas.view()),
-              live: () => replicas.view().live,
+              others: () => othersThan(options.serverId, cluster.view()),
+              live: () => cluster.view().live,
               tasks,
               auditSums: () => audit?.sums() ?? [],
+              storeFault: () => storeFault,
               certificate: () => tls?.current.cert,
               stopping: stopped.signal,
             };
@@ -227,6 +248,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             consoleTasks = opened.then(({ stop }) => stop);
           }
           return send({ kind: 'serving' });
+        case 'bucket-list-needed':
+          bucketList?.ask();
+          return undefined;
         case 'hear':
           setHearing(services, options, message.on);
           return undefined;
@@ -241,8 +265,9 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           acted = Promise.withResolvers();
           return undefined;
         case 'waiting':
-        case 'replicas':
+        case 'cluster':
         case 'store-fault':
+        case 'bucket-list':
         case 'announce':
         case 'freeze':
         case 'refuse':
@@ -250,6 +275,8 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
         case 'unready':
           connections.startClosing();
           return undefined;
+        case 'requests-ended':
+          return requestsEnded.resolve();
         case 'stop':
           stopped.abort();
           await connections.drain(message.drainMs);
@@ -261,14 +288,18 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
             periodicTasks?.stop(),
             userChecks?.stop(),
             checkpoints?.stop(),
+            formatSwitch?.stop(),
             clockWatch?.stop(),
             keyWatch?.stop(),
             storeWatch?.stop(),
+            bucketList?.stop(),
             eventDelivery?.stop(),
             replication?.stop(),
             sites?.stop(),
           ]);
-          await replicas.close();
+          await cluster.endWork();
+          await requestsEnded.promise;
+          await cluster.close();
           tls?.close();
           await services.close();
           return send({ kind: 'stopped' });
@@ -277,6 +308,19 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
       }
     },
   };
+}
+
+function warnUnpromoted(joined: Awaited<ReturnType<typeof deploymentOf>> | undefined, log: Logger): void {
+  if (joined?.unpromoted === undefined) return;
+  log.warn({ event: 'unpromoted' }, unpromotedState(joined.unpromoted));
+}
+
+/** Returns undefined without a key service. */
+function keyWatchOf(
+  { keyAdministration: keys, records }: Pick<Services, 'keyAdministration' | 'records'>,
+  options: Pick<Parameters<typeof watchKeys>[0], 'lease' | 'log' | 'tasks'>,
+): ReturnType<typeof watchKeys> | undefined {
+  return keys === undefined ? undefined : watchKeys({ keys, records, ...options });
 }
 
 async function passToConsole(

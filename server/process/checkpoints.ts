@@ -1,9 +1,10 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { randomBytes } from 'node:crypto';
-import { fencedRecords, type Lease } from '../replicas/lease.ts';
-import { repeated } from '../replicas/repeated.ts';
+import { fencedRecords, type Lease } from '../cluster/lease.ts';
+import { repeated } from '../cluster/repeated.ts';
 import { compareCounts } from '../maintenance/verify/compare-counts.ts';
-import { type CheckpointPlace, markUnpromoted, writeCheckpoint } from '../store/checkpoint.ts';
-import { readUnpromoted, unpromotedState } from '../store/promotion.ts';
+import { type CheckpointPlace, markEarlierRecords, markUnpromoted, writeCheckpoint } from '../store/checkpoint.ts';
+import { unpromotedState } from '../store/promotion.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { isStoreError } from '../store/store-error.ts';
@@ -11,17 +12,15 @@ import type { ThreadStores } from './thread-stores.ts';
 
 /** Milliseconds between two checkpoints. One costs a commit, and a small file or object beside the bodies. */
 const intervalMs = 60_000;
-/** Milliseconds before the first one. */
+/** Milliseconds between the looks for the lease, until the first one. */
 const firstMs = 2_000;
 /** Milliseconds that a stop waits for a checkpoint. */
 const gracePeriodMs = 1_000;
 
-/** The state of the store is no failure of the task, but administrators look for it there. */
+/** The state of the store is not a failure of the task, but administrators look for it there. */
 class UnpromotedError extends Error {}
 
-interface CheckpointLog {
-  warn(fields: object, message: string): void;
-}
+type CheckpointLog = Pick<StructuredLog, 'warn'>;
 
 /** Databases with more records than this are not compared at a start: that would read all keys for some seconds. `verify` compares them. */
 const maxCompared = 1_000_000;
@@ -53,17 +52,20 @@ export function runCheckpoints(
   const round = async () => {
     const hold = lease.hold();
     if (hold === undefined || isStopping) return;
+    clearInterval(first);
     await tasks.run(
       'checkpoint',
       intervalMs,
       async () => {
         if (!isCompared) await markLostRecords(stores.records);
         isCompared = true;
-        const unpromoted = await readUnpromoted(stores.records);
-        if (unpromoted !== undefined) throw new UnpromotedError(unpromotedState(unpromoted));
         // Beneath a folder that is not mounted, a checkpoint would be that of nothing.
         await stores.checks.bodies();
-        await writeCheckpoint({ records: fencedRecords(stores.records, hold), marker }, randomBytes);
+        const both = { records: fencedRecords(stores.records, hold), marker };
+        // The next checkpoint would make records fit that were put back since the last one.
+        const unpromoted = await markEarlierRecords(both, Date.now, randomBytes);
+        if (unpromoted !== undefined) throw new UnpromotedError(unpromotedState(unpromoted));
+        await writeCheckpoint(both, randomBytes);
       },
       isExpected,
     );
@@ -74,11 +76,11 @@ export function runCheckpoints(
     if (error instanceof UnpromotedError) return log.warn({ event: 'unpromoted' }, error.message);
     log.warn({ err: error }, 'the records and the bodies got no checkpoint; the next round tries again');
   });
-  // The lease is known some moments after the start.
-  const first = setTimeout(() => void rounds.now(), firstMs).unref();
+  // The lease is known some moments after the start, or is another server's for days. Records that are lost are told as soon as it is held.
+  const first = setInterval(() => void rounds.now(), firstMs).unref();
   return {
     async stop() {
-      clearTimeout(first);
+      clearInterval(first);
       isStopping = true;
       await rounds.stop(gracePeriodMs);
     },

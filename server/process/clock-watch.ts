@@ -1,16 +1,17 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { decodeRecord } from '../objects/records/record-format.ts';
-import { lockClock } from '../objects/attributes/object-lock.ts';
-import { repeated } from '../replicas/repeated.ts';
+import { repeated } from '../cluster/repeated.ts';
 import { within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BackgroundTask } from '../maintenance/background-tasks.ts';
+import { lockClock } from '../objects/contract/lock-clock.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 interface ClockWatchOptions {
   readonly records: Pick<RecordStore, 'scan'>;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'error'>;
   /** Milliseconds since 1970; `Date.now` by default. */
   readonly wall?: () => number;
   /** Milliseconds since any moment; those of the process by default. */

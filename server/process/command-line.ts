@@ -1,7 +1,7 @@
 import { shownName } from '../../protocol/settings/setting.ts';
 import { settings } from '../../protocol/settings/table.ts';
 import { Command } from 'commander';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 /** Lists all settings with their default and meaning, for `--help`. */

@@ -1,10 +1,10 @@
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import type { NotifySettings } from '../../platform/settings/notify-settings.ts';
 import { deliverEvents } from '../notifications/deliver-events.ts';
 import type { EventSource } from '../notifications/event-message.ts';
 import type { Pace } from '../maintenance/pace.ts';
-import { fencedRecords, type Lease } from '../replicas/lease.ts';
-import { repeated } from '../replicas/repeated.ts';
+import { fencedRecords, type Lease } from '../cluster/lease.ts';
+import { repeated } from '../cluster/repeated.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
 import { deliverReplication } from '../replication/deliver-replication.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { type HashingPlace, isHashing } from '../objects/hashing/hashing.ts';
 
 /** Milliseconds after which a hashing thread that did not start is started again, if a body needs it then. */
@@ -22,7 +22,7 @@ interface HashingThreadsOptions {
 
 /**
  * Starts the hashing thread of a place when an HTTP thread there gets its first large body. A server of small objects has none. A thread that
- * does not start, since descriptors or processes are used up, is no failure: the HTTP threads hash meanwhile.
+ * does not start, since descriptors or processes are used up, is not a failure: the HTTP threads hash meanwhile.
  */
 export function startHashingThreads({
   http,

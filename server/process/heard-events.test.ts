@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lineRingMemory } from '../../platform/line-ring.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { lineRingMemory } from '../shared-memory/line-ring.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { testDigests } from '../../test/support/objects/test-layer.ts';
 import { hearEvents, maxListeners } from './heard-events.ts';
 
@@ -13,9 +13,9 @@ function hearing(servers = 1) {
     { digests: testDigests },
     {
       source: () => ({ region: '', endpoint: '', deploymentId: '' }),
-      replicas: () =>
+      cluster: () =>
         ({ live: Array.from({ length: servers }) }) as unknown as ReturnType<
-          Parameters<typeof hearEvents>[2]['replicas']
+          Parameters<typeof hearEvents>[2]['cluster']
         >,
       stopping: new AbortController().signal,
       send: (message) => void sent.push(message),

@@ -1,17 +1,17 @@
-import { openLineRing } from '../../platform/line-ring.ts';
-import type { Logger } from '../../platform/logger.ts';
+import { openLineRing } from '../shared-memory/line-ring.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { etagOfEvent } from '../notifications/deliver-events.ts';
 import type { EventSource } from '../notifications/event-message.ts';
 import { listenedEvents, writeHeard } from '../notifications/listened-events.ts';
-import type { ReplicasView } from '../replicas/replicas.ts';
+import type { ClusterView } from '../cluster/membership.ts';
 import type { ListenedEvents } from '../s3/operation.ts';
 import type { Services } from './services.ts';
 import type { SendMessage, ThreadOptions } from './threads.ts';
 
 interface HeardEventsOptions {
   readonly source: () => EventSource;
-  readonly replicas: () => ReplicasView;
+  readonly cluster: () => ClusterView;
   readonly stopping: AbortSignal;
   readonly send: SendMessage;
   readonly log: Logger;
@@ -34,7 +34,7 @@ export const maxListeners = 100;
 export function hearEvents(
   { live }: Pick<ThreadOptions, 'live'>,
   { digests }: Pick<Services, 'digests'>,
-  { source, replicas, stopping, send, log }: HeardEventsOptions,
+  { source, cluster, stopping, send, log }: HeardEventsOptions,
 ): ListenedEvents {
   const ring = openLineRing(live.events);
   const onDropped = (count: number) => {
@@ -50,7 +50,7 @@ export function hearEvents(
     send({ kind: 'listening-events', listeners: change });
   };
   return (asked) => {
-    const servers = replicas().live.length;
+    const servers = cluster().live.length;
     if (servers > 1) {
       throw new S3Error(
         'NotImplemented',

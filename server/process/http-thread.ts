@@ -1,55 +1,42 @@
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { Server as TlsServer } from 'node:tls';
-import { BodyMemory } from '../../platform/body-memory.ts';
-import { openLineRing } from '../../platform/line-ring.ts';
-import { droppedLogLines } from '../../platform/log-output.ts';
-import { formatAddress, listen } from '../../platform/listen.ts';
-import type { Logger } from '../../platform/logger.ts';
-import { hasKeys } from '../../platform/settings/server-settings.ts';
+import { BodyMemory } from '../streams/body-memory.ts';
+import { openLineRing } from '../shared-memory/line-ring.ts';
+import { formatAddress, listen } from '../../platform/http/listen.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { expiresAt } from '../../platform/tls/certificate-validity.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
-import packageJson from '../../package.json' with { type: 'json' };
+import { trustedAuthorities } from '../../platform/tls/default-authorities.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { keyServerStates } from '../administration/keys.ts';
-import type { ServerProcess } from '../administration/services.ts';
-import { adminServices } from './admin-services.ts';
 import { openAccessLogs, openAuditFeed, openRequestTracing, RequestTraces } from './request-observers.ts';
-import { createAdminHandler } from '../admin/admin-handler.ts';
 import { RequestEvents } from '../http/contract/request.ts';
-import { readCheckCounts } from '../federation/user-status-records.ts';
-import { Freezer, createDispatch, notServing, type Handlers, type Readiness } from '../http/dispatch.ts';
+import { createDispatch, type Handlers, answerFailure } from './dispatch.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
-import { createRequestListener, requestIds, createS3Server } from '../http/s3-server.ts';
+import { createS3Server } from '../http/s3-server.ts';
 import { failingTasks, readBackgroundTasks } from '../maintenance/background-tasks.ts';
 import { bufferSlotsAt } from '../objects/hashing/hashing.ts';
-import { quarantined } from '../objects/operations/quarantine.ts';
-import { readScrubState } from '../maintenance/verify/scrub.ts';
-import { readSegmentSpace } from '../objects/segments/segment-space.ts';
-import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { createMetricsHandler } from '../observability/metrics/metrics-handler.ts';
-import type { Integrity, MetricSources } from '../observability/metrics/metric-sources.ts';
-import { BucketCounters, RequestMeasure, RequestCounters } from '../observability/metrics/request-counters.ts';
+import { BucketCounters } from '../observability/metrics/bucket-counters.ts';
+import { RequestCounters } from '../observability/metrics/request-counters.ts';
+import { RequestMeasure } from '../observability/metrics/request-measure.ts';
 import { TrafficMeter } from '../observability/metrics/traffic-meter.ts';
 import { operationNames } from '../s3/routes.ts';
 import { CrossOrigin } from '../s3/cross-origin.ts';
-import { createS3Api } from '../s3/s3-api.ts';
-import { createHostStyleFinder } from '../s3/request.ts';
-import { notificationQueues } from '../notifications/notification-queues.ts';
-import { openSupport } from './open-support.ts';
 import { ProfileRequests } from './thread-profiles.ts';
-import { RemoteTargets } from '../replication/remote-targets.ts';
-import { replicationSums } from '../replication/replication-sums.ts';
-import { openReplications } from './replications.ts';
-import { openCallableServers, openServerSpeeds, openSites } from './sites.ts';
-import { hearEvents, setHearing } from './heard-events.ts';
-import { waitForDependencies, starting, type WaitOptions, type Waiting } from './wait-for-dependencies.ts';
-import { othersThan, type ReplicasView } from '../replicas/replicas.ts';
-import { openServices, type Services, stsActions } from './services.ts';
-import { createStsHandler } from '../sts/sts-handler.ts';
+import { setHearing } from './heard-events.ts';
+import { waitForDependencies, starting, type WaitOptions } from './wait-for-dependencies.ts';
+import { othersThan, type ClusterView } from '../cluster/membership.ts';
+import { openServices, type Services } from './services.ts';
 import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 import { openWebsites } from './websites.ts';
-import { createUsageReader } from '../observability/usage/usage-record.ts';
+import { notServing } from '../http/contract/not-serving.ts';
+import { createHostStyleFinder } from '../http/contract/host-style.ts';
+import { createRequestListener, requestIds } from '../http/request-listener.ts';
+import { Freezer } from './freezer.ts';
+import type { ApiStart } from './api-services.ts';
+import { createHandlers, ownNames } from './http-handlers.ts';
+import { metricSources } from './metric-services.ts';
+import { ThreadReadiness } from './thread-readiness.ts';
 
 /** Starts a thread that serves S3, STS and the admin API on its own listener. */
 export async function startHttp(options: ThreadOptions, log: Logger, send: SendMessage): Promise<Role> {
@@ -64,9 +51,8 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
   const logs = { main: first ? log : quiet, providers: silent, userStatus: log };
   const services = await openServices(options, logs, { bufferSlots, tracing });
   const stopped = new AbortController();
-  let readiness: Readiness = { kind: 'waiting', ...starting };
-  let replicas: ReplicasView = { leads: false, live: [] };
-  let storeFault: Waiting | undefined;
+  const readiness = new ThreadReadiness(services.stores);
+  let cluster: ClusterView = { leads: false, live: [] };
   let handlers: Handlers | undefined;
   const crossOrigin = new CrossOrigin(services.objects, options.settings.corsOrigins);
   let endpoint = '';
@@ -74,7 +60,9 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
 
   const { memory, buckets, thread } = options.counters;
   const counters = new RequestCounters(memory, thread, operationNames);
-  const bucketCounters = new BucketCounters(buckets, thread, operationNames);
+  const bucketCounters = new BucketCounters(buckets, thread, operationNames, {
+    ask: () => send({ kind: 'bucket-list-needed' }),
+  });
   const events = new RequestEvents();
   const audit = await openAuditFeed(options, events, { deploymentId: () => deploymentId, send, log });
   const metrics = createMetricsHandler({
@@ -87,37 +75,25 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
       },
       byBucket: () => bucketCounters.sums(),
       ...(audit === undefined ? {} : { audit: () => audit.sums() }),
-      ready: () => readinessNow().kind === 'ready',
+      ready: () => readiness.now().kind === 'ready',
       server: () => endpoint,
-      replicas: () => replicas,
+      cluster: () => cluster,
       certificateExpires: () => (tls === undefined ? undefined : expiresAt(tls.current.cert)),
     }),
     clock: () => new Date(),
   });
 
-  /** A ready server becomes unready when its record store is away for longer than a restart of the store takes. */
-  const readinessNow = (): Readiness => {
-    // Records in a folder are never away.
-    const outage = readiness.kind === 'ready' && services.stores.shared ? services.stores.outage() : undefined;
-    if (outage !== undefined && outage.forMs >= maxOutageMs)
-      return { kind: 'waiting', waitsFor: 'database', reason: outage.reason };
-    // A request that writes nothing is still served.
-    return readiness.kind === 'ready' && storeFault !== undefined ? { kind: 'impaired', ...storeFault } : readiness;
-  };
-  const setWaiting = ({ waitsFor, reason }: Waiting) => {
-    if (readiness.kind === 'waiting') readiness = { kind: 'waiting', waitsFor, reason };
-  };
   const { clientCertificates: certificates } = options.settings;
   const authorities = certificates?.caFile === undefined ? {} : { caFile: certificates.caFile };
   const nextRequestId = requestIds(randomBytes);
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () => endpoint);
   const freezer = new Freezer();
   const dispatch = createDispatch({
-    readiness: readinessNow,
+    readiness: () => readiness.now(),
     handlers: () => handlers,
     metrics,
     failingTasks: failingTasks(() => readBackgroundTasks(services.stores.records)),
-    others: () => othersThan(options.replica, replicas).length,
+    others: () => othersThan(options.serverId, cluster).length,
   });
   const common = {
     secure: options.tls !== undefined,
@@ -129,9 +105,10 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
     events,
   };
   const listener = createRequestListener({
+    answerFailure,
     ...common,
     handle: tracing?.handler(dispatch, events) ?? dispatch,
-    clientCertificates: certificates !== undefined,
+    ...(certificates === undefined ? {} : { clientAuthorities: () => trustedAuthorities(tls?.current.ca) }),
     findHostStyle: createHostStyleFinder(options.settings.domains, ownNames(options.settings)),
     // Before the stores are open, every request is refused.
     crossOrigin: (request) => (handlers === undefined ? undefined : crossOrigin.headersOf(request)),
@@ -155,7 +132,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           listener: common,
           objects: services.objects,
           s3: (request) => {
-            if (handlers === undefined || readinessNow().kind === 'refusing') throw notServing();
+            if (handlers === undefined || readiness.now().kind === 'refusing') throw notServing();
             return handlers.s3(request);
           },
           domains: options.settings.domains,
@@ -166,7 +143,7 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
   const accessLogs = openAccessLogs(options, services, { events, log: first ? log : quiet });
   const profiles = new ProfileRequests(send);
   let acted = Promise.withResolvers<void>();
-  const own: Pick<StartState, 'process' | 'stopping'> = {
+  const own: Pick<ApiStart, 'process' | 'stopping'> = {
     process: {
       act(action) {
         send({ kind: 'service', action });
@@ -192,22 +169,33 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           return send({ kind: 'listening', host: bound.address, port: bound.port });
         }
         case 'waiting':
-          setWaiting(message);
+          readiness.wait(message);
           return undefined;
         case 'endpoint':
           return undefined;
         case 'store-fault':
-          storeFault = message.fault;
+          readiness.storeFault = message.fault;
           return undefined;
-        case 'replicas':
-          replicas = message.view;
+        case 'cluster':
+          cluster = message.view;
+          return undefined;
+        case 'bucket-list':
+          bucketCounters.takeList(message.list);
+          return undefined;
+        // The background thread reads the list.
+        case 'bucket-list-needed':
+        case 'requests-ended':
           return undefined;
         case 'prepare':
           deploymentId = message.deploymentId;
           services.stores.belongTo(deploymentId);
-          setWaiting(starting);
+          readiness.wait(starting);
           if (
-            !(await openStores(services, { log: first ? log : quiet, signal: stopped.signal, onWaiting: setWaiting }))
+            !(await openStores(services, {
+              log: first ? log : quiet,
+              signal: stopped.signal,
+              onWaiting: (waiting) => readiness.wait(waiting),
+            }))
           )
             return undefined;
           void services.providers.start();
@@ -220,8 +208,11 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
               endpoint,
               deploymentId,
               crossOrigin,
-              replicas: () => replicas,
+              cluster: () => cluster,
+              live: () => cluster.live,
+              others: () => othersThan(options.serverId, cluster),
               auditSums: () => audit?.sums() ?? [],
+              storeFault: () => readiness.storeFault,
               send,
               ...own,
             },
@@ -229,10 +220,10 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           );
           handlers = { ...handlers, s3: freezer.guard(handlers.s3) };
           void accessLogs.start();
-          if (readiness.kind === 'waiting') readiness = { kind: 'serving' };
+          readiness.serve();
           return send({ kind: 'serving' });
         case 'announce':
-          if (readiness.kind === 'serving') readiness = { kind: 'ready' };
+          readiness.announce();
           return undefined;
         case 'trace':
           traces.set(message.on);
@@ -251,11 +242,11 @@ export async function startHttp(options: ThreadOptions, log: Logger, send: SendM
           profiles.deliver(message);
           return undefined;
         case 'unready':
-          if (readiness.kind === 'ready' || readiness.kind === 'serving') readiness = { kind: 'stopping' };
+          readiness.stop();
           for (const one of servers) one.connections.startClosing();
           return send({ kind: 'done' });
         case 'refuse':
-          readiness = { kind: 'refusing' };
+          readiness.refuse();
           return undefined;
         case 'stop':
           stopped.abort();
@@ -288,111 +279,4 @@ async function openStores({ stores, sealed }: Services, options: WaitOptions): P
     if (!options.signal.aborted) throw error;
   }
   return !options.signal.aborted;
-}
-
-/** Milliseconds that the record store may be away while the server stays ready. */
-const maxOutageMs = 5_000;
-
-function metricSources(
-  { settings, stores: { place }, startedAt }: ThreadOptions,
-  { objects, blobs, keys, keyAdministration, stores, sealed }: Services,
-  own: Pick<MetricSources, 'sums' | 'byBucket' | 'audit' | 'ready' | 'server' | 'replicas' | 'certificateExpires'>,
-): MetricSources {
-  return {
-    ...own,
-    recordsReachable: () => stores.outage() === undefined,
-    // Pods listen on every address, so their host names identify them.
-    server: () => own.server().replace(/^(?:0\.0\.0\.0|\[::\]):/, `${hostname()}:`),
-    space: () => blobs.space(),
-    buckets: async () => (await objects.listBuckets()).length,
-    integrity: () => integrityOf(stores.records),
-    usage: () => createUsageReader(stores.records).last(),
-    userStatusChecks: () => readCheckCounts(sealed),
-    notifications: () => notificationQueues(stores.records, settings.notify),
-    replication: () => replicationSums(stores.records, new RemoteTargets(sealed)),
-    backgroundTasks: () => readBackgroundTasks(stores.records),
-    ...(hasKeys(settings) ? { checkKeyService: () => keys.check() } : {}),
-    ...(keyAdministration === undefined ? {} : { keyServers: () => keyServerStates(keyAdministration) }),
-    droppedLogLines,
-    version: packageJson.version,
-    startedAt,
-    dataFolder: place,
-  };
-}
-
-/** The maximum count of damaged objects. */
-const maxCountedDamaged = 10_000;
-
-async function integrityOf(records: Services['records']): Promise<Integrity> {
-  let count = 0;
-  for await (const _object of quarantined(records, undefined, maxCountedDamaged)) count += 1;
-  const scrub = await readScrubState(records);
-  return { quarantined: count, ...(scrub && { scrub }), segments: await readSegmentSpace(records) };
-}
-
-interface StartState {
-  readonly endpoint: string;
-  readonly deploymentId: string;
-  readonly crossOrigin: CrossOrigin;
-  readonly replicas: () => ReplicasView;
-  readonly auditSums: () => readonly AuditTargetSums[];
-  readonly process: ServerProcess;
-  readonly stopping: AbortSignal;
-  readonly send: SendMessage;
-}
-
-function createHandlers(options: ThreadOptions, services: Services, known: StartState, log: Logger): Handlers {
-  const { settings } = options;
-  const notificationTargets = settings.notify.targets.map(({ id, type }) => `${id}:${type}`);
-  const replications = openReplications(services, options.startedAt, known.stopping);
-  const deployment = {
-    live: () => known.replicas().live,
-    self: options.replica,
-    root: settings.root,
-    secure: options.tls !== undefined,
-  };
-  return {
-    s3: createS3Api({
-      objects: services.objects,
-      access: services.access,
-      authenticate: services.authenticate,
-      authenticateForm: services.authenticateForm,
-      region: settings.region,
-      clock: () => new Date(),
-      crossOrigin: known.crossOrigin,
-      customerKeysWithoutTls: settings.customerKeysWithoutTls,
-      queryBudget: settings.queryBudget,
-      servedNames: [...settings.domains, ...ownNames(settings)],
-      listenedEvents: hearEvents(options, services, {
-        source: () => ({
-          region: settings.region,
-          endpoint: settings.serverUrl ?? `${options.tls === undefined ? 'http' : 'https'}://${known.endpoint}`,
-          deploymentId: known.deploymentId,
-        }),
-        ...known,
-        log,
-      }),
-      notificationTargets,
-      replications: replications.s3,
-    }),
-    sts: createStsHandler({ actions: stsActions(services, settings), log }),
-    admin: createAdminHandler({
-      ...adminServices(options, services, { ...known, log }),
-      authenticate: services.authenticate,
-      process: known.process,
-      support: openSupport(options, services, { ...known, live: () => known.replicas().live }),
-      stopping: known.stopping,
-      remoteTargets: replications.targets,
-      replicationBacklog: replications.backlog,
-      sites: openSites(services, { region: settings.region, self: known.deploymentId }),
-      serverSpeeds: openServerSpeeds(deployment),
-      callableServers: () => openCallableServers(deployment),
-      others: () => othersThan(options.replica, known.replicas()),
-    }),
-  };
-}
-
-/** Returns the name by which clients reach S3. It comes from the settings, since a server behind an ingress cannot detect it. */
-function ownNames({ serverUrl }: ThreadOptions['settings']): readonly string[] {
-  return serverUrl === undefined ? [] : [new URL(serverUrl).host];
 }

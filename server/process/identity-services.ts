@@ -1,6 +1,7 @@
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
 import type { AccessService } from '../auth/access.ts';
+import { callbackOf } from '../federation/callback-address.ts';
 import { checkedIdentities, checkedTemporary } from '../federation/checked-credentials.ts';
 import { createRevocations, createCheckCounter } from '../federation/user-status-records.ts';
 import { configuredDirectory, type ConfiguredDirectory } from '../federation/ldap/configured-directory.ts';
@@ -52,13 +53,15 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     unreachable: settings.userStatusCheck.unreachable,
     log: logs.userStatus,
   });
+  const { redirectUrl } = settings.browser;
+  const ownCallback = redirectUrl === undefined ? undefined : callbackOf(redirectUrl);
   const openid = openIdConfigurations({
     stored: configurations,
     environment: settings.openid,
     region,
     apply: () => providers.refresh(),
     redirectUri: ({ redirectUri, redirectUriDynamic }) =>
-      redirectUriDynamic ? undefined : (redirectUri ?? callbackOf(settings.browser.redirectUrl)),
+      redirectUriDynamic ? undefined : (redirectUri ?? ownCallback),
   });
   return {
     providers,
@@ -79,8 +82,4 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     ],
     configurations,
   };
-}
-
-function callbackOf(browserUrl: string | undefined): string | undefined {
-  return browserUrl === undefined ? undefined : `${browserUrl.replace(/\/+$/, '')}/oauth_callback`;
 }

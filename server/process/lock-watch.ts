@@ -1,5 +1,5 @@
-import type { Logger } from '../../platform/logger.ts';
-import { ProgramError } from '../../platform/program-error.ts';
+import type { Logger } from '../../platform/output/logger.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 
 /** Milliseconds between two checks. */
 const intervalMs = 2_000;

@@ -1,37 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestListener, Server } from 'node:http';
-import { BodyMemory } from '../../platform/body-memory.ts';
-import { isExhausted } from '../../platform/system-error.ts';
-import { formatAddress } from '../../platform/listen.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { OtherServer, ServerProcess } from '../administration/services.ts';
+import { BodyMemory } from '../streams/body-memory.ts';
+import { isExhausted } from '../../platform/errors/system-error.ts';
+import { formatAddress } from '../../platform/http/listen.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import type { ConsoleServices } from '../console/services.ts';
 import { createSourceFinder } from '../http/contract/source-address.ts';
-import type { ReplicaFacts } from '../replicas/replica-registry.ts';
 import type { RequestEvents } from '../http/contract/request.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
-import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
-import { adminServices } from './admin-services.ts';
-import { openSupport } from './open-support.ts';
-import { openReplications } from './replications.ts';
+import { type ApiStart, apiServices } from './api-services.ts';
 import type { Services } from './services.ts';
 import type { ThreadOptions } from './threads.ts';
 
 /** The data that the background thread has when it can answer requests. */
-export interface ConsoleStart {
-  /** The S3 address. */
-  readonly endpoint: string;
-  readonly deploymentId: string;
+export interface ConsoleStart extends ApiStart {
   readonly events: RequestEvents;
-  readonly others: () => readonly OtherServer[];
-  readonly live: () => readonly ReplicaFacts[];
   readonly tasks: TaskReport;
-  readonly process: ServerProcess;
-  readonly auditSums: () => readonly AuditTargetSums[];
   /** The certificate of this server as PEM; undefined without TLS. */
   readonly certificate: () => Buffer | undefined;
-  /** Aborts when the server stops. */
-  readonly stopping: AbortSignal;
 }
 
 /**
@@ -47,15 +33,7 @@ export async function openConsole(
   const { createConsole, createSessionS3, createSessionAdmin, openOperations } = await loaded(loadModules, log);
   const bodies = new BodyMemory(options.bodies);
   const { settings } = options;
-  const { others } = known;
-  const replications = openReplications(services, options.startedAt, known.stopping);
-  const administration = {
-    ...adminServices(options, services, { ...known, log }),
-    others,
-    remoteTargets: replications.targets,
-    replicationBacklog: replications.backlog,
-    support: openSupport(options, services, known),
-  };
+  const { administration, s3 } = apiServices(options, services, known, log);
   const operations = openOperations(options, services, { ...known, administration }, log);
   const listener = createConsole({
     objects: services.objects,
@@ -68,18 +46,7 @@ export async function openConsole(
     records: services.sealed,
     tasks: known.tasks,
     bodies,
-    s3: createSessionS3({
-      objects: services.objects,
-      access: services.access,
-      region: settings.region,
-      clock: () => new Date(),
-      customerKeysWithoutTls: settings.customerKeysWithoutTls,
-      queryBudget: settings.queryBudget,
-      notificationTargets: administration.notificationTargets ?? [],
-      replications: replications.s3,
-      auditEvents: known.events,
-      bodies,
-    }),
+    s3: createSessionS3({ ...s3, auditEvents: known.events, bodies }),
     admin: createSessionAdmin({ ...administration, process: known.process, stopping: known.stopping, bodies }),
     operations,
     events: known.events,
@@ -94,8 +61,8 @@ export async function openConsole(
 
 async function loadModules() {
   const { createConsole } = await import('../console/create-console.ts');
-  const { createSessionS3 } = await import('../http/session-s3.ts');
-  const { createSessionAdmin } = await import('../http/session-admin.ts');
+  const { createSessionS3 } = await import('./session-s3.ts');
+  const { createSessionAdmin } = await import('./session-admin.ts');
   const { openOperations } = await import('./open-operations.ts');
   return { createConsole, createSessionS3, createSessionAdmin, openOperations };
 }

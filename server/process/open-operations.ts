@@ -1,7 +1,7 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import type { AdminServices } from '../administration/services.ts';
 import { keyServiceState } from '../administration/keys.ts';
 import { directoryState } from '../admin/info.ts';
@@ -16,7 +16,7 @@ import { RequestCounters } from '../observability/metrics/request-counters.ts';
 import { UsageHistory } from '../observability/usage/usage-history.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { replicationHealth } from '../replication/replication-health.ts';
-import { repeated } from '../replicas/repeated.ts';
+import { repeated } from '../cluster/repeated.ts';
 import { operationNames } from '../s3/routes.ts';
 import { readUnpromoted, unpromotedState } from '../store/promotion.ts';
 import { isReadOnly } from '../store/commits.ts';

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
-import { listen, type ListenAddress } from '../../platform/listen.ts';
-import { lineRingMemory } from '../../platform/line-ring.ts';
-import { droppedLinesMemory } from '../../platform/log-output.ts';
+import { listen, type ListenAddress } from '../../platform/http/listen.ts';
+import { lineRingMemory } from '../shared-memory/line-ring.ts';
+import { droppedLinesMemory } from '../../platform/output/log-output.ts';
 import type { LiveMemory } from './threads.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { AuditLog } from '../observability/audit/audit-log.ts';

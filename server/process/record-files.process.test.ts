@@ -7,7 +7,7 @@ import { loadStoreSettings } from '../../platform/settings/load-settings.ts';
 import { openDataFolder } from '../store/data-folder.ts';
 import { key } from '../store/keys.ts';
 import { openLmdbRecordStore } from '../store/lmdb/record-store.ts';
-import { storePlaces } from '../store/store-address.ts';
+import { storePlaces } from '../../platform/store-address/store-address.ts';
 import { prepareRecordFile } from './record-files.ts';
 
 const PAGE = 4_096;

@@ -1,12 +1,13 @@
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { markerName } from '../store/blobs-marker.ts';
 import { countRecords } from '../store/lmdb/counts.ts';
 import { RECORD_FILE } from '../store/lmdb/environment.ts';
+import { needsBlocksForLocks } from '../store/lmdb/lock-file.ts';
 import { compareCounts } from '../maintenance/verify/compare-counts.ts';
 import { checkRecordFile, openLmdbReadOnly } from '../store/lmdb/read-only.ts';
-import type { StorePlaces } from '../store/store-address.ts';
+import type { StorePlaces } from '../../platform/store-address/store-address.ts';
 
 /** A start looks at all pages and records of a file up to this size, which takes less than half a second, and at the branches of a larger one. */
 const MAX_LOOKED_AT = 64 * 1024 * 1024;
@@ -47,17 +48,15 @@ export async function prepareRecordFile(
   if (!counted) countRecords(records.folder);
 }
 
-const BTRFS = 0x91_23_68_3e;
-
 /**
  * Returns why the folder of the records may end the server, or undefined. LMDB maps its lock file. A file system that copies on each write wants
  * a new block for a mapped page, and the kernel ends the process (SIGBUS) where a quota or a full disk refuses it.
  */
 export function recordFolderWarning({ records }: StorePlaces): string | undefined {
-  if (records.kind !== 'lmdb' || statfsSync(records.folder).type !== BTRFS) return undefined;
+  if (records.kind !== 'lmdb' || !needsBlocksForLocks(records.folder)) return undefined;
   return (
-    `the records in ${records.folder} are on btrfs, where a used-up quota or a full disk ends the server (SIGBUS) without a word: ` +
-    'keep them on ext4 or XFS, or give them no quota'
+    `the records in ${records.folder} are on btrfs, and there is no memory for their lock file in /dev/shm: a used-up quota or a full disk ends the ` +
+    'server (SIGBUS) without a word. Give the server a /dev/shm with 1 MiB, or keep the records on ext4 or XFS'
   );
 }
 

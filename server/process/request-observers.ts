@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { RequestHandler, RequestEvents } from '../http/contract/request.ts';
 import type { AssumeRoleWithWebIdentity } from '../sts/assume-role-with-web-identity.ts';
@@ -8,10 +8,10 @@ import type { Stores } from '../observability/tracing/traced-stores.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { AccessLogs } from '../observability/access-log/access-logs.ts';
 import { readLoggings } from '../objects/buckets/bucket-logging.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { SendMessage, ThreadOptions } from './threads.ts';
-import { followLines, type FollowedLines, type LineRing } from '../../platform/line-ring.ts';
+import { followLines, type FollowedLines, type LineRing } from '../shared-memory/line-ring.ts';
 import { traceLine } from '../admin/streams/trace-line.ts';
 
 /** The tracing of a thread. */

@@ -1,5 +1,5 @@
-import type { Logger } from '../../platform/logger.ts';
-import type { AskForStop } from '../../platform/shutdown.ts';
+import type { Logger } from '../../platform/output/logger.ts';
+import type { AskForStop } from '../../platform/process/shutdown.ts';
 import type { ServiceAction } from '../administration/services.ts';
 import type { ToThread, Thread } from './threads.ts';
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { ThreadEvents } from '../outbox/thread-events.ts';
-import type { Logger } from '../../platform/logger.ts';
-import { SharedMutex } from '../../platform/shared-mutex.ts';
+import type { Logger } from '../../platform/output/logger.ts';
+import { SharedMutex } from '../shared-memory/shared-mutex.ts';
 import { openKeyServiceClient } from '../../platform/key-service/client.ts';
 import type { DescribeKeyAnswer } from '../../protocol/key-service/payloads.ts';
 import type { KeyServiceSettings, SecretKeySettings, ServerSettings } from '../../platform/settings/server-settings.ts';
-import { staticKey, type KeyAdministration, type KeyDescription } from '../administration/keys.ts';
+import { staticKey, type KeyAdministration } from '../administration/keys.ts';
+import { type KeyDescription } from '../../protocol/admin/keys.ts';
 import {
   createAccess,
   type AccessService,
@@ -30,11 +31,11 @@ import { bucketAccess } from '../objects/buckets/bucket-access.ts';
 import { existingAcl, existingTags } from '../objects/attributes/existing-object.ts';
 import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
-import type { DamageEvent } from '../objects/damage-event.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
+import type { DamageEvent } from '../objects/contract/damage-event.ts';
 import { createObjectLayer } from '../objects/objects.ts';
 import { sealWastefulSegments } from '../objects/segments/seal-wasteful-segments.ts';
-import { repeated } from '../replicas/repeated.ts';
+import { repeated } from '../cluster/repeated.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';

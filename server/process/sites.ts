@@ -1,11 +1,11 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import type { CallableServer } from '../administration/other-servers.ts';
 import { identityKeys } from '../auth/identities/records.ts';
 import type { ServerSpeeds } from '../administration/sites.ts';
-import type { Lease } from '../replicas/lease.ts';
-import type { ReplicaFacts } from '../replicas/replica-registry.ts';
-import { repeated } from '../replicas/repeated.ts';
+import type { Lease } from '../cluster/lease.ts';
+import type { ServerFacts } from '../cluster/server-registry.ts';
+import { repeated } from '../cluster/repeated.ts';
 import { RemoteTargets } from '../replication/remote-targets.ts';
 import { readUnpromoted, requirePromoted } from '../store/promotion.ts';
 import { isStoreError } from '../store/store-error.ts';
@@ -81,7 +81,7 @@ export function openServerSpeeds({
   root,
   secure,
 }: {
-  readonly live: () => readonly ReplicaFacts[];
+  readonly live: () => readonly ServerFacts[];
   /** The id of this server among them. */
   readonly self: string;
   readonly root: { readonly user: string; readonly password: string };

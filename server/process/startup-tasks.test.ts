@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { keyServiceKeys } from '../encryption/key-service-keys.ts';
 import { type KeySource, noKeySource } from '../encryption/key-source.ts';
 import { sealedKey, sealedRecords } from '../encryption/sealed-records.ts';

@@ -1,22 +1,23 @@
-import type { Logger } from '../../platform/logger.ts';
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { noKeySource } from '../encryption/key-source.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
-import type { ReplicasView } from '../replicas/replicas.ts';
+import type { ClusterView } from '../cluster/membership.ts';
 import type { Services } from './services.ts';
 import { deniesAlways } from '../../protocol/policy/check-policy-names.ts';
 import { parseBucketPolicy, parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 
 /** Milliseconds after a failure. */
 const retryMs = 5_000;
 
 interface SealingLoop {
   /** Opens the sealed records, and turns sealing on if every server has the key service. */
-  start(view: ReplicasView): Promise<void>;
+  start(view: ClusterView): Promise<void>;
   /** Turns sealing on as soon as every server has the key service. */
-  onReplicasChange(view: ReplicasView): void;
+  onReplicasChange(view: ClusterView): void;
 }
 
 /**
@@ -70,9 +71,7 @@ interface PolicySources {
   readonly objects: Pick<ObjectLayer, 'listBuckets' | 'getBucketPolicy'>;
 }
 
-interface WarningLog {
-  warn(fields: object, message: string): void;
-}
+type WarningLog = Pick<StructuredLog, 'warn'>;
 
 /**
  * Logs the stored policy statements that deny every request, because no request has the key of their condition. The server refuses new

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../platform/logger.ts';
-import { timeoutText } from '../../platform/message-text.ts';
+import type { Logger } from '../../platform/output/logger.ts';
+import { timeoutText } from '../../platform/text/message-text.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { Waiting } from './wait-for-dependencies.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProfileKind } from '../administration/support.ts';
-import type { ProfileFile } from '../support/profile-thread.ts';
+import type { ProfileKind } from '../administration/diagnostics.ts';
+import type { ProfileFile } from '../diagnostics/profile-thread.ts';
 import type { SendMessage, Thread, ToThread } from './threads.ts';
 
 type Profiles = Extract<ToThread, { kind: 'profiles' }>;
@@ -56,7 +56,7 @@ async function profileAll(names: ReadonlyMap<Thread, string>, kinds: readonly Pr
     if (answer === undefined) missing.push(name);
     else files.push(...answer.files);
   });
-  const { profileThread } = await import('../support/profile-thread.ts');
+  const { profileThread } = await import('../diagnostics/profile-thread.ts');
   const own = profileThread('main', kinds, durationMs).then(
     (of) => files.push(...of),
     () => missing.push('main'),

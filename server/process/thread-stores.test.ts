@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
-import type { ReplicaFacts } from '../replicas/replica-registry.ts';
+import { createLogger } from '../../platform/output/logger.ts';
+import type { ServerFacts } from '../cluster/server-registry.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { joinReplicas, type ThreadStores } from './thread-stores.ts';
+import { joinCluster, type ThreadStores } from './thread-stores.ts';
 import type { ThreadOptions } from './threads.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -13,9 +13,9 @@ it.each([
 ])('a server %s', async (_, shared, written) => {
   const records = new MemoryRecordStore();
   const stores = { records, shared } as unknown as ThreadStores;
-  const replicas = joinReplicas({ replica: 'one' } as ThreadOptions, { stores }, log, () => undefined);
-  await replicas.join({ id: 'one', endpoint: '127.0.0.1:9000' } as ReplicaFacts);
+  const cluster = joinCluster({ serverId: 'one' } as ThreadOptions, { stores }, log, () => undefined);
+  await cluster.join({ id: 'one', endpoint: '127.0.0.1:9000' } as ServerFacts);
   const found = await Array.fromAsync(records.scan({ start: Buffer.of(0), end: Buffer.of(0xff) }));
-  await replicas.close();
-  expect([found.length, replicas.view().live.length]).toEqual([written, 1]);
+  await cluster.close();
+  expect([found.length, cluster.view().live.length]).toEqual([written, 1]);
 });

@@ -1,20 +1,20 @@
-import { endAtOnce } from '../../platform/shutdown.ts';
-import type { Logger } from '../../platform/logger.ts';
-import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
-import { SharedRecordStore } from '../replicas/shared-record-store.ts';
+import { endAtOnce } from '../../platform/process/shutdown.ts';
+import type { Logger } from '../../platform/output/logger.ts';
+import { SharedBlobStore } from '../cluster/shared-blob-store.ts';
+import { SharedRecordStore } from '../cluster/shared-record-store.ts';
 import { type BlobStore, isEmptyStore } from '../store/blob-store.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
 import { heedReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { type BlobsAddress, type RecordsAddress, describeAddress } from '../store/store-address.ts';
-import { joinDeployment } from '../store/deployment.ts';
+import { type BlobsAddress, type RecordsAddress, describeAddress } from '../../platform/store-address/store-address.ts';
+import { deploymentKey, joinDeployment, requireDeployment } from '../store/deployment.ts';
 import { readExpectedDeployment } from '../store/other-store.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { markMisfit } from '../store/checkpoint.ts';
 import type { Unpromoted } from '../store/promotion.ts';
 import type { ThreadOptions } from './threads.ts';
 import { randomBytes } from 'node:crypto';
-import { onlyReplica, sharedReplicas, type Replicas, type ReplicasView } from '../replicas/replicas.ts';
+import { soleMembership, sharedMembership, type Membership, type ClusterView } from '../cluster/membership.ts';
 
 /** A thread's own handles on the stores. Local stores are open at once; remote ones when `openRemote` has resolved. */
 export interface ThreadStores {
@@ -28,7 +28,7 @@ export interface ThreadStores {
    * @throws StoreError
    */
   openRemote(): Promise<void>;
-  /** From now on, the folder of the blobs must have the marker of this deployment. */
+  /** From now on, the records and the blobs must be those of this deployment. */
   belongTo(deploymentId: string): void;
   /** Each rejects while a write would fail because the folder of the store is away or unusable. */
   readonly checks: Readonly<Record<'records' | 'bodies', () => Promise<void>>>;
@@ -44,22 +44,29 @@ interface ThreadStoresOptions {
   readonly ownBlobs: boolean;
   /** The number of connections to a database. */
   readonly connections: number;
+  /** Shared by the threads (`newestPrimaryMemory`). */
+  readonly newestPrimary: SharedArrayBuffer;
   readonly log: Logger;
 }
 
 export async function openThreadStores(options: ThreadStoresOptions): Promise<ThreadStores> {
-  const { records: recordsAddress, blobs: blobsAddress, ownBlobs, connections, log } = options;
+  const { records: recordsAddress, blobs: blobsAddress, ownBlobs, connections, newestPrimary, log } = options;
+  let deployment: string | undefined;
   const shared =
     recordsAddress.kind === 'lmdb'
       ? undefined
       : new SharedRecordStore({
-          open: () => openRecordStore(recordsAddress, { log, connections }),
+          open: () =>
+            openRecordStore(recordsAddress, { log, connections, newestPrimary, deployment: () => deployment }),
+          async look(store) {
+            const entry = await store.get(deploymentKey);
+            if (deployment !== undefined) requireDeployment(entry?.value, deployment, describeAddress(recordsAddress));
+          },
           onChange(outage) {
             if (outage === undefined) log.info({ event: 'records-back' }, 'the record store is back');
             else log.warn({ event: 'records-away' }, `the record store is away: ${outage}; requests answer 503`);
           },
         });
-  let deployment: string | undefined;
   const openBlobs = () => openBlobStore(blobsAddress, { log, deployment: () => deployment });
   const remoteBlobs = ownBlobs ? undefined : new SharedBlobStore(openBlobs);
   const onFailed = (error: Error) => {
@@ -120,12 +127,12 @@ export async function deploymentOf(
 const clock = () => performance.now();
 
 /** Registers this server among the servers that share its records, if the store can be shared. */
-export function joinReplicas(
-  { replica }: ThreadOptions,
+export function joinCluster(
+  { serverId }: ThreadOptions,
   { stores }: { readonly stores: ThreadStores },
   log: Logger,
-  onChange: (view: ReplicasView) => void,
-): Replicas {
-  if (!stores.shared) return onlyReplica(onChange);
-  return sharedReplicas({ records: stores.records, replica, random: randomBytes, clock, log, onChange });
+  onChange: (view: ClusterView) => void,
+): Membership {
+  if (!stores.shared) return soleMembership(onChange);
+  return sharedMembership({ records: stores.records, server: serverId, random: randomBytes, clock, log, onChange });
 }

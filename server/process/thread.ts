@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openLineRing } from '../../platform/line-ring.ts';
-import { countDroppedLinesIn } from '../../platform/log-output.ts';
+import { openLineRing } from '../shared-memory/line-ring.ts';
+import { countDroppedLinesIn } from '../../platform/output/log-output.ts';
 import type { Role, SendMessage, ThreadOptions, ToThread } from './threads.ts';
-import { createLogger, logWarnings } from '../../platform/logger.ts';
+import { createLogger, logWarnings } from '../../platform/output/logger.ts';
 
 /** The entry of each worker thread. It passes messages to the role of the thread. */
 const port = parentPort;
@@ -32,7 +32,7 @@ send({ kind: 'started' });
 /** The inspector is loaded when an administrator asks for a profile. */
 async function profile({ name, kinds, durationMs }: Extract<ToThread, { kind: 'profile' }>): Promise<void> {
   try {
-    const { profileThread } = await import('../support/profile-thread.ts');
+    const { profileThread } = await import('../diagnostics/profile-thread.ts');
     send({ kind: 'profiled', files: await profileThread(name, kinds, durationMs) });
   } catch (error) {
     log.error({ err: error }, 'the thread could not be profiled');

@@ -1,13 +1,14 @@
 import type { TlsFiles } from '../../platform/tls/tls-files.ts';
 import type { ServerSettings } from '../../platform/settings/server-settings.ts';
-import type { ListenAddress } from '../../platform/listen.ts';
+import type { ListenAddress } from '../../platform/http/listen.ts';
 import type { HashingPlace } from '../objects/hashing/hashing.ts';
 import type { ServiceAction } from '../administration/services.ts';
 import type { Waiting } from './wait-for-dependencies.ts';
-import type { ReplicasView } from '../replicas/replicas.ts';
-import type { BlobsAddress, RecordsAddress } from '../store/store-address.ts';
-import type { ProfileKind } from '../administration/support.ts';
-import type { ProfileFile } from '../support/profile-thread.ts';
+import type { BucketList } from '../observability/metrics/bucket-list.ts';
+import type { ClusterView } from '../cluster/membership.ts';
+import type { BlobsAddress, RecordsAddress } from '../../platform/store-address/store-address.ts';
+import type { ProfileKind } from '../administration/diagnostics.ts';
+import type { ProfileFile } from '../diagnostics/profile-thread.ts';
 import { Worker } from 'node:worker_threads';
 
 /** The options of a thread. */
@@ -18,7 +19,7 @@ export interface ThreadOptions {
   readonly settings: ServerSettings;
   readonly stores: StoreOptions;
   /** A unique ID of this process. */
-  readonly replica: string;
+  readonly serverId: string;
   readonly tls?: Pick<TlsFiles, 'certFile' | 'keyFile'>;
   readonly startedAt: number;
   /** The shared memory of the request metrics, and the index of this thread. */
@@ -39,7 +40,7 @@ export interface ThreadOptions {
   readonly hashing?: HashingPlace;
 }
 
-/** Rings of lines (`platform/line-ring.ts`): of the log, and of finished requests while a client follows the trace. */
+/** Rings of lines (`server/shared-memory/line-ring.ts`): of the log, and of finished requests while a client follows the trace. */
 export interface LiveMemory {
   readonly log: SharedArrayBuffer;
   /** The count of the lines that the logs of the threads have dropped. */
@@ -58,6 +59,8 @@ interface StoreOptions {
   readonly place: string;
   /** The number of connections of each thread to a database. */
   readonly connections: number;
+  /** The shared memory of the newest primary of that database. */
+  readonly newestPrimary: SharedArrayBuffer;
 }
 
 /**
@@ -76,10 +79,13 @@ export type ToThread =
     }
   /** The S3 address of this server, which the other servers see. */
   | { readonly kind: 'endpoint'; readonly endpoint: string }
-  | { readonly kind: 'replicas'; readonly view: ReplicasView }
+  | { readonly kind: 'cluster'; readonly view: ClusterView }
   | ({ readonly kind: 'waiting' } & Waiting)
   /** Why a write would fail now; absent when none would. */
   | { readonly kind: 'store-fault'; readonly fault: Waiting | undefined }
+  /** The buckets whose requests are counted apart. */
+  | { readonly kind: 'bucket-list'; readonly list: BucketList }
+  | { readonly kind: 'bucket-list-needed' }
   | { readonly kind: 'prepare'; readonly deploymentId: string }
   | { readonly kind: 'serve' }
   | { readonly kind: 'announce' }
@@ -106,7 +112,9 @@ export type ToThread =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'unready' }
   | { readonly kind: 'refuse' }
-  | { readonly kind: 'stop'; readonly drainMs: number };
+  | { readonly kind: 'stop'; readonly drainMs: number }
+  /** No HTTP thread has a request left. The background thread then lets this server leave the others. */
+  | { readonly kind: 'requests-ended' };
 
 /** The messages to the main thread. `prepared` answers `prepare`, and so on. */
 type FromThread =
@@ -115,7 +123,7 @@ type FromThread =
   | ({ readonly kind: 'waiting' } & Waiting)
   | { readonly kind: 'store-fault'; readonly fault: Waiting | undefined }
   | { readonly kind: 'dependencies-ready'; readonly deploymentId: string }
-  | { readonly kind: 'replicas'; readonly view: ReplicasView }
+  | { readonly kind: 'cluster'; readonly view: ClusterView }
   | { readonly kind: 'prepared' }
   | { readonly kind: 'serving' }
   | { readonly kind: 'stopped' }
@@ -138,6 +146,9 @@ type FromThread =
   | { readonly kind: 'listening-events'; readonly listeners: 1 | -1 }
   /** Entries of the audit log, each a JSON document. */
   | { readonly kind: 'audit'; readonly lines: readonly string[] }
+  | { readonly kind: 'bucket-list'; readonly list: BucketList }
+  /** A bucket was used that the list does not have. */
+  | { readonly kind: 'bucket-list-needed' }
   /** A large body has arrived, and the hashing thread does not run yet. */
   | { readonly kind: 'hashing-needed' }
   /** The process cannot continue. The message is for its operator. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { waitForDependencies, type Waiting } from './wait-for-dependencies.ts';
-import { SharedBlobStore } from '../replicas/shared-blob-store.ts';
+import { SharedBlobStore } from '../cluster/shared-blob-store.ts';
 import { joinDeployment } from '../store/deployment.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { StoreError } from '../store/store-error.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { isOtherStore, type Missing, type MissingService, type WaitsFor } from '../../protocol/waits-for.ts';
 import { OtherStoreError } from '../store/other-store.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';

@@ -1,10 +1,10 @@
-import { mapLimit } from '../../platform/concurrency.ts';
-import type { Logger } from '../../platform/logger.ts';
+import { mapLimit } from '../../platform/async/concurrency.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import type { KeyAdministration } from '../administration/keys.ts';
 import { listCanaries } from '../encryption/key-canaries.ts';
 import type { TaskReport } from '../maintenance/background-tasks.ts';
-import type { Lease } from '../replicas/lease.ts';
-import { repeated } from '../replicas/repeated.ts';
+import type { Lease } from '../cluster/lease.ts';
+import { repeated } from '../cluster/repeated.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';
 import type { RecordStore } from '../store/record-store.ts';
 

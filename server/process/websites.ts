@@ -1,6 +1,7 @@
-import { createRequestListener, createS3Server } from '../http/s3-server.ts';
+import { createS3Server } from '../http/s3-server.ts';
 import type { TlsMaterial } from '../../platform/tls/tls-files.ts';
 import type { WebsiteServices } from '../s3/website/website-handler.ts';
+import { createRequestListener } from '../http/request-listener.ts';
 
 interface WebsiteOptions extends WebsiteServices {
   /** The options that the listener shares with that of the S3 API. */

@@ -1,10 +1,10 @@
 import { type CopiedAttributes, copiedStorageClass, lockInForce } from '../../protocol/s3/copies/copied-attributes.ts';
 import { decodeWords, encodeWords } from '../../protocol/s3/encoded-words.ts';
 import { writeTaggingHeader } from '../../protocol/s3/tagging.ts';
-import type { ObjectEncryption, ObjectInfo } from '../objects/object-layer.ts';
+import type { ObjectEncryption, ObjectInfo } from '../objects/contract/object-layer.ts';
 
 /** The form of metadata beyond ASCII: MinIO keeps the bytes that come, and every other S3 decodes encoded words. */
-export type MetadataForm = 'bytes' | 'words';
+type MetadataForm = 'bytes' | 'words';
 
 /**
  * Reads what makes a copy equal from a version of this server.

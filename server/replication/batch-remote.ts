@@ -1,17 +1,18 @@
+import { readVersioningStatus } from '../../protocol/s3/bucket-versioning.ts';
 import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { createHash } from 'node:crypto';
-import { timeoutSignal } from '../../platform/message-text.ts';
+import { timeoutSignal } from '../../platform/http/timeout-signal.ts';
 import { parseTagging } from '../../protocol/s3/tagging.ts';
 import { isVersionId, plainVersionId } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { BatchRemote, BatchVersion, OpenBatchRemote, Transfer } from '../maintenance/batch/batch-remote.ts';
 import { MaintenanceError } from '../maintenance/maintenance-error.ts';
 import type { BatchSecrets, ReplicateDefinition } from '../maintenance/batch/replicate-definition.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import { Bandwidth } from './bandwidth.ts';
 import { fetchVersion } from './fetch-version.ts';
 import { readVersionListing } from './remote-listing.ts';
-import type { RemoteTarget } from './remote-targets.ts';
+import type { RemoteTarget } from '../../protocol/admin/remote-target.ts';
 import { sourceVersionId } from './replica-request.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { isSameContent } from './same-content.ts';
@@ -26,25 +27,37 @@ export type BatchObjects = Pick<
 const pageSize = 500;
 const notifyMs = 10_000;
 
+type Client = Pick<TargetClient, 'send' | 'open' | 'close'>;
+
 /** Opens the other servers of batch jobs. */
-export function batchRemotes(objects: BatchObjects): OpenBatchRemote {
-  return (definition, secrets, signal) => new S3BatchRemote(objects, definition, secrets, signal);
+export function batchRemotes(
+  objects: BatchObjects,
+  connect: (target: RemoteTarget, signal: AbortSignal) => Client = (target, signal) => new TargetClient(target, signal),
+): OpenBatchRemote {
+  return (definition, secrets, signal) =>
+    new S3BatchRemote(objects, definition, secrets, connect(targetOf(definition, secrets), signal), signal);
 }
 
 class S3BatchRemote implements BatchRemote {
   readonly #objects: BatchObjects;
   readonly #definition: ReplicateDefinition;
   readonly #secrets: BatchSecrets;
-  readonly #client: TargetClient;
+  readonly #client: Client;
   readonly #bandwidth: Bandwidth;
   /** True if the bucket of this server keeps versions. */
   #keepsVersions: Promise<boolean> | undefined;
 
-  constructor(objects: BatchObjects, definition: ReplicateDefinition, secrets: BatchSecrets, signal: AbortSignal) {
+  constructor(
+    objects: BatchObjects,
+    definition: ReplicateDefinition,
+    secrets: BatchSecrets,
+    client: Client,
+    signal: AbortSignal,
+  ) {
     this.#objects = objects;
     this.#definition = definition;
     this.#secrets = secrets;
-    this.#client = new TargetClient(targetOf(definition, secrets), signal);
+    this.#client = client;
     this.#bandwidth = new Bandwidth({ limit: 0, signal });
   }
 
@@ -62,7 +75,7 @@ class S3BatchRemote implements BatchRemote {
     });
     if (answer.status !== 200) throw rejection(answer, `${remote.endpoint}/${remote.bucket}`);
     if (remote.type !== 'minio') return;
-    const there = /<Status>Enabled<\/Status>/.test(answer.text);
+    const there = readVersioningStatus(answer.text) === 'Enabled';
     const [source, target] =
       direction === 'send' ? [await this.#isVersioned(), there] : [there, await this.#isVersioned()];
     if (!source || target) return;
@@ -111,18 +124,26 @@ class S3BatchRemote implements BatchRemote {
   }
 
   async send(version: BatchVersion, targetKey: string, onlyId: string | undefined): Promise<Transfer> {
-    const { key, versionId, deleteMarker } = version;
+    const { key, versionId, deleteMarker, modified } = version;
     const { bucket, remote } = this.#definition;
-    const keepsId = remote.type === 'minio' && versionId !== 'null';
+    // A null version keeps its place where both sides keep versions.
+    const keepsId = remote.type === 'minio' && (versionId !== 'null' || (await this.#isVersioned()));
     const client = this.#client;
     if (deleteMarker) {
-      // A null delete marker has no id by which a repetition would find it.
+      // A marker without its id would come again with each repetition.
       if (!keepsId || (await this.#isMarkerThere(targetKey, versionId))) return 'same';
-      await sendMarker({ client }, { key: targetKey, versionId });
+      if (await this.#hasOtherNull(version, targetKey)) throw otherNull(targetKey);
+      await sendMarker({ client }, { key: targetKey, versionId, modified });
       return 'changed';
     }
     try {
       if (await this.#isThere(version, targetKey, keepsId)) return 'same';
+      const isCopy = !keepsId || (await this.#hasOtherNull(version, targetKey));
+      if (isCopy && keepsId) {
+        // A copy would become the newest version there.
+        if (!version.isLatest) throw otherNull(targetKey);
+        if (await this.#isThere(version, targetKey, false)) return 'same';
+      }
       const sender = {
         objects: this.#objects,
         client,
@@ -132,7 +153,7 @@ class S3BatchRemote implements BatchRemote {
       await sendCopy(
         { ...sender, targetId: '' },
         { bucket, key, versionId, onlyId },
-        { targetKey, kind: keepsId ? 'replica' : 'copy' },
+        { targetKey, kind: isCopy ? 'copy' : 'replica' },
       );
     } catch (error) {
       // It was removed meanwhile.
@@ -161,6 +182,19 @@ class S3BatchRemote implements BatchRemote {
         hasRandomEtag: headers['x-amz-server-side-encryption'] === 'aws:kms',
       },
     );
+  }
+
+  /** Reports for a null version whether the target may have another one, which a replica would replace. */
+  async #hasOtherNull({ versionId }: BatchVersion, key: string): Promise<boolean> {
+    if (versionId !== 'null') return false;
+    const head = await this.#client.send({ method: 'HEAD', key, query: { versionId } });
+    if (isAbsentThere(head)) return false;
+    // The job may lack the permission to read there, and HEAD of a delete marker is 405.
+    const { status, headers } = head;
+    if (!isMarkedAsS3(headers) || (status !== 403 && status !== 405)) {
+      checkAnswer(head, `look for the null version of ${key} at the target`);
+    }
+    return true;
   }
 
   /** HEAD of a delete marker is 405, with a header that says what it is. */
@@ -224,6 +258,13 @@ function targetOf({ remote }: ReplicateDefinition, { secretKey, sessionToken }: 
     healthCheckMs: 0,
     disableProxy: true,
   };
+}
+
+function otherNull(key: string): DeliveryError {
+  return new DeliveryError(
+    'impossible',
+    `the target has another null version of ${key}, or does not show it: a batch job replaces no version`,
+  );
 }
 
 function rejection(answer: TargetAnswer, place: string): MaintenanceError {

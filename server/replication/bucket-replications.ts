@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { type QueueState, readState } from '../outbox/queue-state.ts';
 import { requirePromoted } from '../store/promotion.ts';

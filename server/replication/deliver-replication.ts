@@ -1,17 +1,20 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pause } from '../../platform/backoff.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import { pause } from '../../platform/async/backoff.ts';
+import type { ObjectLayer, ReplicationOutcome } from '../objects/contract/object-layer.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
+import { isUnreadable } from '../objects/records/damage.ts';
 import { findBucket } from '../objects/records/bucket-record.ts';
-import { replicationQueue, targetOfQueue } from '../objects/replication/queue-replication.ts';
+import { decodeReplication, replicationQueue, targetOfQueue } from '../objects/replication/queue-replication.ts';
+import { DeliveredEvents } from '../outbox/delivered-events.ts';
 import { deliverQueue, type Delivery, heldDelivery } from '../outbox/deliver-queue.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
 import type { QueueBounds } from '../outbox/queue-state.ts';
-import { queuedTargets } from '../outbox/read-queue.ts';
+import { queuedTargets, readWindow } from '../outbox/read-queue.ts';
 import { commitOnce, isReadOnly } from '../store/commits.ts';
 import { within } from '../store/keys.ts';
-import { type Key, type RecordStore, scanPages } from '../store/record-store.ts';
+import type { Entry, RecordStore } from '../store/record-store.ts';
 import { ReplicationDelivery } from './replicate-to.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
 import { removeStats, TargetStats } from './replication-stats.ts';
@@ -32,11 +35,7 @@ interface DeliverReplicationOptions {
     | 'queueResync'
   >;
   readonly signal: AbortSignal;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Pick<StructuredLog, 'info' | 'warn' | 'error'>;
   /** Reports whether an error ends the work: another server delivers now. */
   readonly isOver: (error: unknown) => boolean;
   readonly idleMs?: number;
@@ -51,6 +50,8 @@ interface DeliverReplicationOptions {
 /** Milliseconds between two looks at the remote targets. */
 const lookMs = 1_000;
 const saveMs = 1_000;
+/** Changes of a removed target that are read at a time. */
+const windowSize = 1_000;
 /** Milliseconds between two looks at an empty queue for whose target answers wait; `shared`: each is a query of a database. */
 const synchronousIdleMs = { own: 20, shared: 100 };
 /** Milliseconds between two looks at such a queue while the target refuses versions in it. */
@@ -59,7 +60,7 @@ const synchronousRejectedMs = 250;
 const retryMs = 2_000;
 
 /** A version that finds its queue full has failed, and a resync sends it. An entry has some 300 bytes. */
-export const replicationBounds: QueueBounds = { events: 1_000_000, bytes: 1024 ** 3, whenFull: 'drop' };
+const replicationBounds: QueueBounds = { events: 1_000_000, bytes: 1024 ** 3, whenFull: 'drop' };
 
 /** Delivers the queues of all remote targets while this server holds the lease, until the signal aborts it. Its commits are fenced. */
 export async function deliverReplication(options: DeliverReplicationOptions): Promise<void> {
@@ -68,6 +69,8 @@ export async function deliverReplication(options: DeliverReplicationOptions): Pr
     string,
     { readonly revision: number; readonly stop: AbortController; readonly done: Promise<void> }
   >();
+  /** The queues of removed targets, which the others do not wait for. */
+  const dropping = new Map<string, Promise<void>>();
   const end = async (id: string) => {
     const work = running.get(id);
     running.delete(id);
@@ -99,14 +102,17 @@ export async function deliverReplication(options: DeliverReplicationOptions): Pr
       // The queues were listed before the targets: what they have is of a target that was removed.
       for (const queue of queues) {
         const id = targetOfQueue(queue);
-        if (options.held === undefined && id !== undefined && !ids.has(id))
-          await dropQueue(options.records, id, signal);
+        if (options.held !== undefined || id === undefined || ids.has(id) || dropping.has(id)) continue;
+        dropping.set(
+          id,
+          dropQueue(options, id).finally(() => dropping.delete(id)),
+        );
       }
       await pause(lookMs, signal);
     }
   } finally {
     for (const id of running.keys()) running.get(id)?.stop.abort();
-    await Promise.all([...running.values()].map(({ done }) => done));
+    await Promise.all([...[...running.values()].map(({ done }) => done), ...dropping.values()]);
   }
 }
 
@@ -199,15 +205,66 @@ async function saveAll(stats: TargetStats, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Removes what is queued for a target that was removed. */
-async function dropQueue(records: RecordStore, id: string, signal: AbortSignal): Promise<void> {
+/** Removes the queue of a target that was removed. It logs failures of the store, and the next look begins again. */
+async function dropQueue(options: DeliverReplicationOptions, id: string): Promise<void> {
+  const { records, signal, log, isOver } = options;
+  try {
+    if (!(await isReadOnly(records))) await forgetTarget(options, id);
+  } catch (error) {
+    if (signal.aborted || isOver(error)) return;
+    log.error(
+      { err: error, target: id, retryInMs: retryMs },
+      `the queue of the removed target ${id} could not be removed`,
+    );
+    await pause(retryMs, signal);
+  }
+}
+
+/** Removes what is queued for a target that was removed: no version waits for it any more. */
+async function forgetTarget({ records, objects, signal, log }: DeliverReplicationOptions, id: string): Promise<void> {
   const queue = replicationQueue(id);
-  for await (const page of scanPages(records, { ...within('outbox', queue) })) {
+  for (;;) {
+    const { groups } = await readWindow(records, queue, { from: undefined, limit: windowSize });
+    if (groups.length === 0) break;
+    const dropped = new DeliveredEvents<ReplicationOutcome | undefined>({
+      commit: async (batch) => (await commitOnce(records, batch, randomBytes)).kind === 'committed',
+      settle: async (outcomes, commit) => {
+        try {
+          return await objects.setReplicationStatuses(
+            outcomes.filter((outcome) => outcome !== undefined),
+            commit,
+          );
+        } catch (error) {
+          // A damaged record keeps its state.
+          if (!isUnreadable(error) || outcomes.length > 1) throw error;
+          return commit({});
+        }
+      },
+      isOfEvent: isUnreadable,
+    });
+    for (const entry of groups.flat()) dropped.add(entry.key, forgottenBy(entry, id, log));
+    await dropped.end();
     if (signal.aborted) return;
-    const keys: Key[] = [];
-    for (const item of page) if (item.kind === 'entry') keys.push(item.key);
-    if (keys.length > 0) await commitOnce(records, { delete: keys }, randomBytes);
   }
   await commitOnce(records, { delete: [outboxKeys.state(queue), outboxKeys.dropped(queue)] }, randomBytes);
   await removeStats(records, id);
+}
+
+function forgottenBy(
+  entry: Entry,
+  target: string,
+  log: DeliverReplicationOptions['log'],
+): ReplicationOutcome | undefined {
+  try {
+    const { kind, bucket, key, versionId } = decodeReplication(entry);
+    if (kind === 'removal') return undefined;
+    return { bucket, key, versionId, target, status: 'FORGOTTEN', changed: undefined };
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    log.warn(
+      { err: error, target },
+      `a change in the queue of the removed target ${target} is damaged, and is removed`,
+    );
+    return undefined;
+  }
 }

@@ -6,7 +6,7 @@ import { refuseAllHidden } from '../../protocol/s3/copies/copy-headers.ts';
 import { decodeWords } from '../../protocol/s3/encoded-words.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { BatchVersion, Transfer } from '../maintenance/batch/batch-remote.ts';
-import { bodyFrom } from '../objects/bodies/body-source.ts';
+import { bodyFrom } from '../objects/contract/body-source.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { tagsOf } from './remote-tags.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
   ObjectLayer,
   ObjectLock,
   RequestedEncryption,
-} from '../objects/object-layer.ts';
+} from '../objects/contract/object-layer.ts';
 import { isSameContent } from './same-content.ts';
 import { checkAnswer, isAbsentThere, type TargetClient } from './target-client.ts';
 

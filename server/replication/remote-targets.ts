@@ -1,34 +1,6 @@
+import type { RemoteTarget } from '../../protocol/admin/remote-target.ts';
 import { targetArn, targetIdOf } from '../../protocol/s3/bucket-replication.ts';
 import { type SealedEntry, sealedKey, type SealedRecordStore, sealedWithin } from '../encryption/sealed-records.ts';
-
-/** A bucket of another server, to which a bucket of this one is replicated. */
-export interface RemoteTarget {
-  readonly arn: string;
-  readonly sourceBucket: string;
-  /** `HOST` or `HOST:PORT`. */
-  readonly endpoint: string;
-  readonly secure: boolean;
-  readonly targetBucket: string;
-  /** `off` names the bucket in the host; `auto` does so for AWS. */
-  readonly path: 'auto' | 'on' | 'off';
-  readonly region: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
-  readonly sessionToken?: string;
-  /** Bytes each second; 0 is no limit. */
-  readonly bandwidthLimit: number;
-  readonly healthCheckMs: number;
-  readonly storageClass?: string;
-  readonly disableProxy: boolean;
-  /** Answers to writes wait until the target has the version. */
-  readonly sync?: boolean;
-  /** `s3`: a server without the extensions of MinIO, such as AWS. Absent: a Coffer or MinIO, which keeps the ids of versions. */
-  readonly kind?: 's3';
-  /** The deployment id of the other site, for a target that the replication of sites made. */
-  readonly site?: string;
-  /** The last resync. */
-  readonly resync?: { readonly id: string; readonly before: number };
-}
 
 export interface StoredTarget {
   readonly id: string;

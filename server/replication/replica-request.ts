@@ -1,6 +1,7 @@
 import { newObjectHeaders, replacingHeaders } from '../../protocol/s3/copies/copy-headers.ts';
 import { attributesOfInfo, taggingOf } from './attributes-of-info.ts';
-import type { Checksum, ObjectInfo, ObjectPart } from '../objects/object-layer.ts';
+import { compareInstants, type Instant, writeInstant } from '../objects/contract/instant.ts';
+import type { Checksum, ObjectInfo, ObjectPart } from '../objects/contract/object-layer.ts';
 
 type Headers = Record<string, string>;
 
@@ -55,19 +56,18 @@ export function lockHeaders({ lock }: Pick<ObjectInfo, 'lock'>): Headers {
   };
 }
 
-function sourceHeaders({ lastModified, etag, replication, tags, lock }: ObjectInfo): Headers {
-  const changed = new Date(replication?.changed ?? lastModified.getTime()).toISOString();
+/** An attribute that is not set and never changed has no time: the target keeps its own. */
+function sourceHeaders({ lastModified, etag, changes = {}, tags, lock }: ObjectInfo): Headers {
+  const made = lastModified.getTime();
+  const timeOf = (name: string, value: unknown, changed: Instant = made): Headers =>
+    value === undefined && compareInstants(changed, made) <= 0 ? {} : { [name]: writeInstant(changed) };
   return {
     ...replicationRequest,
     'x-minio-source-mtime': lastModified.toISOString(),
     'x-minio-source-etag': etag,
-    ...((tags !== undefined || replication?.changed !== undefined) && {
-      'x-minio-source-replication-tagging-timestamp': changed,
-    }),
-    ...((lock?.retention !== undefined || replication?.changed !== undefined) && {
-      'x-minio-source-replication-retention-timestamp': changed,
-    }),
-    ...(lock?.legalHold !== undefined && { 'x-minio-source-replication-legalhold-timestamp': changed }),
+    ...timeOf('x-minio-source-replication-tagging-timestamp', tags, changes.tags),
+    ...timeOf('x-minio-source-replication-retention-timestamp', lock?.retention, changes.retention),
+    ...timeOf('x-minio-source-replication-legalhold-timestamp', lock?.legalHold, changes.legalHold),
   };
 }
 

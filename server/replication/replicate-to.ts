@@ -1,9 +1,12 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ObjectLayer, ReplicationOutcome } from '../objects/object-layer.ts';
+import type { ObjectLayer, ReplicationOutcome } from '../objects/contract/object-layer.ts';
 import { translateFailure } from '../objects/operations/translate-failure.ts';
 import { decodeReplication, type QueuedReplication } from '../objects/replication/queue-replication.ts';
 import type { Delivery } from '../outbox/deliver-queue.ts';
+import { messageOf } from '../../platform/errors/system-error.ts';
+import { redactText } from '../../platform/output/redact-secrets.ts';
 import { Bandwidth } from './bandwidth.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { StoredTarget } from './remote-targets.ts';
@@ -21,7 +24,7 @@ interface ReplicateOptions {
   >;
   readonly stats: TargetStats;
   readonly signal: AbortSignal;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'warn'>;
 }
 
 /** Milliseconds after which a version that the target refused is sent again. */
@@ -31,15 +34,15 @@ const maxRejected = 10_000;
 /** The delivery of a queue of changes to a remote target. */
 export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefined> {
   readonly #options: ReplicateOptions;
-  readonly #client: TargetClient;
+  readonly #client: Pick<TargetClient, 'send' | 'close'>;
   readonly #bandwidth: Bandwidth;
   /** The refusals of versions, with the time of the next attempt. */
   readonly #rejected = new Map<string, { readonly error: unknown; readonly until: number }>();
 
-  constructor(options: ReplicateOptions) {
+  constructor(options: ReplicateOptions, client?: Pick<TargetClient, 'send' | 'close'>) {
     this.#options = options;
     const { stored, signal } = options;
-    this.#client = new TargetClient(stored.target, signal);
+    this.#client = client ?? new TargetClient(stored.target, signal);
     this.#bandwidth = new Bandwidth({ limit: stored.target.bandwidthLimit, signal });
   }
 
@@ -51,24 +54,29 @@ export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefi
     const queued = decodeReplication(entry);
     const { stats, log } = this.#options;
     try {
-      const sent = await sendVersion(await this.#sender(queued.bucket), queued);
-      stats.count('replicated', sent.bytes, queued.resync);
+      const { version, bytes } = await sendVersion(await this.#sender(queued.bucket), queued);
       this.#rejected.delete(name);
-      return sent.version === undefined || queued.kind === 'removal'
-        ? undefined
-        : this.#outcomeOf(queued, 'COMPLETED', sent.version.changed);
+      stats.count(version?.isRemoved === true ? 'failed' : 'replicated', bytes, queued.resync);
+      if (version === undefined || queued.kind === 'removal') return undefined;
+      return version.isRemoved === true
+        ? { ...this.#failed(queued, 'the target has removed the version; a resync sends it again'), isRemoved: true }
+        : { ...this.#outcomeOf(queued), status: 'COMPLETED', changed: version.changed };
     } catch (error) {
       if (!this.isOfEvent(error)) throw error;
+      const isImpossible = error instanceof DeliveryError && error.code === 'impossible';
+      const isGivenUp = isImpossible || queued.resync !== undefined;
       // The first failure of a version counts.
-      if (known === undefined) {
-        stats.count('failed', queued.size, queued.resync);
-        await this.#setFailed(queued);
+      if (known === undefined) stats.count('failed', queued.size, queued.resync);
+      if (known === undefined || isGivenUp) {
+        await this.#setFailed(queued, error, isGivenUp ? { time: queued.time, isImpossible } : undefined);
       }
-      if (error instanceof DeliveryError && error.code === 'impossible') {
+      if (isImpossible) {
         const { bucket, key, versionId } = queued;
         log.warn({ event: 'replication-impossible', err: error, bucket, key, versionId }, error.message);
         return undefined;
       }
+      // A resync tries once, and ends: the versions of the key that follow must not wait for this one.
+      if (queued.resync !== undefined) return undefined;
       if (this.#rejected.size < maxRejected) {
         this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
       }
@@ -104,21 +112,24 @@ export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefi
   }
 
   /** The state of a damaged record cannot be set. */
-  async #setFailed(queued: QueuedReplication): Promise<void> {
+  async #setFailed(queued: QueuedReplication, error: unknown, givenUp: ReplicationOutcome['givenUp']): Promise<void> {
     if (queued.kind === 'removal') return;
     try {
-      await this.#options.objects.setReplicationStatus(this.#outcomeOf(queued, 'FAILED', undefined));
+      await this.#options.objects.setReplicationStatus({
+        ...this.#failed(queued, redactText(error instanceof Error ? messageOf(error) : String(error))),
+        ...(givenUp && { givenUp }),
+      });
     } catch (error) {
       if (!this.isOfEvent(error)) throw error;
     }
   }
 
-  #outcomeOf(
-    { bucket, key, versionId }: QueuedReplication,
-    status: ReplicationOutcome['status'],
-    changed: number | undefined,
-  ): ReplicationOutcome {
-    return { bucket, key, versionId, target: this.#options.stored.id, status, changed };
+  #outcomeOf({ bucket, key, versionId }: QueuedReplication) {
+    return { bucket, key, versionId, target: this.#options.stored.id };
+  }
+
+  #failed(queued: QueuedReplication, refused: string): ReplicationOutcome {
+    return { ...this.#outcomeOf(queued), status: 'FAILED', changed: undefined, refused };
   }
 
   /** Damage concerns one version too, or else it would stop the replication of all others for good. */
@@ -129,6 +140,19 @@ export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefi
     return (
       !isStoreError(failure, 'connection-lost', 'lease-lost', 'record-file-failed') && !this.#options.signal.aborted
     );
+  }
+
+  /**
+   * A version has its place by its time and its id, whatever the order in which versions arrive. A server without the extensions of MinIO has them
+   * in the order of their arrival, and an entry that cannot be read may be of any version.
+   */
+  partOf(entry: Parameters<Delivery['deliver']>[0]): string | undefined {
+    if (this.#options.stored.target.kind === 's3') return undefined;
+    try {
+      return decodeReplication(entry).versionId;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Asks the target for a sign of life again and again, until the signal. */

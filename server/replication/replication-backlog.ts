@@ -1,35 +1,11 @@
+import type { AskedBacklog, BacklogEntry } from '../../protocol/admin/replication-backlog.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ListedVersion, ObjectLayer, ReplicationStatus } from '../objects/object-layer.ts';
+import type { ListedVersion, ObjectLayer } from '../objects/contract/object-layer.ts';
 import { decodeReplication, replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
 import { within } from '../store/keys.ts';
 import { type RecordStore, scanPages } from '../store/record-store.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
-
-/** A version, or the removal of one, that a target has not got. */
-interface BacklogEntry {
-  readonly key: string;
-  /** 32 hexadecimal digits, or `null`. */
-  readonly versionId: string;
-  readonly deleteMarker: boolean;
-  /** The time of the version, or that of its removal, in milliseconds since 1970. */
-  readonly modified: number;
-  readonly removal: boolean;
-  readonly status: ReplicationStatus;
-  /** The status at each target by its ARN. */
-  readonly targets: Readonly<Record<string, ReplicationStatus>>;
-  /** The last failure of the queue. */
-  readonly error?: string;
-}
-
-interface AskedBacklog {
-  readonly bucket: string;
-  readonly prefix: string;
-  /** The ARN of the only target; empty for all. */
-  readonly arn: string;
-  /** `failed`: what failed. `waiting`: all that waits. `all`: what is replicated too. */
-  readonly show: 'failed' | 'waiting' | 'all';
-}
 
 interface BacklogOptions {
   readonly targets: Pick<RemoteTargets, 'ofBucket'>;
@@ -107,17 +83,24 @@ function versionEntry(
   show: AskedBacklog['show'],
 ): BacklogEntry | undefined {
   if (replication === undefined) return undefined;
-  const { status, waiting = [] } = replication;
-  if (show === 'failed' && status !== 'FAILED') return undefined;
-  const ofTargets = stored.filter(({ id }) => waiting.includes(id));
-  if (ofTargets.length === 0 && show !== 'all') return undefined;
+  const { status, waiting = [], targets: known = {} } = replication;
   // A replica whose tags or lock were changed here waits too.
-  const atTarget = status === 'FAILED' ? 'FAILED' : 'PENDING';
-  const shown = show === 'all' && status !== 'REPLICA' ? stored : ofTargets;
+  const ofTargets = stored.filter(({ id }) => waiting.includes(id) || known[id]?.refused !== undefined);
+  const refused = ofTargets.filter(({ id }) => known[id]?.refused !== undefined);
+  if (show === 'failed' && status !== 'FAILED' && refused.length === 0) return undefined;
+  if (ofTargets.length === 0 && show !== 'all') return undefined;
+  // A version that found the queue full has no refusal.
+  const isDropped = status === 'FAILED' && refused.length === 0;
+  const stateAt = (one: StoredTarget) => {
+    if (!ofTargets.includes(one)) return known[one.id]?.has === 'whole' ? 'COMPLETED' : undefined;
+    return isDropped || refused.includes(one) ? 'FAILED' : 'PENDING';
+  };
+  const states = (show === 'all' ? stored : ofTargets).map((one) => [one.target.arn, stateAt(one)] as const);
   const targets = Object.fromEntries(
-    shown.map((one) => [one.target.arn, ofTargets.includes(one) ? atTarget : 'COMPLETED'] as const),
+    states.filter((one): one is [string, 'COMPLETED' | 'FAILED' | 'PENDING'] => one[1] !== undefined),
   );
-  const error = errorOf(ofTargets, errors);
+  const own = refused.map(({ id }) => known[id]?.refused).find((text) => text !== undefined);
+  const error = own === undefined ? errorOf(ofTargets, errors) : { error: own };
   return { key, versionId, deleteMarker, modified, removal: false, status, targets, ...error };
 }
 

@@ -1,18 +1,9 @@
-import { mapLimit } from '../../platform/concurrency.ts';
+import type { ReplicationHealth } from '../../protocol/admin/replication-health.ts';
+import { mapLimit } from '../../platform/async/concurrency.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { RemoteTargets } from './remote-targets.ts';
-
-/** A target with what waits for it. Times are milliseconds since 1970. */
-interface TargetHealth {
-  readonly bucket: string;
-  /** `HOST/BUCKET` */
-  readonly target: string;
-  readonly waiting: number;
-  readonly oldest?: number;
-  readonly failure?: { readonly since: number; readonly error: string };
-}
 
 /** The most targets whose queues are read. */
 const maxTargets = 500;
@@ -21,7 +12,7 @@ const maxTargets = 500;
 export async function replicationHealth(
   records: Pick<RecordStore, 'get'>,
   targets: Pick<RemoteTargets, 'all'>,
-): Promise<readonly TargetHealth[]> {
+): Promise<readonly ReplicationHealth[]> {
   const stored = (await targets.all()).slice(0, maxTargets);
   return mapLimit(stored, 8, async ({ id, target }) => {
     const queue = await readState(records, replicationQueue(id));

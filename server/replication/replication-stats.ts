@@ -1,3 +1,4 @@
+import type { RemoteTargetHealth } from '../../protocol/admin/remote-target.ts';
 import { randomBytes } from 'node:crypto';
 import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
@@ -10,23 +11,13 @@ export interface ReplicationStats {
   readonly replicated: Count;
   readonly failed: Count;
   /** Present when the target was asked for a sign of life. */
-  readonly health?: TargetHealth;
+  readonly health?: RemoteTargetHealth;
   readonly resync?: ResyncState;
 }
 
 interface Count {
   readonly count: number;
   readonly bytes: number;
-}
-
-export interface TargetHealth {
-  readonly online: boolean;
-  readonly lastOnline?: number;
-  readonly latencyMs?: number;
-  readonly maxLatencyMs?: number;
-  /** Milliseconds, of all outages together. */
-  readonly downtimeMs: number;
-  readonly outages: number;
 }
 
 export interface ResyncState {
@@ -43,7 +34,7 @@ export interface ResyncState {
   readonly failed: Count;
 }
 
-export const noStats: ReplicationStats = { replicated: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } };
+const noStats: ReplicationStats = { replicated: { count: 0, bytes: 0 }, failed: { count: 0, bytes: 0 } };
 
 const statsKey = (target: string) => key('replication-stats', target);
 
@@ -84,7 +75,7 @@ export class TargetStats {
     this.setResync({ ...running, [outcome]: plus(running[outcome], bytes) });
   }
 
-  setHealth(health: TargetHealth): void {
+  setHealth(health: RemoteTargetHealth): void {
     this.#stats = { ...this.#stats, health };
   }
 

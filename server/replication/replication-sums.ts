@@ -1,4 +1,4 @@
-import { mapLimit } from '../../platform/concurrency.ts';
+import { mapLimit } from '../../platform/async/concurrency.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';

@@ -1,8 +1,9 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { forEachLimit } from '../../platform/concurrency.ts';
+import { forEachLimit } from '../../platform/async/concurrency.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ListedVersion, ObjectLayer } from '../objects/object-layer.ts';
-import { isUnreadable } from '../objects/damage.ts';
+import type { ListedVersion, ObjectLayer } from '../objects/contract/object-layer.ts';
+import { isUnreadable } from '../objects/records/damage.ts';
 import type { Pace } from '../maintenance/pace.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
@@ -18,7 +19,7 @@ interface ResyncOptions {
   /** Waits until more records may be read. */
   readonly reads: Pace;
   readonly signal: AbortSignal;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'warn'>;
 }
 
 const pageSize = 500;

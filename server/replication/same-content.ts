@@ -5,7 +5,7 @@ interface Copy {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modified: number;
-  /** True where the ETag is no digest of the content: SSE-KMS. */
+  /** True where the ETag is not a digest of the content: SSE-KMS. */
   readonly hasRandomEtag: boolean;
 }
 

@@ -1,11 +1,12 @@
+import { readInitiatedUpload } from '../../protocol/s3/responses.ts';
 import { createHash } from 'node:crypto';
-import { keptChunks } from '../../platform/chunks.ts';
+import { keptChunks } from '../streams/chunks.ts';
 import type { ReplicationConfiguration } from '../../protocol/s3/bucket-replication.ts';
-import type { ObjectInfo, ObjectLayer, ObjectPart, ReadableObject } from '../objects/object-layer.ts';
+import type { ObjectInfo, ObjectLayer, ObjectPart, ReadableObject } from '../objects/contract/object-layer.ts';
 import { storageClassAt } from '../objects/replication/replication-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { Bandwidth } from './bandwidth.ts';
-import type { RemoteTarget } from './remote-targets.ts';
+import type { RemoteTarget } from '../../protocol/admin/remote-target.ts';
 import {
   bodyDigests,
   checksumHeader,
@@ -33,7 +34,11 @@ export interface Sender {
 /** The result of a delivery. */
 export interface Sent {
   /** Undefined where the version is gone, and for a removal: there is no state to set. */
-  readonly version?: { readonly changed: number | undefined };
+  readonly version?: {
+    readonly changed: number | undefined;
+    /** The target got the version once, and has removed it: it is not sent again. */
+    readonly isRemoved?: true;
+  };
   /** Plaintext bytes. */
   readonly bytes: number;
 }
@@ -143,7 +148,7 @@ async function sendInParts(sender: Sender, info: ObjectInfo, versionId: string, 
     headers: { ...headersOf(sender, info, kind), ...uploadChecksumHeaders(info.checksum) },
   });
   checkAnswer(begun, `begin the upload of version ${versionId} of ${key}`);
-  const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(begun.text)?.[1] ?? '';
+  const uploadId = uploadIdOf(begun.text, key);
   try {
     const parts: SentPart[] = [];
     for await (const part of partsOf(sender, info, versionId)) {
@@ -166,6 +171,16 @@ async function sendInParts(sender: Sender, info: ObjectInfo, versionId: string, 
   } catch (error) {
     await client.send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
+  }
+}
+
+function uploadIdOf(text: string, key: string): string {
+  try {
+    return readInitiatedUpload(text);
+  } catch (error) {
+    throw new DeliveryError('unavailable', `the other server began the upload of ${key} and named no id`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,13 +1,16 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { attributesOf } from '../../protocol/s3/copies/copied-attributes.ts';
 import { refuseAllHidden, replacingHeaders } from '../../protocol/s3/copies/copy-headers.ts';
-import { percentEncodePath } from '../../protocol/sigv4/signature.ts';
-import type { ObjectInfo } from '../objects/object-layer.ts';
+import { percentEncodePath } from '../../protocol/uri/percent-encoding.ts';
+import { compareInstants, type Instant, writeInstant } from '../objects/contract/instant.ts';
+import type { ObjectInfo } from '../objects/contract/object-layer.ts';
 import type { QueuedReplication } from '../objects/replication/queue-replication.ts';
-import type { RemoteTarget } from './remote-targets.ts';
+import type { RemoteTarget } from '../../protocol/admin/remote-target.ts';
 import { attributeHeaders, replicationRequest, sourceVersionId } from './replica-request.ts';
 import { taggingOf } from './attributes-of-info.ts';
 import { tagsOf } from './remote-tags.ts';
+import { DeliveryError } from '../outbox/delivery-error.ts';
+import { changeOf, isMissing, removedThere } from './version-there.ts';
 import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
 import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
 import { checkAnswer, isAbsentThere } from './target-client.ts';
@@ -23,18 +26,21 @@ export async function sendVersion(sender: Sender, queued: QueuedReplication): Pr
     return { bytes: 0 };
   }
   try {
-    if (queued.kind === 'version') return await sendWhole(sender, queued);
-    const { bucket, key, versionId } = queued;
+    const { kind, bucket, key, versionId, resync } = queued;
+    if (kind === 'version' && resync === undefined) return await sendWhole(sender, queued);
     const info = await sender.objects.headObject(bucket, key, { versionId });
-    if (await sendAttributes(sender, info, versionId)) return { version: changeOf(info), bytes: 0 };
-    // The other side removed the version after it got it: it must not come back.
-    return info.replication?.status === 'FAILED'
-      ? await sendWhole(sender, queued)
-      : { version: changeOf(info), bytes: 0 };
+    // A target may have another null version.
+    const isOther = (resync !== undefined || versionId === 'null') && !(await isThere(sender, info, versionId));
+    if (!isOther && (await sendAttributes(sender, withTimesOf(info, queued), versionId))) {
+      await checkLock(sender, info, queued);
+      return { version: changeOf(info), bytes: 0 };
+    }
+    if (resync === undefined && !isMissing(sender, info)) return removedThere(info);
+    return await sendWhole(sender, queued);
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     if (isGone(error)) {
-      if (queued.legalHold === false) await releaseHold(sender, queued);
+      if (changedLock(queued)) await endLock(sender, queued);
       return { bytes: 0 };
     }
     if (error.code !== 'MethodNotAllowed') throw error;
@@ -48,11 +54,22 @@ function isGone({ code }: S3Error): boolean {
   return code === 'NoSuchKey' || code === 'NoSuchVersion' || code === 'NoSuchBucket';
 }
 
+/** The lock of a version in an entry of the queue. */
+type QueuedLock = Pick<QueuedReplication, 'legalHold' | 'legalHoldChanged' | 'retention' | 'retentionChanged'>;
+
+/** Older entries do not have the time of a retention. */
+function changedLock({ legalHold, retentionChanged }: QueuedLock): boolean {
+  return legalHold === false || retentionChanged !== undefined;
+}
+
 /**
- * Releases the legal hold of a version that is removed here. It copies the version of the target onto itself: as a change of a client, it
- * would be replicated back.
+ * Gives a version of the target the lock that it had here before its removal: what ended here must not keep it there. It copies the version of
+ * the target onto itself: as a change of a client, it would be replicated back.
  */
-async function releaseHold({ client, target }: Sender, { key, versionId }: QueuedReplication): Promise<void> {
+async function endLock(
+  { client, target }: Sender,
+  { key, versionId, modified, legalHold, legalHoldChanged, retention, retentionChanged }: QueuedReplication,
+): Promise<void> {
   const id = sourceVersionId(versionId);
   const query = { versionId: id };
   const { status, headers } = await client.send({ method: 'HEAD', key, query });
@@ -62,50 +79,59 @@ async function releaseHold({ client, target }: Sender, { key, versionId }: Queue
   refuseAllHidden({ lock, ...attributes });
   const tags = attributes.tags === 0 ? {} : await tagsOf(client, key, id);
   const tagging = taggingOf({ tags });
-  const kept = { ...attributes, lock: { ...(lock.retention && { retention: lock.retention }) } };
+  const last = retention && { mode: retention.mode, until: new Date(retention.until).toISOString() };
+  const kept = retentionChanged === undefined ? lock.retention : last;
   const answer = await client.send({
     method: 'PUT',
     key,
     query,
     headers: {
-      ...replacingHeaders(kept, { encryption: {} }),
+      ...replacingHeaders({ ...attributes, lock: kept === undefined ? {} : { retention: kept } }, { encryption: {} }),
       ...replicationRequest,
-      'x-minio-source-mtime': new Date(String(headers['last-modified'])).toISOString(),
-      'x-amz-object-lock-legal-hold': 'OFF',
-      'x-minio-source-replication-legalhold-timestamp': new Date().toISOString(),
+      'x-minio-source-mtime': new Date(modified ?? String(headers['last-modified'])).toISOString(),
+      ...(legalHold === false && { 'x-amz-object-lock-legal-hold': 'OFF' }),
+      ...(legalHold === false &&
+        legalHoldChanged !== undefined && {
+          'x-minio-source-replication-legalhold-timestamp': writeInstant(legalHoldChanged),
+        }),
+      ...(retentionChanged !== undefined && {
+        'x-minio-source-replication-retention-timestamp': writeInstant(retentionChanged),
+      }),
       'x-amz-copy-source': copySource(target, key, id),
       'x-amz-tagging-directive': 'REPLACE',
       ...(tagging !== undefined && { 'x-amz-tagging': tagging }),
     },
   });
-  checkAnswer(answer, `release the legal hold of version ${versionId} of ${key}`);
+  checkAnswer(answer, `end the lock of version ${versionId} of ${key}`);
 }
 
 function copySource({ targetBucket }: Pick<RemoteTarget, 'targetBucket'>, key: string, id: string): string {
   return `${percentEncodePath(`/${targetBucket}/${key}`)}?versionId=${id}`;
 }
 
-function changeOf({ replication }: ObjectInfo): NonNullable<Sent['version']> {
-  return { changed: replication?.changed };
-}
-
-async function sendRemoval({ client }: Sender, { key, versionId }: QueuedReplication): Promise<void> {
+async function sendRemoval(
+  { client }: Sender,
+  { key, versionId, bypassedGovernance }: QueuedReplication,
+): Promise<void> {
   const answer = await client.send({
     method: 'DELETE',
     key,
     query: { versionId: sourceVersionId(versionId) },
-    // The source has bypassed GOVERNANCE, or the retention is over. COMPLIANCE holds on both sides.
-    headers: { ...replicationRequest, 'x-amz-bypass-governance-retention': 'true' },
+    // A lock that the target alone has stays.
+    headers: {
+      ...replicationRequest,
+      ...(bypassedGovernance === true && { 'x-amz-bypass-governance-retention': 'true' }),
+    },
   });
   if (!isAbsentThere(answer)) checkAnswer(answer, `remove version ${versionId} of ${key}`);
 }
 
-/** The id of a delete marker begins with its time. */
+/** The id of an own delete marker begins with its time, which older entries of a queue do not have. */
 export async function sendMarker(
   { client }: Pick<Sender, 'client'>,
-  { key, versionId }: Pick<QueuedReplication, 'key' | 'versionId'>,
+  { key, versionId, modified: made }: Pick<QueuedReplication, 'key' | 'versionId' | 'modified'>,
 ): Promise<void> {
-  const modified = new Date(Number.parseInt(versionId.slice(0, 12), 16));
+  const modified = new Date(made ?? Number.parseInt(versionId.slice(0, 12), 16));
   const answer = await client.send({
     method: 'DELETE',
     key,
@@ -117,6 +143,56 @@ export async function sendMarker(
     },
   });
   checkAnswer(answer, `add the delete marker ${versionId} of ${key}`);
+}
+
+/** Adds when its lock changed to a version whose record does not say that: one of format 3. A later change has an entry of its own. */
+function withTimesOf(
+  info: ObjectInfo,
+  { legalHold, legalHoldChanged = 0, retention, retentionChanged = 0 }: QueuedLock,
+): ObjectInfo {
+  const { lock = {}, changes = {}, lastModified } = info;
+  const latest = (known: Instant = lastModified.getTime(), ofQueue: Instant) =>
+    compareInstants(known, ofQueue) < 0 ? ofQueue : known;
+  const isHold = lock.legalHold === legalHold;
+  const isRetention = lock.retention?.mode === retention?.mode && lock.retention?.until.getTime() === retention?.until;
+  return {
+    ...info,
+    changes: {
+      ...changes,
+      ...(isHold && { legalHold: latest(changes.legalHold, legalHoldChanged) }),
+      ...(isRetention && { retention: latest(changes.retention, retentionChanged) }),
+    },
+  };
+}
+
+/**
+ * Refuses to call a lock replicated that is still in force at the target and not here, where an older server has queued the change, and not said
+ * when the lock ended. A lock that the target does not show is not compared.
+ */
+async function checkLock(
+  { client }: Sender,
+  { lock = {} }: ObjectInfo,
+  { kind, key, versionId, modified }: QueuedReplication,
+): Promise<void> {
+  if (kind !== 'attributes' || modified !== undefined) return;
+  const { status, headers } = await client.send({
+    method: 'HEAD',
+    key,
+    query: { versionId: sourceVersionId(versionId) },
+  });
+  if (status !== 200) return;
+  const there = attributesOf(headers, new Date()).lock;
+  const what =
+    there.legalHold === true && lock.legalHold !== true
+      ? 'a legal hold'
+      : there.retention !== undefined && Date.parse(there.retention.until) > (lock.retention?.until.getTime() ?? 0)
+        ? `a retention until ${there.retention.until}`
+        : undefined;
+  if (what === undefined) return;
+  throw new DeliveryError(
+    'rejected',
+    `version ${versionId} of ${key} has ${what} at the target, and not here: an older server queued the change without its time; end the lock at the target, if it shall end`,
+  );
 }
 
 /** Returns false where the target has no such version. */
@@ -162,6 +238,8 @@ async function sendWhole(sender: Sender, { bucket, key, versionId }: QueuedRepli
     if (await sendAttributes(sender, info, versionId)) return { version: changeOf(info), bytes: 0 };
   }
   await sendBody(sender, object, versionId);
+  // A target that had the version already has kept its own attributes: the server ended before the commit of an earlier delivery.
+  if (info.replication.changed !== undefined) await sendAttributes(sender, info, versionId);
   return { version: changeOf(info), bytes: info.size };
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
-import type { ObjectInfo, ReplicationState } from '../objects/object-layer.ts';
+import type { ObjectInfo, ReplicationState } from '../objects/contract/object-layer.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { encodeState } from '../outbox/queue-state.ts';
 import { commitOnce } from '../store/commits.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ObjectInfo, ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectInfo, ObjectLayer } from '../objects/contract/object-layer.ts';
 import { replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
 import type { RecordStore } from '../store/record-store.ts';

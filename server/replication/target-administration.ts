@@ -1,23 +1,16 @@
+import { readVersioningStatus } from '../../protocol/s3/bucket-versioning.ts';
+import type { RemoteTarget, RemoteTargetChange, ShownRemoteTarget } from '../../protocol/admin/remote-target.ts';
 import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { randomUUID } from 'node:crypto';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { errorOf, type TargetAnswer, TargetClient } from './target-client.ts';
-import { readStats, type TargetHealth } from './replication-stats.ts';
+import { readStats } from './replication-stats.ts';
 import { checkRuleOf, kindOfTarget, regionOfBucket } from './plain-s3/target-kind.ts';
-import { type RemoteTarget, type RemoteTargets, type StoredTarget } from './remote-targets.ts';
+import { type RemoteTargets, type StoredTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
-
-/** A field of a target that an update changes. `place` is the endpoint with its bucket and its credentials. */
-export type TargetField = 'place' | 'bandwidthLimit' | 'healthCheckMs' | 'path' | 'disableProxy' | 'sync';
-
-/** A remote target with what the server knows of it. */
-export interface ShownTarget {
-  readonly target: Omit<RemoteTarget, 'secretKey' | 'sessionToken'>;
-  readonly health: TargetHealth | undefined;
-}
 
 interface AdministrationOptions {
   readonly targets: RemoteTargets;
@@ -40,7 +33,7 @@ export class TargetAdministration {
   }
 
   /** Lists the targets of a bucket, or of all buckets. */
-  async list(bucket: string | undefined): Promise<readonly ShownTarget[]> {
+  async list(bucket: string | undefined): Promise<readonly ShownRemoteTarget[]> {
     const { targets, records, objects } = this.#options;
     if (bucket !== undefined) await objects.headBucket(bucket);
     const stored = bucket === undefined ? await targets.all() : await targets.ofBucket(bucket);
@@ -60,9 +53,15 @@ export class TargetAdministration {
     return known?.target.arn ?? targets.add(randomUUID(), { ...target, ...found });
   }
 
-  async update(given: RemoteTarget, fields: readonly TargetField[]): Promise<string> {
+  async update(given: RemoteTarget, fields: readonly RemoteTargetChange[]): Promise<string> {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const stored = await this.#stored(given.sourceBucket, given.arn);
+      if (fields.includes('place') && given.targetBucket !== stored.target.targetBucket) {
+        throw new S3Error(
+          'InvalidRequest',
+          `The target is bucket ${stored.target.targetBucket}: its versions are not in ${given.targetBucket.slice(0, 64)}. Add a rule for that bucket, and remove this one.`,
+        );
+      }
       const target = fields.reduce((before, field) => ({ ...before, ...changeOf(field, given) }), stored.target);
       const { kind: _kind, ...rest } = target;
       const after = { ...rest, ...(await this.#check(target)) };
@@ -151,7 +150,7 @@ async function checkBucket(
   checkAllowed(bucket, endpoint);
   const versioning = await client.send({ method: 'GET', query: { versioning: '' } });
   checkAllowed(versioning, endpoint);
-  if (!/<Status>Enabled<\/Status>/.test(versioning.text)) throw new S3Error('RemoteTargetNotVersionedError');
+  if (readVersioningStatus(versioning.text) !== 'Enabled') throw new S3Error('RemoteTargetNotVersionedError');
   if (!hasLock) return;
   const lock = await client.send({ method: 'GET', query: { 'object-lock': '' } });
   if (errorOf(lock).code === 'ObjectLockConfigurationNotFoundError')
@@ -169,7 +168,7 @@ function isSamePlace(a: Omit<RemoteTarget, 'arn'>, b: Omit<RemoteTarget, 'arn'>)
   return a.endpoint === b.endpoint && a.secure === b.secure && a.targetBucket === b.targetBucket;
 }
 
-function changeOf(field: TargetField, given: RemoteTarget): Partial<RemoteTarget> {
+function changeOf(field: RemoteTargetChange, given: RemoteTarget): Partial<RemoteTarget> {
   switch (field) {
     case 'place': {
       const { endpoint, secure, targetBucket, accessKey, secretKey, sessionToken, region } = given;

@@ -1,3 +1,4 @@
+import { readErrorDocument } from '../../protocol/s3/responses.ts';
 import { once } from 'node:events';
 import {
   Agent,
@@ -9,17 +10,18 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
-import { percentEncode, percentEncodePath, SigningKeys } from '../../protocol/sigv4/signature.ts';
+import { SigningKeys } from '../../protocol/sigv4/signing-key.ts';
+import { percentEncode, percentEncodePath } from '../../protocol/uri/percent-encoding.ts';
 import { isMarkedAsS3, saysAbsent } from '../../protocol/s3/s3-answer.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import { messageOf } from '../../platform/system-error.ts';
-import type { RemoteTarget } from './remote-targets.ts';
+import { messageOf } from '../../platform/errors/system-error.ts';
+import type { RemoteTarget } from '../../protocol/admin/remote-target.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
-import { abortError, type PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
-import { timeoutText } from '../../platform/message-text.ts';
+import { abortError, type PoolAnswer as TargetAnswer } from '../outbox/http-pool.ts';
+import { timeoutText } from '../../platform/text/message-text.ts';
 import { WholeExchange } from './whole-exchange.ts';
 
-export type { PoolAnswer as TargetAnswer } from '../../platform/http-pool.ts';
+export type { PoolAnswer as TargetAnswer } from '../outbox/http-pool.ts';
 
 export interface TargetRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -312,7 +314,7 @@ async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
 /** The code of an S3 error; the status where there is none. The message of a refusal for its time names the clocks of both sides. */
 export function errorOf(answer: TargetAnswer): { readonly code: string; readonly message: string } {
   const { status, text, headers } = answer;
-  const message = /<Message>([^<]{0,500})<\/Message>/.exec(text)?.[1];
+  const message = readErrorDocument(text)?.message.slice(0, 500);
   const found = namedError(answer) ?? String(status);
   const clocks = found === 'RequestTimeTooSkewed' ? clocksOf(text, headers) : '';
   return { code: found, message: `${message ?? ''}${clocks}`.trim() };
@@ -320,13 +322,13 @@ export function errorOf(answer: TargetAnswer): { readonly code: string; readonly
 
 /** The code that an answer names, in its document or in a header. */
 function namedError({ text, headers }: TargetAnswer): string | undefined {
-  const code = /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1] ?? /"Code":"([^"]{1,100})"/.exec(text)?.[1];
+  const code = readErrorDocument(text)?.code.slice(0, 100) || /"Code":"([^"]{1,100})"/.exec(text)?.[1];
   const named = headers['x-minio-error-code'];
   return code ?? (typeof named === 'string' ? named : undefined);
 }
 
 function clocksOf(text: string, { date }: TargetAnswer['headers']): string {
-  const there = Date.parse(/<ServerTime>([^<]{1,40})<\/ServerTime>/.exec(text)?.[1] ?? String(date));
+  const there = Date.parse(readErrorDocument(text)?.fields['ServerTime'] ?? String(date));
   if (Number.isNaN(there)) return '';
   return ` (the clock there says ${new Date(there).toISOString()}, the clock here ${new Date().toISOString()})`;
 }

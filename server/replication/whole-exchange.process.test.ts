@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { errors } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openPool, type PoolRequest } from '../../platform/http-pool.ts';
+import { openPool, type PoolRequest } from '../outbox/http-pool.ts';
 import { WholeExchange } from './whole-exchange.ts';
 
 let server: Server;
@@ -69,10 +69,12 @@ describe('an exchange with bodies in memory', () => {
   });
 
   it('returns a refusal that comes before the body was read', async () => {
-    const asked = await answering((_request, response) => response.writeHead(403).end('<Code>AccessDenied</Code>'));
+    const asked = await answering((_request, response) =>
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'),
+    );
     const body = Buffer.alloc(8 * 1024 * 1024);
     const answer = await asked.send({ method: 'PUT', path: '/', headers: {}, body });
-    expect(answer).toMatchObject({ status: 403, text: '<Code>AccessDenied</Code>' });
+    expect(answer).toMatchObject({ status: 403, text: '<Error><Code>AccessDenied</Code></Error>' });
   });
 
   it('refuses an answer that is too long, and goes on', async () => {

@@ -1,5 +1,5 @@
 import type { Pool } from 'undici';
-import { exchange, openPool, type PoolAnswer, type PoolRequest } from '../../platform/http-pool.ts';
+import { exchange, openPool, type PoolAnswer, type PoolRequest } from '../outbox/http-pool.ts';
 
 interface WholeExchangeOptions {
   /** `https://HOST:PORT`. */

@@ -1,7 +1,7 @@
 import { requireKnowledge } from './object/read-object.ts';
 import { bucketNameError, checkObjectKey } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ByteRange, CopySource } from '../objects/object-layer.ts';
+import type { ByteRange, CopySource } from '../objects/contract/object-layer.ts';
 import { parseRange } from '../objects/operations/byte-range.ts';
 import { readConditions } from './object-headers.ts';
 import { customerKeyOf } from './encryption-headers.ts';

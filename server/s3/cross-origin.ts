@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { corsMethods, type CorsRule, findCorsRule } from '../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, IncomingRequest } from '../http/contract/request.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import { emptyAnswer } from './answers.ts';
 import { header, resourceOf } from './request.ts';
 

@@ -5,7 +5,7 @@ import { CUSTOMER_KEY_SIZE, CustomerKey } from '../encryption/object-key.ts';
 import { header } from './request.ts';
 import type { S3Call, PolicyContext } from './operation.ts';
 import type { EncryptionContext } from '../encryption/key-source.ts';
-import type { ObjectEncryption, RequestedEncryption } from '../objects/object-layer.ts';
+import type { ObjectEncryption, RequestedEncryption } from '../objects/contract/object-layer.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 
 const target = 'x-amz-server-side-encryption-customer-';

@@ -1,6 +1,6 @@
 import { isoTime, element, markup, urlEncodeKey, xmlText, type Xml } from '../../protocol/s3/xml-writer.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ListedObject } from '../objects/object-layer.ts';
+import type { ListedObject } from '../objects/contract/object-layer.ts';
 import type { S3Call } from './operation.ts';
 import { owner } from './owner.ts';
 import { integerParameter } from './request.ts';

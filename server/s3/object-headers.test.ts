@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ObjectInfo } from '../objects/object-layer.ts';
+import type { ObjectInfo } from '../objects/contract/object-layer.ts';
 import {
   ifRangeHolds,
   readConditions,

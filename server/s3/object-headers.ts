@@ -7,7 +7,7 @@ import type {
   ReadConditions,
   WriteConditions,
   ObjectHeaders,
-} from '../objects/object-layer.ts';
+} from '../objects/contract/object-layer.ts';
 import { header } from './request.ts';
 import type { CustomerKey } from '../encryption/object-key.ts';
 import { checksumHeaders } from './request-body.ts';

@@ -6,7 +6,7 @@ import type { FormFields } from '../../protocol/s3/post/post-policy.ts';
 import type { AuthenticatedRequest } from '../auth/access.ts';
 import type { Right } from '../auth/authorize.ts';
 import type { FormSender } from '../auth/authenticate-form.ts';
-import type { BodySource } from '../objects/bodies/body-source.ts';
+import type { BodySource } from '../objects/contract/body-source.ts';
 import type { ProxiedAnswer, ProxiedRead, ProxiedTags, ProxiedTagsRead } from '../objects/replication/proxied-read.ts';
 import type {
   BucketSetting,
@@ -20,7 +20,7 @@ import type {
   PutObject,
   PutPart,
   ReadOptions,
-} from '../objects/object-layer.ts';
+} from '../objects/contract/object-layer.ts';
 import type { QueryBudget } from '../select/query-budget.ts';
 import type { Query } from './request.ts';
 

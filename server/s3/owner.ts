@@ -6,7 +6,7 @@ import { element, type Xml } from '../../protocol/s3/xml-writer.ts';
 /**
  * Checks the owner that a request expects: the ID in listings, or the account of GetCallerIdentity.
  *
- * @throws S3Error AccessDenied for any other owner, InvalidBucketOwnerAWSAccountID for what is no account
+ * @throws S3Error AccessDenied for any other owner, InvalidBucketOwnerAWSAccountID for what is not an account
  */
 export function checkOwner(expected: string): void {
   if (!/^(?:[0-9]{12}|[0-9a-f]{64})$/.test(expected)) throw new S3Error('InvalidBucketOwnerAWSAccountID');

@@ -3,7 +3,7 @@ import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { S3Call } from './operation.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AuthenticatedRequest } from '../auth/access.ts';
-import type { Checksum, ExpectedDigests, GivenChecksum } from '../objects/object-layer.ts';
+import type { Checksum, ExpectedDigests, GivenChecksum } from '../objects/contract/object-layer.ts';
 import { header } from './request.ts';
 import { readWholeBody } from '../http/contract/request.ts';
 import { digestWhole } from '../objects/checksums/body-digests.ts';

@@ -2,7 +2,7 @@ import { accountId, type Principal } from '../auth/principal.ts';
 import { connectionContext, signatureKind, type SignatureKind } from '../auth/condition-keys.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
-import { parseTimestamp } from '../../protocol/sigv4/signature.ts';
+import { parseTimestamp } from '../../protocol/sigv4/timestamp.ts';
 import { requestTagContext } from '../../protocol/policy/tag-context.ts';
 import { lockHeaderContext, taggingHeader } from './tag-and-lock-headers.ts';
 import { header, type Query } from './request.ts';

@@ -282,7 +282,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
     'x-minio-extract': rejected('archives are not unpacked', { except: ['false'] }),
     'x-amz-meta-snowball-auto-extract': rejected('archives are not unpacked', { except: ['false'] }),
   },
-  /** Its fields are checked as headers of PutObject. It is no operation of the model. */
+  /** Its fields are checked as headers of PutObject. It is not an operation of the model. */
   PostObject: common,
   CopyObject: {
     ...common,

@@ -5,7 +5,7 @@ import { presignUrl } from '../../protocol/sigv4/sign-request.ts';
 import { createAuthenticator } from '../auth/access.ts';
 import type { StoredCredentials } from '../auth/principal.ts';
 import { testCalls } from '../../test/support/s3-api/s3-calls.ts';
-import { createHostStyleFinder, possibleBucketOf } from './request.ts';
+import { createHostStyleFinder, possibleBucketOf } from '../http/contract/host-style.ts';
 
 const root: StoredCredentials = {
   accessKey: 'root',

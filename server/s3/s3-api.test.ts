@@ -5,14 +5,14 @@ import { testCalls, type CallOptions, type TestCalls } from '../../test/support/
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { createObjectLayer } from '../objects/objects.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import { noKeySource } from '../encryption/key-source.ts';
 import { MemoryBlobStore } from '../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { CrossOrigin } from './cross-origin.ts';
 import { createS3Api } from './s3-api.ts';
 import { Readable } from 'node:stream';
-import { bodyFrom } from '../objects/bodies/body-source.ts';
+import { bodyFrom } from '../objects/contract/body-source.ts';
 
 const sse = 'x-amz-server-side-encryption';
 let calls: TestCalls;

@@ -33,8 +33,8 @@ import {
   type Right,
 } from '../auth/authorize.ts';
 import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
-import type { EventOrigin } from '../objects/events/event-caller.ts';
-import type { ObjectLayer, SettingCondition } from '../objects/object-layer.ts';
+import type { EventOrigin } from '../objects/contract/event-caller.ts';
+import type { ObjectLayer, SettingCondition } from '../objects/contract/object-layer.ts';
 import type { ControlOperation } from './control/control-operations.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';

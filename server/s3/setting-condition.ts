@@ -1,6 +1,6 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer } from '../http/contract/request.ts';
-import type { BucketSetting, SettingCondition } from '../objects/object-layer.ts';
+import type { BucketSetting, SettingCondition } from '../objects/contract/object-layer.ts';
 import { writeConditions } from './object-headers.ts';
 import type { Operation, S3Call } from './operation.ts';
 

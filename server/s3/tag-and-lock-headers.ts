@@ -3,7 +3,7 @@ import { legalHoldStatus, parseLockHeaders } from '../../protocol/s3/object-lock
 import { requestTagContext } from '../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { parseTaggingHeader, type Tags } from '../../protocol/s3/tagging.ts';
-import type { CopySource, ObjectLock } from '../objects/object-layer.ts';
+import type { CopySource, ObjectLock } from '../objects/contract/object-layer.ts';
 import { type PolicyContext, readTagsActions, type S3Call, type VersionActions } from './operation.ts';
 import { header } from './request.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism, setPriority, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Chunks } from '../../platform/chunks.ts';
+import type { Chunks } from '../streams/chunks.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { codeFolders } from './code-folders.ts';
 import { type QueryCaller, QueryQueue } from './query-queue.ts';
@@ -10,7 +10,7 @@ import type { FromQuery, ToQuery } from './select-messages.ts';
 import type { SelectRequest } from './select-request.ts';
 
 /** The object that a query reads. */
-export interface QueriedObject {
+interface QueriedObject {
   /** Bytes of plaintext. */
   readonly size: number;
   /** Opens a range of the plaintext; `end` is exclusive. */

@@ -1,3 +1,4 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { LiveItems } from './live-items.ts';
 import { bucketOfSetting, digestOf, itemId } from './site-items.ts';
@@ -7,7 +8,7 @@ import type { SiteState } from './site-state.ts';
 interface ApplierOptions {
   readonly live: LiveItems;
   readonly clock: () => number;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'warn'>;
 }
 
 /** The state of this site, and the values of the other one, to which a change is applied. */

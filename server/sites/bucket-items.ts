@@ -4,7 +4,7 @@ import { parseLifecycleCopy, writeLifecycleCopy } from '../../protocol/s3/lifecy
 import { bucketNameError } from '../../protocol/s3/names.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { bucketDocuments, type BucketPart, documentWriters } from '../administration/bucket-documents.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import type { Item, ItemKey, ItemKind, ItemSource } from './site-items.ts';
 
 const bucketValue = z.object({ objectLock: z.boolean() });

@@ -1,5 +1,5 @@
 import { decodeBucket } from '../objects/records/bucket-record.ts';
-import { isUnreadable } from '../objects/damage.ts';
+import { isUnreadable } from '../objects/records/damage.ts';
 import { decodeKey, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { BucketItems } from './bucket-items.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
+import { decryptPayload, encryptPayload } from '../../protocol/admin/admin-payload.ts';
 import { peerCaller, uploadToPeer } from './peer-client.ts';
 
 const caller = peerCaller();

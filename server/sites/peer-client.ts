@@ -1,14 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { Agent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { z } from 'zod';
-import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
+import { cheapestAnswer, decryptPayload, encryptPayload } from '../../protocol/admin/admin-payload.ts';
 import { FormatError } from '../../protocol/format-error.ts';
-import { percentEncode } from '../../protocol/sigv4/signature.ts';
-import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
-import { timeoutText } from '../../platform/message-text.ts';
+import { answerTo, type PeerCredentials, signedRequest } from './signed-request.ts';
 
 interface Peer {
   readonly name: string;
@@ -37,16 +35,11 @@ export interface PeerRequest<T> {
  */
 export type CallPeer = <T>(peer: Peer, credentials: PeerCredentials, request: PeerRequest<T>) => Promise<T>;
 
-export interface PeerCredentials {
-  readonly accessKey: string;
-  readonly secretKey: string;
-}
-
 /** Milliseconds without traffic, after which a site counts as away. */
 const usualIdleMs = 10_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 const keepMs = 4_000;
-const prefix = '/minio/admin/v3/site-replication/peer/';
+const prefix = 'site-replication/peer/';
 
 const refusal = z.object({ Code: z.string(), Message: z.string().default('') });
 
@@ -78,36 +71,18 @@ async function exchange(
   body: Buffer,
   agents: { readonly http: Agent; readonly https: HttpsAgent },
 ): Promise<{ readonly status: number; readonly bytes: Buffer }> {
-  const url = new URL(endpoint);
-  const rawPath = `${prefix}${call}`;
-  const rawQuery = Object.entries(query)
-    .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
-    .join('&');
-  const unsigned = {
-    host: url.host,
-    'content-length': String(body.length),
-    [answerAlgorithmHeader]: 'pbkdf2-aes',
-  };
-  const payloadHash = createHash('sha256').update(body).digest('hex');
-  const signed = signRequest({ method, rawPath, rawQuery, headers: unsigned }, credentials, {
-    region: 'us-east-1',
-    service: 's3',
-    now: new Date(),
-    payloadHash,
-  });
-  const secure = url.protocol === 'https:';
-  const request = (secure ? httpsRequest : httpRequest)({
-    agent: secure ? agents.https : agents.http,
-    host: url.hostname.replaceAll(/[[\]]/g, ''),
-    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+  const request = signedRequest(endpoint, credentials, {
     method,
-    path: rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`,
-    headers: { ...unsigned, ...signed },
+    call: `${prefix}${call}`,
+    query,
+    headers: cheapestAnswer,
+    body,
+    agents,
+    idleMs,
   });
-  request.setTimeout(idleMs, () => request.destroy(new Error(`it did not answer within ${timeoutText(idleMs)}`)));
-  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  const answered = answerTo(request);
   request.end(body);
-  const [answer] = await answered;
+  const answer = await answered;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -128,28 +103,16 @@ export type UploadToPeer = (
 const uploadChunk = 256 * 1024;
 
 export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs, signal }) => {
-  const url = new URL(peer.endpoint);
-  const rawPath = `${prefix}devnull`;
-  const signed = signRequest({ method: 'POST', rawPath, rawQuery: '', headers: { host: url.host } }, credentials, {
-    region: 'us-east-1',
-    service: 's3',
-    now: new Date(),
-    payloadHash: 'UNSIGNED-PAYLOAD',
-  });
-  const secure = url.protocol === 'https:';
-  const request = (secure ? httpsRequest : httpRequest)({
-    // A pool would make the uploads wait for each other.
-    agent: false,
-    host: url.hostname.replaceAll(/[[\]]/g, ''),
-    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+  // A pool would make the uploads wait for each other.
+  const request = signedRequest(peer.endpoint, credentials, {
     method: 'POST',
-    path: rawPath,
-    headers: { host: url.host, ...signed },
+    call: `${prefix}devnull`,
+    body: 'stream',
+    idleMs: usualIdleMs,
     signal,
   });
-  request.setTimeout(usualIdleMs, () => request.destroy(new Error(`it took no data for ${timeoutText(usualIdleMs)}`)));
   try {
-    const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+    const answered = answerTo(request);
     // A refusal comes before the end, and so does an error of the connection.
     const early = new AbortController();
     const ends = answered.then(
@@ -165,7 +128,7 @@ export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs
       if (!request.write(chunk)) await Promise.race([once(request, 'drain'), ends]);
     } while (!early.signal.aborted && performance.now() - began < durationMs);
     request.end();
-    const [answer] = await answered;
+    const answer = await answered;
     // The site has read everything when it answers.
     const ms = performance.now() - began;
     answer.resume();
@@ -179,7 +142,7 @@ export const uploadToPeer: UploadToPeer = async (peer, credentials, { durationMs
   }
 };
 
-/** A server that is no Coffer does not know the call. */
+/** A server that is not a Coffer does not know the call. */
 function rejected(peer: Peer, status: number, bytes: Buffer): ResponseError {
   const parsed = refusal.safeParse(jsonOf(bytes));
   const { Code, Message } = parsed.data ?? { Code: String(status), Message: '' };

@@ -23,7 +23,7 @@ export const digestAnswer = z.object({ group: siteGroup.optional(), digest: z.st
 
 export const indexAnswer = z.object({ items: z.array(ledgerRow) });
 
-export const itemKeySchema = z.object({ kind: z.enum(itemKinds), name: z.string().max(2_048) });
+const itemKeySchema = z.object({ kind: z.enum(itemKinds), name: z.string().max(2_048) });
 
 /** Items of one request. */
 export const maxItems = 100;

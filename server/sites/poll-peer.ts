@@ -5,7 +5,7 @@ import { itemId, type ItemKind } from './site-items.ts';
 import { fromRow, type Ledger, type LedgerEntry, wanted } from './site-ledger.ts';
 
 /** The items that another site has and this one has not. */
-export interface PeerNews {
+interface PeerNews {
   readonly digest: string;
   readonly entries: readonly LedgerEntry[];
   /** The values of what this site wants, by the id of the item. */

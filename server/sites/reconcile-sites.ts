@@ -1,3 +1,4 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Identities } from '../auth/identities/identities.ts';
@@ -21,7 +22,7 @@ interface ReconcileOptions {
   /** The deployment id of this site. */
   readonly self: string;
   readonly clock: () => number;
-  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'info' | 'warn'>;
 }
 
 interface PeerProgress {

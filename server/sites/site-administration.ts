@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewSite, SiteChange } from '../administration/sites.ts';
-import { type CallPeer, type PeerCredentials } from './peer-client.ts';
+import type { CallPeer } from './peer-client.ts';
+import type { PeerCredentials } from './signed-request.ts';
 import { description, nothingAnswer, type SiteDescription } from './peer-messages.ts';
 import { planOfSites } from './plan-sites.ts';
 import { type AccountStore, ensureSiteAccount } from './site-account.ts';

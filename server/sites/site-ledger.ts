@@ -39,7 +39,7 @@ export function isNewer(a: LedgerEntry, b: LedgerEntry | undefined): boolean {
 }
 
 /** The entries to write into a ledger, and the settings of removed buckets that leave it. */
-export interface LedgerChange {
+interface LedgerChange {
   readonly put: readonly LedgerEntry[];
   readonly drop: readonly ItemKey[];
 }

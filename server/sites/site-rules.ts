@@ -1,8 +1,9 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { randomUUID } from 'node:crypto';
 import type { ReplicationConfiguration, ReplicationRule } from '../../protocol/s3/bucket-replication.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
-import type { RemoteTarget, RemoteTargets, StoredTarget } from '../replication/remote-targets.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
+import type { RemoteTargets, StoredTarget } from '../replication/remote-targets.ts';
+import type { RemoteTarget } from '../../protocol/admin/remote-target.ts';
 import { enableVersions } from './bucket-items.ts';
 import { siteAccount, type Site, type SiteState } from './site-state.ts';
 
@@ -111,7 +112,7 @@ function placeOf(bucket: string, { endpoint, deploymentId, bandwidthLimit }: Sit
  * Returns the configuration with a rule for each site, which has the ARN of its target, and without the rules of other sites; undefined
  * where nothing changes.
  */
-export function withSiteRules(
+function withSiteRules(
   configuration: ReplicationConfiguration | undefined,
   arns: ReadonlyMap<string, string>,
 ): ReplicationConfiguration | undefined {

@@ -1,5 +1,6 @@
 import type { SiteSpeed } from '../administration/sites.ts';
-import type { CallPeer, PeerCredentials, UploadToPeer } from './peer-client.ts';
+import type { CallPeer, UploadToPeer } from './peer-client.ts';
+import type { PeerCredentials } from './signed-request.ts';
 import { type SentToSite, speedAnswer } from './peer-messages.ts';
 import { credentialsOf } from './site-administration.ts';
 import type { Site, SiteState } from './site-state.ts';
@@ -7,7 +8,7 @@ import type { Site, SiteState } from './site-state.ts';
 type SpeedSite = Pick<Site, 'name' | 'endpoint' | 'deploymentId'> & { readonly kind?: 'server' };
 
 /** Sites, or servers of one deployment, that are measured together. Servers have the id of their process for that of a deployment. */
-export interface SpeedGroup {
+interface SpeedGroup {
   readonly sites: readonly SpeedSite[];
   readonly credentials: PeerCredentials;
 }
@@ -42,7 +43,7 @@ export class SiteSpeeds {
     this.#options = options;
   }
 
-  /** Undefined where this server is no site. Rejects with the reason of the signal. */
+  /** Undefined where this server is not a site. Rejects with the reason of the signal. */
   async measure(durationMs: number, signal: AbortSignal): Promise<readonly SiteSpeed[] | undefined> {
     const { group, self, call, peerCall = 'speed' } = this.#options;
     const state = await group();

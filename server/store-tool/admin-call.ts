@@ -1,7 +1,7 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { readSettingFile } from '../../platform/settings/read-setting-file.ts';
 import { secretText } from '../../platform/settings/setting-text.ts';
-import { fileErrorReason } from '../../platform/system-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { failOnLostOutput } from '../../platform/standard-output.ts';
+import { failOnLostOutput } from '../../platform/output/standard-output.ts';
 import { fail, run } from './program.ts';
 
 /** Milliseconds. Two signals within this time count as one. */

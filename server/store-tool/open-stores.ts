@@ -1,7 +1,7 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { loadStoreSettings } from '../../platform/settings/load-settings.ts';
 import type { StoreSettings } from '../../platform/settings/server-settings.ts';
 import type { BlobStore } from '../store/blob-store.ts';
@@ -10,7 +10,7 @@ import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { decodeDeployment, deploymentKey } from '../store/deployment.ts';
 import { isPathWithin } from '../maintenance/path-within.ts';
 import { openBlobStore, openRecordStore } from '../store/open-stores.ts';
-import { describeAddress, storePlaces, type StorePlaces } from '../store/store-address.ts';
+import { describeAddress, storePlaces, type StorePlaces } from '../../platform/store-address/store-address.ts';
 import { RECORD_FILE } from '../store/lmdb/environment.ts';
 import { checkRecordFile } from '../store/lmdb/read-only.ts';
 import { isReadOnly } from '../store/commits.ts';
@@ -95,7 +95,7 @@ export async function openNamedStores(
 }
 
 /** Refuses a password among the arguments, since every user of the machine can read it. */
-export function refusePassword(option: string, address: string | undefined): void {
+function refusePassword(option: string, address: string | undefined): void {
   if (address === undefined || !/^[a-z]+:\/\/[^/@\s]*:[^/@\s]*@/.test(address)) return;
   throw new ProgramError(
     'usage',

@@ -1,6 +1,6 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { settingVariables } from '../../platform/settings/setting-variables.ts';
-import { errorText, isOfFile } from '../../platform/system-error.ts';
+import { errorText, isOfFile } from '../../platform/errors/system-error.ts';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { copyCommand, type CopyArguments } from './commands/copy.ts';

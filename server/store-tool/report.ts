@@ -1,4 +1,5 @@
-import { counted } from '../../platform/message-text.ts';
+import { printable } from '../../platform/text/printable.ts';
+import { counted } from '../../platform/text/message-text.ts';
 import type { Issue } from '../maintenance/verify/issue.ts';
 
 /** The streams, the environment and the interrupt signal of a command. */
@@ -92,10 +93,4 @@ function clock(seconds: number): string {
   return [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60, whole % 60]
     .map((part) => String(part).padStart(2, '0'))
     .join(':');
-}
-
-/** Replaces control characters: a key may contain terminal sequences. */
-function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- these are what must not reach a terminal
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD');
 }

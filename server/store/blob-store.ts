@@ -1,6 +1,6 @@
 import { isStoreError, StoreError, isStoreUnavailable, type UnavailableCode } from './store-error.ts';
-import type { Chunks } from '../../platform/chunks.ts';
-import type { VolumeSpace } from '../../platform/volume-space.ts';
+import type { Chunks } from '../streams/chunks.ts';
+import type { VolumeSpace } from './volume-space.ts';
 
 /** The file of many bodies: 16 hexadecimal characters, `ff` and 7 random bytes. */
 export type SegmentId = string & { readonly __brand: 'SegmentId' };
@@ -133,7 +133,7 @@ export interface Cuts {
   readonly every: number;
 }
 
-/** 32 hexadecimal characters: 6 bytes of milliseconds since 1970, then 10 random bytes; or the place of a packed body (`packed-id.ts`). */
+/** 32 hexadecimal characters: an id of `slot.ts`, the place of a packed body (`packed-id.ts`), or the id of a body in a tier (`tiered-id.ts`). */
 export type BlobId = string & { readonly __brand: 'BlobId' };
 
 /** Returns the error of a blob store that is unavailable while the record store may be available. */

@@ -4,9 +4,9 @@ import { copyFile, link, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type CheckpointPlace, checkpointText, readCheckpointText } from './checkpoint.ts';
-import { fileErrorReason, systemErrorCode } from '../../platform/system-error.ts';
+import { fileErrorReason, systemErrorCode } from '../../platform/errors/system-error.ts';
 import { syncFolder, writeNewFile } from './durable-file.ts';
-import type { BlobsAddress } from './store-address.ts';
+import type { BlobsAddress } from '../../platform/store-address/store-address.ts';
 import { StoreError, isStoreUnavailable } from './store-error.ts';
 
 /** A marker next to the blobs that names their deployment. */

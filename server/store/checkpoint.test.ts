@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Checkpoint, markMisfit, misfitOf, promote, writeCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, markEarlierRecords, markMisfit, misfitOf, promote, writeCheckpoint } from './checkpoint.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { readUnpromoted, unpromotedText } from './promotion.ts';
 
@@ -90,5 +90,25 @@ describe('a store whose parts do not fit', () => {
     all.marker.fails = true;
     await expect(promote(wrong, randomBytes)).rejects.toThrow('cut off');
     expect(await misfitOf(wrong)).toBeUndefined();
+  });
+});
+
+describe('a server that runs', () => {
+  it('marks records that were put back beneath it, and none that go on', async () => {
+    const all = await stores(3);
+    expect(await markEarlierRecords(all, () => 0, randomBytes)).toBeUndefined();
+    const yesterday = all.records.copy();
+    await writeCheckpoint(all, randomBytes);
+    const found = await markEarlierRecords({ ...all, records: yesterday }, () => 0, randomBytes);
+    expect(found?.reason).toBe('older-records');
+    expect(await readUnpromoted(yesterday)).toEqual(found);
+  });
+
+  it('takes a checkpoint that another server wrote late for none', async () => {
+    const all = await stores(3);
+    const late = all.marker.content;
+    for (let n = 0; n < 3; n += 1) await writeCheckpoint(all, randomBytes);
+    const beside = { ...all, marker: bodies(late) };
+    expect(await markEarlierRecords(beside, () => 0, randomBytes)).toBeUndefined();
   });
 });

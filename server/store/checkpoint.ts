@@ -84,6 +84,23 @@ export async function markMisfit(
   return reason === undefined ? undefined : markUnpromoted(stores.records, reason, clock, random);
 }
 
+/**
+ * Marks the store as unpromoted where its records were put back to an earlier moment beneath a running server: a restore, or a failover to a copy of
+ * yesterday. Bodies that seem to be earlier do not count, because a server that slept while it wrote a checkpoint leaves an earlier one beside them.
+ */
+export async function markEarlierRecords(
+  stores: Stores,
+  clock: () => number,
+  random: (size: number) => Buffer,
+): Promise<Unpromoted | undefined> {
+  const known = await readUnpromoted(stores.records);
+  if (known !== undefined) return known;
+  const reason = await misfitOf(stores);
+  return reason === undefined || reason === 'older-bodies'
+    ? undefined
+    : markUnpromoted(stores.records, reason, clock, random);
+}
+
 /** Marks the store as unpromoted, unless it is that already. Returns why it must be promoted. */
 export async function markUnpromoted(
   records: RecordStore,

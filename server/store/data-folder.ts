@@ -1,5 +1,5 @@
-import { ProgramError } from '../../platform/program-error.ts';
-import { errorText, systemErrorCode } from '../../platform/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
+import { errorText, systemErrorCode } from '../../platform/errors/system-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { SEGMENTS, sealLeftSegments } from './files/file-segments.ts';
 import { checkWritable, keepOwner } from './folder-owner.ts';
-import { LOCK_FILE as RECORDS_LOCK_FILE, prepareLockFile } from './lmdb/lock-file.ts';
+import { keepLockFileInMemory, LOCK_FILE as RECORDS_LOCK_FILE, prepareLockFile } from './lmdb/lock-file.ts';
 import { PROBE } from './folder-probe.ts';
 import { writeDurably, makeDurableFolder, removeHalfMade } from './durable-file.ts';
 
@@ -241,6 +241,7 @@ export async function openDataFolder(path: string): Promise<OwnDataFolder> {
     if (format === undefined) await refuseUnlessNew(folder);
     const lockFile = join(folder, LOCK_FILE);
     let lock = lockFolder(folder, lockFile);
+    const ends: (() => void)[] = [];
     try {
       // Another server may have made the folder before this one got the lock.
       format = await readFormat(formatFile);
@@ -249,10 +250,17 @@ export async function openDataFolder(path: string): Promise<OwnDataFolder> {
       await makeDurableFolder(recordsFolder);
       await removeHalfMade(recordsFolder);
       await makeDurableFolder(blobsFolder);
-      prepareLockFile(recordsFolder);
+      const removeLockFile = keepLockFileInMemory(recordsFolder);
+      if (removeLockFile === undefined) prepareLockFile(recordsFolder);
+      else {
+        // After "rm lock", a server in another container would see neither this one's lock nor its readers.
+        const second = lockFolder(folder, join(recordsFolder, LOCK_FILE));
+        ends.push(removeLockFile, () => second.release());
+      }
       // Without a mark, on a full disk, a segment counts as sealed after an hour.
       await sealLeftSegments(join(blobsFolder, SEGMENTS)).catch(() => undefined);
     } catch (error) {
+      for (const end of ends) end();
       lock.release();
       throw error;
     }
@@ -285,6 +293,7 @@ export async function openDataFolder(path: string): Promise<OwnDataFolder> {
         return noticed;
       },
       close: () => {
+        for (const end of ends.splice(0)) end();
         lock.release();
         return Promise.resolve();
       },
@@ -348,7 +357,7 @@ async function refuseLinkToNowhere(folder: string): Promise<void> {
 /** The file of a folder into which a snapshot is being restored. */
 export const UNFINISHED_RESTORE = 'restore-unfinished';
 
-/** What to do about a folder that a restore did not finish. */
+/** Returns the message about a folder that a restore did not finish, with its cure. */
 export function unfinishedRestore(folder: string): string {
   return `a restore to ${folder} was not finished: restore the same snapshot to it again ("coffer-store restore SNAPSHOT ${folder}")`;
 }

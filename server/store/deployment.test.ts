@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -5,7 +6,7 @@ import { key } from './keys.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
-import { deploymentKey, joinDeployment } from './deployment.ts';
+import { decodeDeployment, deploymentKey, encodeDeployment, joinDeployment, requireDeployment } from './deployment.ts';
 import { folderMarker } from './blobs-marker.ts';
 import { StoreError } from './store-error.ts';
 
@@ -161,7 +162,48 @@ describe('records of a version before', () => {
 
 it('refuses what a newer server wrote', async () => {
   const records = new MemoryRecordStore();
-  const value = Buffer.from(JSON.stringify({ format: 2, deploymentId: 'in another form' }));
+  const value = Buffer.from(JSON.stringify({ format: 5, deploymentId: 'in another form' }));
   await records.commit({ id: commitId(), put: [{ key: deploymentKey, value }] });
-  await expect(joined(records)).rejects.toThrow(/have format 2, this server knows formats up to 1/);
+  await expect(joined(records)).rejects.toThrow(/have format 5, this server knows formats up to 4/);
+});
+
+it('refuses records that use what this server does not know, by its name', async () => {
+  const records = new MemoryRecordStore();
+  const value = encodeDeployment({ deploymentId: randomUUID(), marked: true, uses: ['tables', 'drives'] });
+  await records.commit({ id: commitId(), put: [{ key: deploymentKey, value }] });
+  await expect(joined(records)).rejects.toThrow(
+    /use tables, drives, which this server does not know: start the newer server that wrote them/,
+  );
+});
+
+it('keeps fields of a newer server in the record that it writes back', async () => {
+  const records = new MemoryRecordStore();
+  const value = Buffer.from(JSON.stringify({ format: 1, deploymentId: randomUUID(), marked: false, later: { at: 1 } }));
+  await records.commit({ id: commitId(), put: [{ key: deploymentKey, value }] });
+  await joined(records);
+  const written = decodeDeployment((await records.get(deploymentKey))?.value ?? Buffer.of(), 'here');
+  expect(written).toMatchObject({ marked: true, later: { at: 1 } });
+});
+
+describe('records that a running server meets', () => {
+  const own = '5e9f0e0a-1c1f-4a43-8f0c-6a5d1b2f3c4d';
+  const other = '0d9c4b6e-2a7a-4a8e-9a55-3b1f8c7d6e5f';
+
+  it('are those of its deployment', () => {
+    expect(() => requireDeployment(encodeDeployment({ deploymentId: own, marked: true }), own, 'here')).not.toThrow();
+  });
+
+  it.each([
+    [
+      'of another deployment',
+      encodeDeployment({ deploymentId: other, marked: true }),
+      `belong to the deployment ${other}`,
+    ],
+    ['new', undefined, 'name no deployment'],
+    ['damaged', Buffer.from('{'), 'name no deployment'],
+  ])('are refused where they are %s', (_which, value, words) => {
+    expect(() => requireDeployment(value, own, 'PostgreSQL at db')).toThrow(
+      expect.objectContaining({ code: 'unreachable', message: expect.stringContaining(words) as unknown }),
+    );
+  });
 });

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../platform/program-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { key, within } from './keys.ts';
@@ -8,38 +8,62 @@ import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
 import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
 import { idOfNewStore, refuseOtherStore } from './other-store.ts';
-import { type StoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
 export const deploymentKey = key('system', 'deployment');
 
-/** The format of records that this server writes. A server that reads an older format migrates the records before it raises the number. */
-const RECORDS_FORMAT = 1;
+/**
+ * The newest format of records that this server knows. The number in the record rises by the switch to a format alone, and keeps servers out
+ * that cannot read it (docs/decisions/0082-format-4.md).
+ */
+export const NEWEST_FORMAT = 4;
+/** The format in the record of a deployment whose object records have formats 1 to 3. */
+const FIRST_FORMAT = 1;
 
-const schema = z.object({
+/** Features of the newest format that came after it, by their names in the record. None yet. */
+const FEATURES: ReadonlySet<string> = new Set();
+
+/** Fields of a newer server are kept when the record is written back. */
+const schema = z.looseObject({
   format: z.int().min(1),
   deploymentId: z.uuid(),
+  /** The newest format of object records that servers write. Absent for 3. It rises once no server is left that cannot read it. */
+  writes: z.int().optional(),
+  /** Features that stored data uses. A server that lacks one of them cannot read what has it. */
+  uses: z.array(z.string()).optional(),
   /** True once the blobs have the deployment's marker. After that, blobs without it belong to another deployment. */
   marked: z.boolean(),
 });
 
-type DeploymentRecord = Omit<z.infer<typeof schema>, 'format'>;
+export type DeploymentRecord = z.infer<typeof schema>;
 
-export function encodeDeployment(record: DeploymentRecord): Buffer {
-  return Buffer.from(JSON.stringify({ format: RECORDS_FORMAT, ...record }));
+/** `format` is that of a new deployment by default. */
+export function encodeDeployment(
+  record: Pick<DeploymentRecord, 'deploymentId' | 'marked'> & Partial<DeploymentRecord>,
+): Buffer {
+  return Buffer.from(JSON.stringify({ format: FIRST_FORMAT, ...record }));
 }
 
 /** Throws `ProgramError` for the record of a newer server. */
 export function decodeDeployment(value: Buffer, place: string): DeploymentRecord {
   const read: unknown = JSON.parse(value.toString('utf8'));
   const { format } = z.object({ format: z.int().min(1) }).parse(read);
-  if (format > RECORDS_FORMAT) {
+  if (format > NEWEST_FORMAT) {
     throw new ProgramError(
       'newer-format',
-      `the records at ${place} have format ${format}, this server knows formats up to ${RECORDS_FORMAT}: start the newer server that wrote them`,
+      `the records at ${place} have format ${format}, this server knows formats up to ${NEWEST_FORMAT}: start the newer server that wrote them`,
     );
   }
-  return schema.parse(read);
+  const record = schema.parse(read);
+  const unknown = (record.uses ?? []).filter((name) => !FEATURES.has(name));
+  if (unknown.length > 0) {
+    throw new ProgramError(
+      'newer-format',
+      `the records at ${place} use ${unknown.join(', ')}, which this server does not know: start the newer server that wrote them`,
+    );
+  }
+  return record;
 }
 
 /** The key of a record that exists while a copy into these records is unfinished. A server does not start on half of the data. */
@@ -90,13 +114,14 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
       await change(records, { kind: 'absent', key: deploymentKey }, record);
       continue;
     }
-    const { deploymentId, marked } = decodeDeployment(entry.value, places.records);
+    const deployment = decodeDeployment(entry.value, places.records);
+    const { deploymentId, marked } = deployment;
     refuseOtherStore(expected, deploymentId, places.records);
     if (found !== undefined && found !== deploymentId) throw different(places, deploymentId, found);
     if (found !== undefined) {
       const { revision } = entry;
       if (!marked)
-        await change(records, { kind: 'revision', key: deploymentKey, revision }, { deploymentId, marked: true });
+        await change(records, { kind: 'revision', key: deploymentKey, revision }, { ...deployment, marked: true });
       return deploymentId;
     }
     if (marked) throw unmarked(places, deploymentId);
@@ -105,7 +130,11 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
 }
 
 /** Ignores a conflict: another server was first, and the caller reads the record again. */
-async function change(records: RecordStore, expectation: Expectation, record: DeploymentRecord): Promise<void> {
+async function change(
+  records: RecordStore,
+  expectation: Expectation,
+  record: Parameters<typeof encodeDeployment>[0],
+): Promise<void> {
   await commitOnce(
     records,
     { expect: [expectation], put: [{ key: deploymentKey, value: encodeDeployment(record) }] },
@@ -160,4 +189,30 @@ function unmarked(places: JoinOptions['places'], deploymentId: string): StoreErr
     `the blobs of this deployment are not at ${places.blobs}: ${markerName} is missing there. Is the folder mounted? Where the blobs were ` +
       `moved by hand, put ${markerName} beside them with {"deploymentId": "${deploymentId}"}`,
   );
+}
+
+const named = z.object({ deploymentId: z.string() });
+
+/**
+ * Compares the record of the deployment that a running server meets with its own deployment: a failover, a name or a restore may lead to another
+ * database. Without this its objects would be missing, and the bodies of its own be removed as those of none.
+ *
+ * @throws StoreError, which ends when the right records are back
+ */
+export function requireDeployment(value: Buffer | undefined, deploymentId: string, place: string): void {
+  const found = named.safeParse(value === undefined ? undefined : parsed(value)).data?.deploymentId;
+  if (found === deploymentId) return;
+  const what = found === undefined ? 'name no deployment' : `belong to the deployment ${found}`;
+  throw new StoreError(
+    'unreachable',
+    `the records at ${place} ${what}, and this server serves the deployment ${deploymentId}: another database was put in the place of its own`,
+  );
+}
+
+function parsed(value: Buffer): unknown {
+  try {
+    return JSON.parse(value.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 import { mkdir, open, rename, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, resolve, join } from 'node:path';
-import { systemErrorCode } from '../../platform/system-error.ts';
+import { systemErrorCode } from '../../platform/errors/system-error.ts';
 import { keepOwner } from './folder-owner.ts';
 
 /** Makes a folder and its missing parents, readable by this user only and durable. An existing folder is not an error. */

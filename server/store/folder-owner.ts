@@ -1,7 +1,7 @@
 import { accessSync, chownSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ProgramError } from '../../platform/program-error.ts';
-import { fileErrorReason } from '../../platform/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
 
 const isRoot = (): boolean => process.geteuid?.() === 0;
 

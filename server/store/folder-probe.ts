@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText } from '../../platform/system-error.ts';
+import { errorText } from '../../platform/errors/system-error.ts';
 import { isNoRoom, StoreError } from './store-error.ts';
 
 /** The begin of the names of the files that `probeFolder` makes. A crash may leave one. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { ProgramError } from '../../platform/program-error.ts';
-import { fileErrorReason } from '../../platform/system-error.ts';
+import { ProgramError } from '../../platform/errors/program-error.ts';
+import { fileErrorReason } from '../../platform/errors/system-error.ts';
 import { expectedDeployment, nextDeployment, type ExpectedDeployment } from '../../protocol/expected-deployment.ts';
 
 /** The store is not the one of this deployment. An administrator may give the right one back, or accept it, while the server waits. */

@@ -14,9 +14,9 @@ export interface RecordCount {
 
 type Sums = readonly [number, number];
 
-const [o, v, l, i, m] = Buffer.from('ovlim');
+const [o, v, l, i, m, w] = Buffer.from('ovlimw');
 /** The kinds of records of which each bucket has many. */
-const byBucket: readonly (number | undefined)[] = [o, v, l, i, m];
+const byBucket: readonly (number | undefined)[] = [o, v, l, i, m, w];
 
 /** Returns the length of the prefix that names the group of a key. */
 function groupLength(key: Buffer): number {

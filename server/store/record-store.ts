@@ -1,5 +1,6 @@
 import type { RecordCount } from './record-counts.ts';
 import { StoreError } from './store-error.ts';
+
 /**
  * The server keeps all of its state as records under ordered keys and changes them by conditional batches. Code above this interface
  * does not depend on the engine.
@@ -126,7 +127,7 @@ export interface Batch {
   readonly freesSpace?: boolean;
 }
 
-export interface Addition {
+interface Addition {
   readonly key: Key;
   readonly delta: bigint;
   /** At least 0. The batch conflicts, with this key, where the sum would be larger. Without a maximum an addition never conflicts. */

@@ -1,5 +1,6 @@
-import { timeoutText } from '../../platform/message-text.ts';
-import { systemErrorCode } from '../../platform/system-error.ts';
+import { CodedError } from '../../protocol/coded-error.ts';
+import { timeoutText } from '../../platform/text/message-text.ts';
+import { systemErrorCode } from '../../platform/errors/system-error.ts';
 
 /** The errors of sealed records. An administrator must act. */
 export const sealedRecordsErrors = [
@@ -72,9 +73,8 @@ type StoreErrorCode =
  * An error of a store for which its caller has a rule. `isStoreUnavailable` selects those of a store that cannot serve now. It is not an
  * `S3Error`, since jobs and commands use the stores too, and no caller may see a path or a record.
  */
-export class StoreError extends Error {
+export class StoreError extends CodedError<StoreErrorCode> {
   override readonly name = 'StoreError';
-  readonly code: StoreErrorCode;
   /** The store that failed. */
   readonly store: 'records' | 'blobs';
   /** The failure of a call of another object store. */
@@ -85,8 +85,7 @@ export class StoreError extends Error {
     message: string,
     options?: ErrorOptions & { readonly store?: StoreError['store']; readonly failure?: CallFailure },
   ) {
-    super(message, options);
-    this.code = code;
+    super(code, message, options);
     this.store = options?.store ?? 'records';
     this.failure = options?.failure;
   }

@@ -1,6 +1,7 @@
 import { printableName } from '../auth/identities/subject.ts';
 import type { X509Certificate } from 'node:crypto';
 import type { PeerCertificate } from 'node:tls';
+import { namesClientUse } from '../../platform/tls/client-certificate.ts';
 import type { ClientCertificateSettings } from '../../platform/settings/identity-settings.ts';
 import type { IncomingRequest, RecordedBearer } from '../http/contract/request.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
@@ -18,8 +19,6 @@ interface CertificateServices extends GrantServices {
 
 /** Seconds. */
 const defaultDuration = 3_600;
-/** @see https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.12 */
-const clientAuthentication = '1.3.6.1.5.5.7.3.2';
 
 /** Credentials for the owner of a client certificate, at most until it expires. Its common name is the name of a policy. */
 export function assumeRoleWithCertificate(services: CertificateServices): StsAction {
@@ -77,7 +76,7 @@ function presented(request: IncomingRequest, settings: ClientCertificateSettings
   if (found === undefined) throw invalid('the client sent none');
   if (!settings.skipVerify && found.issue !== undefined) throw invalid(`it cannot be verified (${found.issue})`);
   if (found.certificate.ca) throw invalid('it is the certificate of an authority, and not of a client');
-  if (!found.certificate.keyUsage?.includes(clientAuthentication)) {
+  if (!namesClientUse(found.certificate)) {
     throw invalid('its extended key usage does not say client authentication');
   }
   return found.certificate;

@@ -13,7 +13,7 @@ let answer: { status: number; body: string };
 
 const atEpoch = () => new Date(0);
 
-const good = { user: 'ann', maxValiditySeconds: 7_200, claims: { email: 'ann@example.org' } };
+const good = { user: 'ann', maxValiditySeconds: 7_200, claims: { email: 'ann@example.org', level: 7, Team: 'a' } };
 
 beforeAll(async () => {
   plugin = createServer((request, response) => {
@@ -53,7 +53,15 @@ describe('AssumeRoleWithCustomToken', () => {
     expect(asked).toEqual([{ token: 't&k=n', authorization: 'Bearer secret' }]);
     expect(text(xml, 'AssumedUser')).toBe('custom:ann');
     expect((await access.credentials(accessKey))?.principal).toMatchObject({
-      subject: { source: 'custom', parent: 'custom:ann', policies: ['readonly'], claims: { email: 'ann@example.org' } },
+      subject: { source: 'custom', parent: 'custom:ann', policies: ['readonly'] },
+    });
+  });
+
+  it('keeps all claims of the plugin for policies, as those of a token', async () => {
+    const { accessKey } = await assume();
+    const principal = (await access.credentials(accessKey))?.principal;
+    expect(principal).toMatchObject({
+      subject: { claims: { email: 'ann@example.org', level: null, Team: 'a' }, claimsKept: 'all' },
     });
   });
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { createProviderFetch, type ProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { createLimitedFetch, type LimitedFetch } from '../../platform/http/limited-fetch.ts';
 import type { IdentityPluginSettings } from '../../platform/settings/identity-settings.ts';
 import { maxDuration, minDuration, expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
 import { assumedRoleUser, credentialsElement, asThrottling, stsError, isStsError } from './sts-error.ts';
 import { element } from '../../protocol/s3/xml-writer.ts';
-import { variableClaims } from '../auth/condition-keys.ts';
+import { policyClaims, variableClaims } from '../auth/condition-keys.ts';
 import { GuessLimits } from '../auth/guess-limits.ts';
 import { printableName } from '../auth/identities/subject.ts';
 import type { IdentityReader } from '../auth/identities/identities.ts';
@@ -36,7 +36,7 @@ const rejected = z.object({ reason: z.string() });
 
 /** Calls a plugin in MinIO's protocol: `POST URL?token=…`, answered by 200 with the user, or by 403 with a reason. */
 export function askPlugin(settings: IdentityPluginSettings): AskPlugin {
-  let fetch: Promise<ProviderFetch> | undefined;
+  let fetch: Promise<LimitedFetch> | undefined;
   return async (token) => {
     const url = new URL(settings.url);
     url.searchParams.set('token', token);
@@ -73,8 +73,8 @@ function pluginRoleId({ roleId, url }: IdentityPluginSettings): string {
   return `idmp-${roleId ?? createHash('sha1').update(url).digest('base64url')}`;
 }
 
-async function openFetch({ caFile }: IdentityPluginSettings): Promise<ProviderFetch> {
-  return createProviderFetch({ ...bounds, ...(caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') }) });
+async function openFetch({ caFile }: IdentityPluginSettings): Promise<LimitedFetch> {
+  return createLimitedFetch({ ...bounds, ...(caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') }) });
 }
 
 function jsonOf(text: string): unknown {
@@ -128,13 +128,11 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
       const policies = await existing(plugin.settings.rolePolicy, services.identities);
       const asked = { source: 'custom', provider: 'plugin' } as const;
       audit?.setBearer(asked);
-      const {
-        user,
-        maxSeconds,
-        claims: all,
-      } = await asThrottling(() => limits.attempt({ from: request }, () => plugin.ask(token), isRejectedToken));
-      const claims = variableClaims(all, { lists: true });
-      audit?.setBearer({ ...asked, subject: user, name: printableName(user), claims });
+      const { user, maxSeconds, claims } = await asThrottling(() =>
+        limits.attempt({ from: request }, () => plugin.ask(token), isRejectedToken),
+      );
+      const audited = { subject: user, name: printableName(user), claims: variableClaims(claims, { lists: true }) };
+      audit?.setBearer({ ...asked, ...audited });
       const now = services.clock();
       const parent = `custom:${user}`;
       const granted = await grantCredentials(services, {
@@ -148,7 +146,7 @@ export function assumeRoleWithCustomToken(services: CustomTokenServices): StsAct
           displayName: printableName(user),
           policies,
           targets: [],
-          claims,
+          ...policyClaims(claims),
         },
         parentName: parent,
         roleArn,

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type AccessService, createCallerVerifier } from '../auth/access.ts';
 import { assumeRole, getCallerIdentity, signedCaller } from './assume-role.ts';
 import { form, formRequest, rootKeys, serving, signedForm, testAccess, text } from '../../test/support/auth/sts.ts';
-import { bodyFrom } from '../objects/bodies/body-source.ts';
+import { bodyFrom } from '../objects/contract/body-source.ts';
 
 const ann = { accessKey: 'ann', secretKey: 'ann-secret-key' };
 let access: AccessService;

@@ -33,7 +33,7 @@ export function chooseProvider(
     const byRole = providers.list.find((p) => p.roleArn !== undefined && namesRoleOf(roleArn, p.settings.clientId));
     if (byRole !== undefined) return byRole;
   }
-  // An unknown ARN is no error: AWS SDKs must send one, and providers by claims have none.
+  // An unknown ARN is not an error: AWS SDKs must send one, and providers by claims have none.
   return byIssuer(providers, claimsOf(request.token));
 }
 
@@ -45,22 +45,28 @@ function byIssuer({ list }: Pick<OpenIdProviders, 'list'>, claims: JWTPayload): 
   const only = list.length === 1 ? list[0] : undefined;
   // The checks of a single provider give the best error.
   if (only !== undefined && only.status.kind === 'ready') return only;
-  const known = list.map((p) => `${p.id}: ${describe(p.status)}`).join('; ');
+  const known = list.map((p) => `${p.id}: ${describeStatus(p.status)}`).join('; ');
   throw stsError(
     list.every((p) => p.status.kind === 'unavailable') ? 'IDPCommunicationError' : 'InvalidIdentityToken',
     `No OpenID provider that is ready issues tokens as ${JSON.stringify(iss ?? null)} (iss). Configured: ${known}.`,
   );
 }
 
+type Ranked = Pick<OpenIdProvider, 'settings' | 'roleArn'>;
+
 /** Ranks configurations of one issuer: a client that the token names first, and claims before roles. */
-function rank(provider: OpenIdProvider, claims: JWTPayload): number {
-  const { clientId, cliClientId } = provider.settings;
-  const named = [claims['azp'] ?? [], claims.aud ?? []].flat();
-  const meant = named.includes(clientId) || (cliClientId !== undefined && named.includes(cliClientId));
-  return (meant ? 0 : 2) + (provider.roleArn === undefined ? 0 : 1);
+export function rank(provider: Ranked, claims: Readonly<Record<string, unknown>>): number {
+  return (isForClient(provider, claims) ? 0 : 2) + (provider.roleArn === undefined ? 0 : 1);
 }
 
-function describe(status: ProviderStatus): string {
+/** Reports whether the claims are of a token for a client of the provider. */
+export function isForClient({ settings }: Ranked, claims: Readonly<Record<string, unknown>>): boolean {
+  const { clientId, cliClientId } = settings;
+  const named: readonly unknown[] = [claims['azp'] ?? [], claims['aud'] ?? []].flat();
+  return named.includes(clientId) || (cliClientId !== undefined && named.includes(cliClientId));
+}
+
+export function describeStatus(status: ProviderStatus): string {
   if (status.kind === 'ready') return `issuer "${status.metadata.issuer}"`;
   return `not reachable yet (${status.issue?.code ?? 'starting'})`;
 }

@@ -21,6 +21,8 @@ const rights = (claims: Record<string, unknown>, provider: Partial<typeof byClai
   grantedRights(claims, { ...byClaim, ...provider }, source);
 const granted = async (...given: Parameters<typeof rights>) => (await rights(...given)).policies;
 
+const many = (count: number, prefix = 'group') => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+
 describe('grantedRights', () => {
   it.each([
     ['a text', 'readonly', ['readonly']],
@@ -82,9 +84,44 @@ describe('grantedRights', () => {
     ['a list with a number', ['readonly', 1]],
     ['nothing', []],
     ['commas alone', ',,'],
-    ['more names than any user has', Array.from({ length: 101 }, (_, at) => `policy-${at}`)],
+    ['more names than any user has', Array.from({ length: 10_001 }, (_, at) => `policy-${at}`)],
   ])('refuses a claim that is %s', async (_, claim) => {
     await expect(granted({ policy: claim })).rejects.toMatchObject({ code: 'InvalidParameterValue' });
+  });
+
+  it('counts the policies that exist, whatever else the claim names', async () => {
+    expect(await granted({ policy: [...many(2_000), 'readonly'] })).toEqual(['readonly']);
+  });
+
+  it('takes 1,000 policies, and names the limit', async () => {
+    const all = {
+      ...source,
+      policy: (name: string) => Promise.resolve({ name, document: { statements: [] }, json: '' }),
+    };
+    const named = (count: number) => grantedRights({ policy: many(count, 'policy') }, byClaim, all as never);
+    expect((await named(1_000)).policies).toHaveLength(1_000);
+    await expect(named(1_001)).rejects.toThrow('names 1001 policies that exist; at most 1000 are taken');
+  });
+
+  it('lists some of many names that do not exist', async () => {
+    await expect(granted({ policy: many(300) })).rejects.toThrow(/`group-19`, and 280 more\) are defined/);
+  });
+
+  it('names the overage of Entra, and its cure', async () => {
+    const claims = {
+      sub: 's',
+      _claim_names: { groups: 'src1' },
+      _claim_sources: { src1: { endpoint: 'https://graph' } },
+    };
+    await expect(granted(claims, { claimName: 'groups' })).rejects.toThrow(
+      /"groups" is missing from the token, since the user has too many \(_claim_names; Entra calls it an overage\).*assigned to the application/,
+    );
+  });
+
+  it('names the full path of groups of Keycloak, and its cure', async () => {
+    await expect(granted({ groups: ['/readwrite'] }, { claimName: 'groups' })).rejects.toThrow(
+      /`\/readwrite`.*turn "Full group path" off/,
+    );
   });
 
   it.each(['constructor', '__proto__', 'toString'])('does not take %s for a policy or a claim', async (name) => {

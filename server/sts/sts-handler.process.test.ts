@@ -18,7 +18,7 @@ import {
   webIdentityAction,
 } from './assume-role-with-web-identity.ts';
 import { createStsHandler } from './sts-handler.ts';
-import { bodyFrom } from '../objects/bodies/body-source.ts';
+import { bodyFrom } from '../objects/contract/body-source.ts';
 
 let staff: OpenIdProviderDouble;
 let partners: OpenIdProviderDouble;
@@ -280,6 +280,26 @@ describe('AssumeRoleWithWebIdentity', () => {
     const narrow = JSON.stringify({
       Version: '2012-10-17',
       Statement: [{ Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::reports/*' }],
+    });
+
+    it.each([
+      [{ org: { department: 'hr' } }, ['allow', 'deny']],
+      [{ org: { department: 7 } }, ['deny', 'deny']],
+      [{}, ['deny', 'allow']],
+    ])('puts any text claim into resources, and a default where it is absent alone: %j', async (claims, expected) => {
+      const Resource = "arn:aws:s3:::home/${jwt:org.department, 'none'}/*";
+      const Policy = JSON.stringify({
+        Version: '2012-10-17',
+        Statement: [{ Effect: 'Allow', Action: 's3:GetObject', Resource }],
+      });
+      const { xml } = await call({ WebIdentityToken: await staff.idToken('ann', claims), Policy });
+      const found = await access.credentials(element(xml, 'AccessKeyId'));
+      if (found === undefined) throw new Error('no credentials');
+      const { principal } = found;
+      const kinds = ['home/hr/a', 'home/none/a'].map(
+        async (resource) => (await access.authorize({ principal, action: 's3:GetObject', resource, context: {} })).kind,
+      );
+      expect(await Promise.all(kinds)).toEqual(expected);
     });
 
     it('narrows what the credentials may do', async () => {

@@ -1,3 +1,4 @@
+import type { StructuredLog } from '../../platform/output/structured-log.ts';
 import type { RequestHandler } from '../http/contract/request.ts';
 import { isUnavailable } from '../auth/access.ts';
 import { displayNameOf, subjectOf } from '../auth/principal.ts';
@@ -12,12 +13,7 @@ interface StsHandlerOptions {
 }
 
 /** The logger methods that STS calls. */
-interface StsLog {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+type StsLog = Pick<StructuredLog, 'debug' | 'info' | 'warn' | 'error'>;
 
 const version = '2011-06-15';
 
@@ -41,7 +37,7 @@ export function createStsHandler({ actions, log }: StsHandlerOptions): RequestHa
       audit?.setError({ code: refusal.code, message: refusal.message });
       const fields = { requestId, remoteAddress, code: refusal.code, ...reasonOf(refusal) };
       if (refusal.code === 'InternalError') log.error({ ...fields, err: error }, 'STS failed');
-      // Any caller can send what is no login, and would fill the log.
+      // Any caller can send what is not a login, and would fill the log.
       else if (action === undefined) log.debug(fields, `no request for credentials: ${refusal.message}`);
       else log.warn(fields, `no temporary credentials: ${refusal.message}`);
       return stsErrorAnswer(refusal, requestId);

@@ -37,7 +37,7 @@ function isForm(contentType: string | undefined): boolean {
   return /^\s*application\/x-www-form-urlencoded/i.test(contentType ?? '');
 }
 
-/** Reports whether the client went away, which anybody may do: it is no failure of the server. Node calls it `aborted`. */
+/** Reports whether the client went away, which anybody may do: it is not a failure of the server. Node calls it `aborted`. */
 function isCut(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
 }

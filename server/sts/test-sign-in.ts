@@ -1,4 +1,5 @@
 import { claimAt } from '../../platform/openid/claims.ts';
+import { isForPrograms } from '../../platform/openid/discovery.ts';
 import { TokenError, OpenIdError } from '../../platform/openid/errors.ts';
 import { beginDeviceLogin, deviceToken, passwordToken, type TokenClient } from '../../platform/openid/token-grants.ts';
 import { verifyToken, type VerifiedToken } from '../../platform/openid/verify-token.ts';
@@ -80,6 +81,7 @@ export function createSignInTest(services: SignInTestServices): SignInTest {
     },
     async beginDevice(name) {
       const { provider, ready } = await usable(name).catch(asOpenIdError);
+      requireSignIn(provider, ready);
       return beginDeviceLogin(ready.metadata, clientOf(provider));
     },
   };
@@ -112,7 +114,18 @@ function isSignInError(error: unknown): error is Error {
   return isStsError(error) || error instanceof TokenError || error instanceof OpenIdError;
 }
 
-async function tokenBy(proof: SignInProof, provider: OpenIdProvider, { metadata }: Ready) {
+/** Throws `OpenIdError` where the issuer gives tokens to programs alone, so that nobody can get one by a sign-in. */
+function requireSignIn({ id }: OpenIdProvider, { metadata }: Ready): void {
+  if (!isForPrograms(metadata)) return;
+  throw new OpenIdError(
+    'EndpointMissing',
+    `The provider ${id} gives tokens to programs alone: run the test with a token of one, by --token-file.`,
+  );
+}
+
+async function tokenBy(proof: SignInProof, provider: OpenIdProvider, ready: Ready) {
+  const { metadata } = ready;
+  if (proof.kind !== 'token') requireSignIn(provider, ready);
   switch (proof.kind) {
     case 'token':
       return { kind: 'token', token: proof.token } as const;
@@ -126,9 +139,9 @@ async function tokenBy(proof: SignInProof, provider: OpenIdProvider, { metadata 
 }
 
 function clientOf({ settings, fetch }: OpenIdProvider): TokenClient {
-  const { clientId, clientSecret, scopes } = settings;
+  const { clientId, clientSecret, clientMethod, scopes } = settings;
   const asked = scopes.length === 0 ? ['openid'] : scopes;
-  return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }), scopes: asked, fetch };
+  return { clientId, clientSecret, clientMethod, scopes: asked, fetch };
 }
 
 async function checkUserStatus(provider: OpenIdProvider, subjectId: string, name: string): Promise<string> {

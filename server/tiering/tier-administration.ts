@@ -1,18 +1,14 @@
+import type { ShownTier, TierFields } from '../../protocol/admin/tier.ts';
 import { randomBytes } from 'node:crypto';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../objects/object-layer.ts';
+import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import { recordKeys } from '../objects/records/record-format.ts';
 import { after } from '../store/keys.ts';
 import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { newTierNumber, tierIds } from '../store/tiered-id.ts';
 import type { StoredTier, TierConfiguration, TierConfigurations } from './tier-configurations.ts';
-
-/** A tier as answers show it. */
-export type ShownTier = Omit<TierConfiguration, 'secretKey' | 'number'>;
-
-export type NewTier = Omit<TierConfiguration, 'number'>;
 
 interface AdministrationOptions {
   readonly configurations: TierConfigurations;
@@ -39,7 +35,7 @@ export class TierAdministration {
   }
 
   /** Adds a tier whose bucket is there, takes every kind of call, and is empty below the prefix. `force` takes one that is not empty. */
-  async add(tier: NewTier, force: boolean): Promise<void> {
+  async add(tier: TierFields, force: boolean): Promise<void> {
     const { name } = tier;
     checkName(name);
     if ((await this.#options.configurations.get(name)) !== undefined) throw new S3Error('XMinioAdminTierAlreadyExists');
@@ -108,7 +104,7 @@ export class TierAdministration {
     }
   }
 
-  async #check(tier: NewTier, { empty }: { readonly empty: boolean }): Promise<void> {
+  async #check(tier: TierFields, { empty }: { readonly empty: boolean }): Promise<void> {
     await requirePromoted(this.#options.records);
     const { checkTier } = await import('./tier-connection.ts');
     await checkTier(tier, { empty, log: this.#options.log });

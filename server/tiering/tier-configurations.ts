@@ -1,27 +1,11 @@
+import type { TierFields } from '../../protocol/admin/tier.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
 import { type SealedEntry, sealedKey, type SealedRecordStore, sealedWithin } from '../encryption/sealed-records.ts';
 
-/** A tier: a bucket of another server, below a prefix. */
-export interface TierConfiguration {
-  /** The name in lifecycle rules, and the storage class in answers. */
-  readonly name: string;
+/** A tier as it is stored. */
+export interface TierConfiguration extends TierFields {
   /** Part of the blob ids of its bodies. */
   readonly number: TierNumber;
-  /** The kind of `mc ilm tier add`. The first two speak S3. */
-  readonly type: 's3' | 'minio' | 'azure' | 'gcs';
-  /** A URL without a path; that of an account of Azure may have one. */
-  readonly endpoint: string;
-  readonly region: string;
-  /** The container of Azure. */
-  readonly bucket: string;
-  /** Empty, or without a slash at its end. */
-  readonly prefix: string;
-  /** Empty for the default of the other server. */
-  readonly storageClass: string;
-  /** The name of the account of Azure, or the address of the service account of Google. */
-  readonly accessKey: string;
-  /** The key of the account of Azure, or the file of the key of the service account of Google. */
-  readonly secretKey: string;
 }
 
 export interface StoredTier {

@@ -1,4 +1,4 @@
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { checkBucket, checkCalls, s3BlobStore } from '../store/s3/blob-store.ts';

@@ -1,10 +1,10 @@
-import type { Tier, Tiers } from '../objects/tiers/tiers.ts';
 import { type BlobStore, blobsUnavailable } from '../store/blob-store.ts';
 import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
 import type { TierConfigurations } from './tier-configurations.ts';
 import type { TierConnection } from './tier-connection.ts';
+import type { Tier, Tiers } from '../objects/contract/tiers.ts';
 
 /** Milliseconds for which a thread goes on with a configuration that another thread or server has changed. */
 const STALE_MS = 5_000;
@@ -60,6 +60,7 @@ export class TierStores implements Tiers {
   }
 
   async #readAll(): Promise<void> {
+    const began = this.#clock();
     try {
       const stored = await this.#configurations.all();
       const numbers = new Set(stored.map(({ tier }) => tier.number));
@@ -75,7 +76,7 @@ export class TierStores implements Tiers {
         const { connectTier } = await import('./tier-connection.ts');
         this.#open.set(tier.number, { revision, ...(await connectTier(tier)) });
       }
-      this.#read = this.#clock();
+      this.#read = began;
     } finally {
       this.#reading = undefined;
     }

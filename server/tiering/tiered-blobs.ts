@@ -1,4 +1,4 @@
-import type { Chunks } from '../../platform/chunks.ts';
+import type { Chunks } from '../streams/chunks.ts';
 import type { BlobId, BlobRange, BlobStore } from '../store/blob-store.ts';
 import { tierOf, type TierNumber } from '../store/tiered-id.ts';
 

@@ -9,10 +9,11 @@ import { ClusterCaches } from '../../operator/runtime/kubernetes/cluster-caches.
 import { KubernetesRuntime } from '../../operator/runtime/kubernetes/workload/kubernetes-runtime.ts';
 import { exampleServer, plainOptions } from '../support/operator/example-workload.ts';
 import type { OperatorEvent } from '../../operator/reconcile/reconciler-options.ts';
-import type { PodOptions, Workload } from '../../operator/runtime/contract/workload.ts';
-import type { Secret } from '../../operator/api/object.ts';
+import type { PodOptions, Workload } from '../../operator/contract/workload.ts';
+import type { Secret } from '../../operator/contract/secret.ts';
 import { startKubernetes } from '../../operator/runtime/kubernetes/start-kubernetes.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
+import { mutatingPolicy, mutatingRules } from '../support/cluster/mutating-policies.ts';
 import { startApiServer, type ApiServer, untilEstablished } from './cluster.ts';
 
 // What only a real API server can show: which fields it refuses, who owns what somebody edited, which events it selects, and how it
@@ -165,6 +166,75 @@ describe('what was changed by hand', () => {
     await look();
     expect((await live('service'))['spec']).toEqual(before['spec']);
   });
+});
+
+const setStatus = () =>
+  server.kubectl([
+    'patch',
+    'statefulset',
+    'demo',
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status: { replicas: 0, observedGeneration: 1_000, updateRevision: 'demo-abc' } }),
+  ]);
+
+describe('what a mutating policy of the cluster changes', () => {
+  it.each(['image', 'variable', 'user'] as const)(
+    'is told, and is no change by hand: %s',
+    async (kind) => {
+      await runtime.apply(exampleServer(), secrets);
+      events.length = 0;
+      const policy = mutatingPolicy('of-the-cluster', 'default', mutatingRules[kind]('statefulsets'));
+      const file = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: policy });
+      await server.kubectl(['apply', '-f', '-'], file);
+      try {
+        // The status names a revision, so that a change by hand would be recorded.
+        await expect
+          .poll(
+            async () => {
+              await setStatus();
+              const { metadata } = await live('statefulset');
+              const status = { observedGeneration: metadata.generation };
+              await server.kubectl([
+                'patch',
+                'statefulset',
+                'demo',
+                '--subresource=status',
+                '--type=merge',
+                '-p',
+                JSON.stringify({ status }),
+              ]);
+              // The API server applies a policy some moments after it was created. Any write shows if it does.
+              await server.kubectl(['annotate', 'statefulset', 'demo', '--overwrite', `look=${Date.now()}`]);
+              await look();
+              return (await runtime.observeOne('demo'))?.clusterRules?.map(({ object, managers }) => [
+                object,
+                managers,
+              ]);
+            },
+            { timeout: 60_000, interval: 1_000 },
+          )
+          .toEqual([['StatefulSet demo', []]]);
+        const before = await live('statefulset');
+        for (let time = 0; time < 3; time++) await look();
+        const after = await live('statefulset');
+        expect(after.metadata.generation).toBe(before.metadata.generation);
+        expect(after.metadata.annotations).not.toHaveProperty(['coffer.dev/drifted']);
+        expect(events).toEqual([]);
+      } finally {
+        await server.kubectl(['delete', '-f', '-'], file);
+        await server.kubectl(['delete', 'statefulset', 'demo', '--cascade=background', '--wait=false']);
+        await expect.poll(() => caches.get('statefulSets').get('default', 'demo'), { timeout: 20_000 }).toBeUndefined();
+        await expect
+          .poll(() =>
+            runtime.apply(exampleServer(), secrets).then(() => caches.get('statefulSets').get('default', 'demo')),
+          )
+          .toBeDefined();
+      }
+    },
+    90_000,
+  );
 });
 
 describe('why a pod was not made', () => {

@@ -4,7 +4,7 @@ import { forbidden, relativeImports } from './arrows.ts';
 describe('import arrows', () => {
   it.each([
     ['server/s3/put-object.ts', 'protocol/s3/names.ts'],
-    ['server/http/listener.ts', 'server/s3/routes.ts'],
+    ['server/s3/routes.ts', 'server/http/contract/request.ts'],
     ['server/process/thread.ts', 'server/store/keys.ts'],
     ['cli/main.ts', 'cli/ls.ts'],
     ['cli/ls.test.ts', 'server/main.ts'],
@@ -14,13 +14,14 @@ describe('import arrows', () => {
   });
 
   it.each([
-    ['protocol/s3/names.ts', 'platform/logger.ts'],
-    ['platform/logger.ts', 'server/main.ts'],
+    ['protocol/s3/names.ts', 'platform/output/logger.ts'],
+    ['platform/output/logger.ts', 'server/main.ts'],
     ['cli/main.ts', 'server/s3/routes.ts'],
     ['server/store/keys.ts', 'server/objects/objects.ts'],
-    ['server/s3/routes.ts', 'server/http/listener.ts'],
+    ['server/s3/routes.ts', 'server/http/s3-server.ts'],
+    ['server/http/s3-server.ts', 'server/s3/routes.ts'],
     ['server/s3/routes.ts', 'server/store/keys.ts'],
-    ['server/console/web/app.ts', 'server/auth/principal.ts'],
+    ['console/app.ts', 'server/auth/principal.ts'],
     ['operator/main.ts', 'examples/quickstart/start.ts'],
   ])('refuses that %s imports %s', (from, to) => {
     expect(forbidden(from, to)).toContain(`${from} imports ${to}`);

@@ -13,17 +13,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'keysvc/http': ['keysvc/calls', 'keysvc/config', 'keysvc/keys', 'keysvc/keystores', 'platform', 'protocol'],
   'keysvc/commands': ['keysvc/http', 'keysvc/config', 'keysvc/keys', 'keysvc/keystores', 'platform', 'protocol'],
   keysvc: ['keysvc/commands', 'platform', 'protocol'],
-  'operator/api': ['operator/runtime/contract', 'platform', 'protocol'],
   // The description of a workload, and what runs it.
-  'operator/runtime/contract': ['operator/api', 'platform', 'protocol'],
-  'operator/kube-client': ['operator/runtime/contract', 'platform', 'protocol'],
-  'operator/render': ['operator/api', 'operator/runtime/contract', 'platform', 'protocol'],
-  'operator/reconcile': ['operator/api', 'operator/render', 'operator/runtime/contract', 'platform', 'protocol'],
+  'operator/contract': ['platform', 'protocol'],
+  'operator/api': ['operator/contract', 'platform', 'protocol'],
+  'operator/kube-client': ['operator/contract', 'platform', 'protocol'],
+  // What the operator renders for a key service is read by the key service's own code before a pod gets it.
+  'operator/render': ['operator/api', 'operator/contract', 'keysvc/config', 'platform', 'protocol'],
+  'operator/reconcile': ['operator/api', 'operator/render', 'operator/contract', 'platform', 'protocol'],
   'operator/runtime/local': [
     'operator/api',
     'operator/reconcile',
     'operator/render',
-    'operator/runtime/contract',
+    'operator/contract',
     'platform',
     'protocol',
   ],
@@ -32,7 +33,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'operator/kube-client',
     'operator/reconcile',
     'operator/render',
-    'operator/runtime/contract',
+    'operator/contract',
     'platform',
     'protocol',
   ],
@@ -40,7 +41,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'operator/api',
     'operator/kube-client',
     'operator/reconcile',
-    'operator/runtime/contract',
+    'operator/contract',
     'operator/runtime/kubernetes',
     'platform',
     'protocol',
@@ -52,10 +53,20 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'cli/terminal': ['cli/s3', 'cli/config', 'platform', 'protocol'],
   'cli/commands': ['cli/terminal', 'cli/s3', 'cli/config', 'platform', 'protocol'],
   cli: ['cli/commands', 'cli/terminal', 'cli/s3', 'cli/config', 'platform', 'protocol'],
-  'server/store': ['platform', 'protocol'],
-  'server/replicas': ['server/store', 'platform', 'protocol'],
-  'server/encryption': ['server/store', 'platform', 'protocol'],
-  'server/objects': ['server/encryption', 'server/store', 'platform', 'protocol'],
+  // Bodies as chunks in reused buffers, and memory that the threads of the server share.
+  'server/streams': ['platform', 'protocol'],
+  'server/shared-memory': ['platform', 'protocol'],
+  'server/store': ['server/streams', 'platform', 'protocol'],
+  'server/cluster': ['server/store', 'server/streams', 'platform', 'protocol'],
+  'server/encryption': ['server/store', 'server/streams', 'platform', 'protocol'],
+  'server/objects': [
+    'server/encryption',
+    'server/store',
+    'server/streams',
+    'server/shared-memory',
+    'platform',
+    'protocol',
+  ],
   // The queues of events, and their delivery to targets.
   'server/outbox': ['server/objects', 'server/store', 'platform', 'protocol'],
   'server/notifications': [
@@ -63,6 +74,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/objects',
     'server/encryption',
     'server/store',
+    'server/shared-memory',
     'platform',
     'protocol',
   ],
@@ -73,6 +85,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/objects',
     'server/encryption',
     'server/store',
+    'server/streams',
     'platform',
     'protocol',
   ],
@@ -89,9 +102,16 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'protocol',
   ],
   // The tiers to which bodies move: their configurations, and their stores.
-  'server/tiering': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
+  'server/tiering': ['server/objects', 'server/encryption', 'server/store', 'server/streams', 'platform', 'protocol'],
   // What looks after the stores as a whole: verification, scrubbing, copies, snapshots.
-  'server/maintenance': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
+  'server/maintenance': [
+    'server/objects',
+    'server/encryption',
+    'server/store',
+    'server/streams',
+    'platform',
+    'protocol',
+  ],
   'server/store-tool': [
     'server/maintenance',
     'server/objects',
@@ -101,9 +121,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'protocol',
   ],
   // Credentials, identities and decisions: who sends a request, and what they may do.
-  'server/auth': ['server/objects', 'server/encryption', 'server/store', 'platform', 'protocol'],
+  'server/auth': ['server/objects', 'server/encryption', 'server/store', 'server/streams', 'platform', 'protocol'],
   // The request and the answer, as the listener and the APIs share them.
-  'server/http/contract': ['server/auth', 'server/objects', 'platform', 'protocol'],
+  'server/http/contract': ['server/auth', 'server/objects', 'server/streams', 'platform', 'protocol'],
   // OpenID providers and directories: their configurations, sign-ins, and whether their users still exist.
   'server/federation': ['server/auth', 'server/encryption', 'server/store', 'platform', 'protocol'],
   // The rules of users, policies, keys and archives that the admin API and the console share.
@@ -114,11 +134,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/auth',
     'server/objects',
     'server/encryption',
+    'server/shared-memory',
+    'server/store',
     'platform',
     'protocol',
   ],
   // The queries of S3 Select: pure, but for the processes that run them.
-  'server/select': ['platform', 'protocol'],
+  'server/select': ['server/streams', 'platform', 'protocol'],
   'server/s3': [
     'server/select',
     'server/http/contract',
@@ -157,23 +179,24 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/federation',
     'server/objects',
     'server/encryption',
+    'server/shared-memory',
     'platform',
     'protocol',
   ],
   // Measurements of the server, and what it shows of itself.
-  'server/support': [
+  'server/diagnostics': [
     'server/administration',
     'server/auth',
     'server/maintenance',
     'server/observability',
     'server/objects',
-    'server/replicas',
+    'server/cluster',
     'server/store',
+    'server/streams',
     'platform',
     'protocol',
   ],
   'server/console': [
-    'server/console/contract',
     'server/administration',
     'server/maintenance',
     'server/observability',
@@ -184,23 +207,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'server/objects',
     'server/encryption',
     'server/store',
+    'server/streams',
     'platform',
     'protocol',
   ],
-  // What the console's API answers: types for both ends.
-  'server/console/contract': [],
-  'server/console/web': ['server/console/contract', 'protocol'],
-  'server/http': [
-    'server/s3',
-    'server/sts',
-    'server/admin',
-    'server/console',
-    'server/observability',
-    'server/http/contract',
-    'server/auth',
-    'platform',
-    'protocol',
-  ],
+  // The pages of the console, which call its API by HTTP.
+  console: ['protocol'],
+  // The listener, and the requests and answers on a connection. It knows no API.
+  'server/http': ['server/http/contract', 'server/streams', 'platform', 'protocol'],
   server: [
     ...[
       'http',
@@ -221,10 +235,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
       'maintenance',
       'objects',
       'encryption',
-      'replicas',
+      'cluster',
       'select',
+      'shared-memory',
       'store',
-      'support',
+      'streams',
+      'diagnostics',
     ].map((room) => `server/${room}`),
     'platform',
     'protocol',
@@ -243,19 +259,17 @@ export function forbidden(from: string, to: string): string | undefined {
   const [source, target] = [roomOf(from), roomOf(to)];
   // Every program tells its version.
   if (to === 'package.json') return undefined;
-  if (
-    source === undefined ||
-    source === target ||
-    from.endsWith('.test.ts') ||
-    from.endsWith('.conformance.ts') ||
-    /\/testing(-\w+)?\.ts$/.test(from)
-  )
-    return undefined;
+  if (source === undefined || source === target || isTest(from)) return undefined;
   if (target === undefined) return `${from} imports ${to}, which is in no room`;
   const allowed = rooms[source] ?? [];
   return allowed.includes(target)
     ? undefined
     : `${from} imports ${to}: ${source} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}`;
+}
+
+/** Tells whether a file is a test, or what tests of several files share. */
+export function isTest(path: string): boolean {
+  return /\.(test|conformance)\.tsx?$|\/testing(-\w+)?\.ts$/.test(path);
 }
 
 /** The relative imports of a module, types included. */

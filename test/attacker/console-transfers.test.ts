@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TransferList, TransferRow } from '../../server/console/contract/transfer-answers.ts';
+import type { TransferList, TransferRow } from '../../protocol/console/transfer-answers.ts';
 import { TestBrowser, TestConsole } from '../support/console/test-console.ts';
 import { put } from '../support/objects/test-layer.ts';
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { CreateBucketCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { forEachLimit } from '../../platform/concurrency.ts';
+import { forEachLimit } from '../../platform/async/concurrency.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { semaphore } from '../../platform/concurrency.ts';
+import { semaphore } from '../../platform/async/concurrency.ts';
 import { inFullForm } from '../support/full-form.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import type { Answered, Presence, Row } from './attack.ts';

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../operator/kube-client/kube-api.ts';
 import { EventRecorder } from '../../operator/kube-client/events.ts';
 import { redactLog } from '../../operator/plugin/collect-report.ts';
 import { mergeConditions, notReady } from '../../operator/reconcile/conditions.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { SettingReader } from '../../platform/settings/setting-source.ts';
 import { setting } from '../../protocol/settings/table.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
@@ -18,7 +18,7 @@ import { shownHeaders } from '../../server/admin/streams/trace-line.ts';
 import { readBackgroundTasks, TaskReport } from '../../server/maintenance/background-tasks.ts';
 import { auditEntry } from '../../server/observability/audit/audit-entry.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
-import type { Support } from '../../server/administration/support.ts';
+import type { Diagnostics } from '../../server/administration/diagnostics.ts';
 import { adminTest } from '../support/admin/admin.ts';
 import { TestBrowser, TestConsole } from '../support/console/test-console.ts';
 
@@ -62,10 +62,10 @@ const host = {
   cpuTimes: { user: 1, nice: 0, system: 2, idle: 3, irq: 0 },
 };
 /** A report needs nothing else of the machine. */
-const support = { host: () => Promise.resolve(host) } as unknown as Support;
+const diagnostics = { host: () => Promise.resolve(host) } as unknown as Diagnostics;
 
 async function report(value: string): Promise<string> {
-  const admin = await adminTest({ services: { given: given(value), support } });
+  const admin = await adminTest({ services: { given: given(value), diagnostics } });
   return (
     await admin.call('root', 'GET', 'healthinfo?minioconfig=true&minioinfo=true&syserrors=true')
   ).bytes.toString();
@@ -97,7 +97,7 @@ async function taskFailure(address: string): Promise<string> {
 /** Batch jobs stand for the calls whose rules know addresses: their error is the answer of the admin API. */
 async function adminError(address: string): Promise<string> {
   const backgroundTasks = () => Promise.reject(new IdentityError('no-such-user', failureOf(address).message));
-  const admin = await adminTest({ services: { backgroundTasks, support } });
+  const admin = await adminTest({ services: { backgroundTasks, diagnostics } });
   return (await admin.call('root', 'GET', 'healthinfo?syserrors=true')).bytes.toString();
 }
 

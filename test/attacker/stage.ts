@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readZip } from '../../server/administration/zip.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
-import type { Credentials } from '../../protocol/sigv4/signature.ts';
+import type { Credentials } from '../../protocol/sigv4/credentials.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import type { RunningServer } from '../support/server/start-server.ts';
 import { type Attack, type Presence, queryOf, type Row, send } from './attack.ts';

@@ -23,6 +23,10 @@ export const created = (number: number): EventMessage => {
 export const untagged: EventMessage = { ...created(0), name: 's3:ObjectTagging:Delete' };
 export const removed: EventMessage = { ...created(0), name: 's3:ObjectRemoved:Delete' };
 
+/** The removal of an old version, and of the newest one, which makes the one before it current. */
+export const removedOld: EventMessage = { ...removed, current: 'unchanged' };
+export const restored = (number: number): EventMessage => ({ ...removed, current: created(number).record ?? {} });
+
 export const open = (type: string, values: TargetValues) => openTarget({ id: 'A', type, queueLimit: 1, values });
 
 /** Expects that the first event fails. */

@@ -4,7 +4,18 @@ import { createPool, type Pool } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/process/free-port.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { created, fails, open, password, removed, survives, tlsFiles, untagged } from './broker-events.ts';
+import {
+  created,
+  fails,
+  open,
+  password,
+  removed,
+  removedOld,
+  restored,
+  survives,
+  tlsFiles,
+  untagged,
+} from './broker-events.ts';
 import { BrokerProcess } from './broker-process.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -66,6 +77,10 @@ describe('MariaDB', () => {
       { Records: [created(2).record] },
       undefined,
     ]);
+    await target.send(removedOld);
+    expect(await rows('SELECT * FROM last')).toHaveLength(1);
+    await target.send(restored(1));
+    expect(parsed((await rows('SELECT value FROM last'))[0]?.['value'])).toEqual({ Records: [created(1).record] });
     await target.send(removed);
     expect(await rows('SELECT * FROM last')).toEqual([]);
     await target.close();

@@ -4,14 +4,25 @@ import { Redis } from 'ioredis';
 import mqtt from 'mqtt';
 import { Client } from 'pg';
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TargetValues } from '../../server/notifications/target.ts';
 import { freePort } from '../support/process/free-port.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
-import { created, open, password, removed, survives, untagged } from './broker-events.ts';
+import {
+  created,
+  fails,
+  open,
+  password,
+  removed,
+  removedOld,
+  restored,
+  survives,
+  tlsFiles,
+  untagged,
+} from './broker-events.ts';
 import { BrokerProcess } from './broker-process.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -47,7 +58,12 @@ describe('Redis', () => {
     await target.send(created(1));
     await target.send(created(2));
     await target.send({ ...untagged, record: created(2).record });
-    expect(JSON.parse((await reader.hget('events', 'b/key')) ?? '')).toEqual({ Records: [created(2).record] });
+    const last = async () => JSON.parse((await reader.hget('events', 'b/key')) ?? '') as unknown;
+    expect(await last()).toEqual({ Records: [created(2).record] });
+    await target.send(removedOld);
+    expect(await last()).toEqual({ Records: [created(2).record] });
+    await target.send(restored(1));
+    expect(await last()).toEqual({ Records: [created(1).record] });
     await target.send(removed);
     expect(await reader.hlen('events')).toBe(0);
     await target.close();
@@ -117,6 +133,29 @@ describe('NATS', () => {
     const target = await open('nats', values);
     await survives(target, { kill: () => broker.kill(), start: () => broker.start() });
   });
+
+  it('that refuses the subject, and an event that is too large, has taken nothing', async () => {
+    const port = await freePort();
+    const configuration = join(folder.path, 'nats.conf');
+    const permissions = '{ publish: { allow: ["plain.>", "$JS.>"] } }';
+    await writeFile(
+      configuration,
+      `port: ${port}\nmax_payload: 4096\nauthorization { users = [{ user: events, password: "${password}", permissions: ${permissions} }] }\n`,
+    );
+    const limited = new BrokerProcess('nats-server', port, ['-c', configuration]);
+    await limited.start();
+    const address = { ...values, address: `127.0.0.1:${port}` };
+    const denied = await open('nats', { ...address, subject: 'other.events' });
+    const sent = await Promise.allSettled([1, 2, 3].map((number) => denied.send(created(number))));
+    const message = expect.stringMatching(/permissions? violation/i) as string;
+    expect(sent).toEqual(sent.map(() => expect.objectContaining({ reason: expect.objectContaining({ message }) })));
+    const allowed = await open('nats', address);
+    const large = { ...created(1), body: 'a'.repeat(5_000) };
+    await expect(allowed.send(large)).rejects.toMatchObject({ code: 'rejected', message: /4096/ });
+    await allowed.send(created(1));
+    await Promise.all([denied.close(), allowed.close()]);
+    await limited.kill();
+  });
 });
 
 describe('MQTT', () => {
@@ -155,6 +194,23 @@ describe('MQTT', () => {
     const target = await open('mqtt', values);
     await survives(target, { kill: () => broker.kill(), start: () => broker.start() });
   });
+
+  it.each([
+    ['packet', 'max_packet_size 4096', /too large/],
+    ['message', 'message_size_limit 4096', /puback reason code/i],
+  ])('that takes no large %s says so at once, and takes the next one', async (_what, option, message) => {
+    const port = await freePort();
+    const configuration = join(folder.path, `mosquitto-${port}.conf`);
+    await writeFile(configuration, `listener ${port} 127.0.0.1\nallow_anonymous true\n${option}\n`);
+    await chmod(configuration, 0o644);
+    const limited = new BrokerProcess('mosquitto', port, ['-c', configuration]);
+    await limited.start();
+    const target = await open('mqtt', { broker: `tcp://127.0.0.1:${port}`, topic: 'events', qos: 1 });
+    await expect(target.send({ ...created(1), body: 'a'.repeat(5_000) })).rejects.toThrow(message);
+    await target.send(created(1));
+    await target.close();
+    await limited.kill();
+  });
 });
 
 describe('PostgreSQL', () => {
@@ -182,9 +238,32 @@ describe('PostgreSQL', () => {
     await target.send(created(1));
     await target.send({ ...untagged, record: created(2).record });
     expect(await rows()).toEqual([{ key: 'b/key', value: { Records: [created(2).record] } }]);
+    await target.send(removedOld);
+    expect(await rows()).toEqual([{ key: 'b/key', value: { Records: [created(2).record] } }]);
+    await target.send(restored(1));
+    expect(await rows()).toEqual([{ key: 'b/key', value: { Records: [created(1).record] } }]);
     await target.send(removed);
     expect(await rows()).toEqual([]);
     await target.close();
+  });
+
+  it('is verified with sslmode=require, by the authorities of a file', async () => {
+    const files = await tlsFiles(folder.path);
+    const [certPem, keyPem] = await Promise.all([files.cert, files.key].map((path) => readFile(path, 'utf8')));
+    const secure = await startPostgres({ certificate: { certPem: certPem ?? '', keyPem: keyPem ?? '' } });
+    try {
+      const one = await secure.createDatabase();
+      const { port, username, pathname } = new URL(one.url);
+      const connection = `host=localhost port=${port} user=${username} password='${one.password}' dbname=${pathname.slice(1)} sslmode=require`;
+      const of = (more: TargetValues) => ({ connection_string: connection, table: 'secure', ...more });
+      await fails('postgresql', of({}), /certificate/i);
+      await fails('postgresql', of({ ca_file: files.other }), /certificate/i);
+      const target = await open('postgresql', of({ ca_file: files.ca }));
+      await target.send(created(1));
+      await target.close();
+    } finally {
+      await secure.remove();
+    }
   });
 
   const rows = async () => (await reader.query('SELECT key, value FROM "Events"')).rows as unknown[];

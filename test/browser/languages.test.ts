@@ -1,12 +1,12 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { first as german } from '../../server/console/web/src/texts/de/first.ts';
-import { pages as germanPages } from '../../server/console/web/src/texts/de/pages.ts';
-import { first as english } from '../../server/console/web/src/texts/en/first.ts';
-import { pages as englishPages } from '../../server/console/web/src/texts/en/pages.ts';
-import { first as chinese } from '../../server/console/web/src/texts/zh/first.ts';
-import { pages as chinesePages } from '../../server/console/web/src/texts/zh/pages.ts';
+import { first as german } from '../../console/src/texts/de/first.ts';
+import { pages as germanPages } from '../../console/src/texts/de/pages.ts';
+import { first as english } from '../../console/src/texts/en/first.ts';
+import { pages as englishPages } from '../../console/src/texts/en/pages.ts';
+import { first as chinese } from '../../console/src/texts/zh/first.ts';
+import { pages as chinesePages } from '../../console/src/texts/zh/pages.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 import { axeFindings } from './axe.ts';

@@ -14,7 +14,8 @@ let front: WatchedFront;
 let careless: WatchedFront;
 
 beforeAll(async () => {
-  const server = await startServer();
+  const env = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
+  const server = await startServer({ env });
   await untilReady(server);
   front = await startWatchedFront(server.s3);
   const s3 = s3Client(server);
@@ -157,6 +158,99 @@ describe('mirror', { timeout: 60_000 }, () => {
     await utimes(`${folder}/${size}`, dated, dated);
     await client.run('mirror', '--overwrite', 's/seven', folder);
     expect((await readFile(`${folder}/${size}`, 'utf8')).slice(-3)).toBe('222');
+  });
+
+  it.each([
+    ['of one request', 3, []],
+    ['in parts', 6 * mebibyte, []],
+    ['whose ETag tells nothing', 3, ['--enc-kms', 's/box/sent=some-key']],
+  ])(
+    'replaces an object %s that is hardly newer than its file, which changed while it was sent',
+    async (_, size, more) => {
+      const name = `sent/${size}${more.length}`;
+      await mkdir(client.path(name), { recursive: true });
+      const written = new Date(Date.now() - 1_000);
+      const before = await client.file('sent-before', '1'.repeat(size));
+      await client.run('put', '--part-size', '5MiB', ...more, before, `s/box/${name}/x`);
+      await writeFile(client.path(`${name}/x`), '2'.repeat(size));
+      await utimes(client.path(`${name}/x`), written, written);
+      await client.run('mirror', '--overwrite', client.path(name), `s/box/${name}`);
+      expect((await client.run('cat', `s/box/${name}/x`)).slice(-3)).toBe('222');
+      expect(await client.json('mirror', '--overwrite', client.path(name), `s/box/${name}`)).toMatchObject([
+        { transferred: 0 },
+      ]);
+    },
+  );
+
+  it.each([4, 6 * mebibyte])(
+    'keeps an object of the same %d bytes that is hardly newer than its file',
+    async (size) => {
+      const folder = client.path(`kept-${size}`);
+      await mkdir(folder);
+      await writeFile(`${folder}/x`, 'k'.repeat(size));
+      await client.run('put', '--part-size', '5MiB', `${folder}/x`, `s/box/kept-${size}/x`);
+      const again = await client.json('mirror', '--overwrite', folder, `s/box/kept-${size}`);
+      expect(again).toMatchObject([{ transferred: 0 }]);
+    },
+  );
+
+  it('copies once more what credentials without GetObject cannot compare, and copies the rest', async () => {
+    const Action = ['s3:ListBucket', 's3:PutObject'];
+    const Statement = [{ Effect: 'Allow', Action, Resource: ['arn:aws:s3:::drop', 'arn:aws:s3:::drop/*'] }];
+    const policy = await client.file('policy.json', JSON.stringify({ Version: '2012-10-17', Statement }));
+    await client.run('mb', 's/drop');
+    await client.attemptWith({ input: 'writer-secret\n' }, 'admin', 'user', 'add', 's', 'writer');
+    await client.run('admin', 'policy', 'create', 's', 'drop', policy);
+    await client.run('admin', 'policy', 'attach', 's', 'drop', '--user', 'writer');
+    await client.attemptWith({ input: 'writer\nwriter-secret\n' }, 'alias', 'set', 'writer', client.server.url);
+    const folder = client.path('drop');
+    await mkdir(folder);
+    await client.run('cp', await client.file('dropped', '1st'), 's/drop/a');
+    const written = new Date(Date.now() - 1_000);
+    await writeFile(`${folder}/a`, '2nd');
+    await utimes(`${folder}/a`, written, written);
+    await writeFile(`${folder}/b`, 'rest');
+    await client.run('mirror', '--overwrite', folder, 'writer/drop');
+    expect([await client.run('cat', 's/drop/a'), await client.run('cat', 's/drop/b')]).toEqual(['2nd', 'rest']);
+  });
+
+  it('reports a file that vanishes before it is compared, and copies the rest', async () => {
+    const folder = client.path('vanishing');
+    await mkdir(folder);
+    await writeFile(`${folder}/a`, 'gone');
+    await writeFile(`${folder}/b`, 'rest');
+    await client.run('cp', `${folder}/a`, 's/box/vanishing/a');
+    front.reset();
+    front.before(
+      (method, path) => method === 'GET' && path.includes('list-type=2') && path.includes('vanishing'),
+      async () => rm(`${folder}/a`),
+    );
+    const { code, stderr } = await client.attempt('mirror', '--overwrite', folder, 's/box/vanishing');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Unable to compare')]);
+    expect(await client.keys('s/box/vanishing')).toEqual(['a', 'b']);
+  });
+
+  it('compares again with --watch what it could not compare while the server was away', async () => {
+    const folder = client.path('away');
+    await mkdir(folder);
+    await client.run('cp', await client.file('away-before', '1st'), 's/box/away/x');
+    const written = new Date(Date.now() - 1_000);
+    await writeFile(`${folder}/x`, '2nd');
+    await utimes(`${folder}/x`, written, written);
+    front.reset();
+    // As often as the client asks before it gives up.
+    front.before(
+      (method, path) => method === 'HEAD' && path.includes('away/x'),
+      async () => Promise.reject(new Error('away')),
+      12,
+    );
+    // Not through the front, whose failures are for the mirror.
+    const copied = () => client.run('cat', 'direct/box/away/x');
+    const { stderr } = await client.follow(
+      ['mirror', '--watch', folder, 's/box/away'],
+      [async () => expect.poll(copied, { timeout: 40_000, interval: 500 }).toBe('2nd')],
+    );
+    expect(stderr).toContain('everything is compared again');
   });
 
   it.each([4, 6 * mebibyte])('keeps a file of the same %d bytes that is hardly newer than its object', async (size) => {

@@ -7,7 +7,7 @@ import { createBucket } from '../../cli/s3/buckets.ts';
 import { putVersioning } from '../../cli/s3/bucket-settings.ts';
 import { S3Client } from '../../cli/s3/client.ts';
 import { connectionsTo } from '../../cli/s3/connection/connections.ts';
-import { forEachLimit } from '../../platform/concurrency.ts';
+import { forEachLimit } from '../../platform/async/concurrency.ts';
 import { fullForm, inFullForm } from '../support/full-form.ts';
 import { report } from '../support/report.ts';
 import { SeededRandom } from '../support/seeded-random.ts';

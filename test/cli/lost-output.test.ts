@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { forEachLimit } from '../../platform/concurrency.ts';
+import { forEachLimit } from '../../platform/async/concurrency.ts';
 import { fullForm } from '../support/full-form.ts';
 import { programArguments, programEnvironment } from '../support/process/program.ts';
 import { runCoffer } from '../support/server/run-coffer.ts';

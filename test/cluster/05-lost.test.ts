@@ -130,7 +130,9 @@ describe('a lost volume of a lone server', () => {
     const credentials = { COFFER_ACCESS_KEY: accessKeyId, COFFER_SECRET_KEY: secretAccessKey };
     await storeTool(['snapshot', 'monday', '--server', await team.endpoint()], credentials);
     const lost = await lose(claims.data, `${server}-0`);
-    expect(await stalled('tenant', 'demo', 'StoreReplaced')).toContain('kubectl annotate tenant demo');
+    expect(await stalled('tenant', 'demo', 'StoreReplaced')).toContain(
+      'kubectl annotate tenants.coffer.dev demo --namespace ',
+    );
     // The server refuses by itself: nothing is taken that would be lost with the mistake.
     await expect((await team.rootClient()).send(new ListBucketsCommand({}))).rejects.toThrow();
     await kubectl.apply(tenant({ hibernated: true }));
@@ -147,7 +149,7 @@ describe('a lost volume of a lone server', () => {
   it('acts for nobody once it is restored, until kubectl coffer promotes it', async () => {
     const condition = await until('the condition', promotion, { otherwise: () => team.describe() });
     expect(condition).toMatchObject({ status: 'False', reason: 'NotPromoted' });
-    expect(condition.message).toMatch(/kubectl coffer promote tenant\/demo$/);
+    expect(condition.message).toMatch(/kubectl coffer promote tenant\/demo --namespace \S+$/);
     const plugins = await mkdtemp(join(tmpdir(), 'coffer-plugins-'));
     try {
       await symlink(

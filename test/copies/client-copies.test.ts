@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attributesOf, type CopiedAttributes } from '../../protocol/s3/copies/copied-attributes.ts';
 import { TargetClient } from '../../server/replication/target-client.ts';
 import { ClientDriver } from '../cli/client-driver.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
@@ -31,7 +30,9 @@ beforeAll(async () => {
   }
   for (const name of ['s', 't', 'bare']) {
     for (const bucket of ['plain', 'more']) await client.run('mb', `${name}/${bucket}`);
+    for (const bucket of ['versions', 'by-default']) await client.run('mb', '--with-versioning', `${name}/${bucket}`);
     for (const bucket of ['lock', 'locked-too']) await client.run('mb', '--with-lock', `${name}/${bucket}`);
+    if (name !== 'bare') await client.run('encrypt', 'set', 'sse-s3', `${name}/by-default`);
   }
 }, 120_000);
 
@@ -110,38 +111,37 @@ async function putWhole(bucket: string, key: string, encryption: Encryption): Pr
   expect([answer.status, answer.text]).toEqual([200, '']);
 }
 
-async function attributes(server: keyof typeof servers, bucket: string, key: string): Promise<CopiedAttributes> {
-  const headers = { 'x-amz-checksum-mode': 'ENABLED' };
-  const answer = await send(server, bucket, { method: 'HEAD', key, headers });
-  expect(answer.status).toBe(200);
-  return attributesOf(answer.headers, new Date());
+/** Everything that an answer shows of an object, by the rows of the table. It is read without the functions that make the copies. */
+async function attributes(server: keyof typeof servers, bucket: string, key: string) {
+  const sent = { 'x-amz-checksum-mode': 'ENABLED' };
+  const { status, headers } = await send(server, bucket, { method: 'HEAD', key, headers: sent });
+  expect(status).toBe(200);
+  const below = (prefix: string) => Object.entries(headers).filter(([name]) => name.startsWith(prefix));
+  const content = ['type', 'encoding', 'disposition', 'language'].map((name) => headers[`content-${name}`]);
+  const keyName = headers['x-amz-server-side-encryption-aws-kms-key-id'];
+  const [mode, until] = ['mode', 'retain-until-date'].map((name) => headers[`x-amz-object-lock-${name}`]);
+  const tags = await send(server, bucket, { method: 'GET', key, query: { tagging: '' } });
+  return {
+    'content headers': [...content, headers['cache-control']],
+    Expires: headers['expires'],
+    'user metadata': [Object.fromEntries(below('x-amz-meta-')), headers['x-amz-missing-meta']],
+    tags: tags.text.replaceAll(/<\?.*\?>\s*/g, ''),
+    'website redirect': headers['x-amz-website-redirect-location'],
+    'storage class': headers['x-amz-storage-class'],
+    encryption: headers['x-amz-server-side-encryption'] && {
+      scheme: headers['x-amz-server-side-encryption'],
+      context: headers['x-amz-server-side-encryption-context'],
+      bucketKey: headers['x-amz-server-side-encryption-bucket-key-enabled'],
+      ...(keyName !== undefined && { keyName }),
+    },
+    'checksum algorithm': below('x-amz-checksum-').map(([name, value]) => (name.endsWith('-type') ? value : name)),
+    retention: mode && { mode, until },
+    'legal hold': headers['x-amz-object-lock-legal-hold'],
+  };
 }
 
 const statusOf = async (server: keyof typeof servers, bucket: string, key: string, headers = {}) =>
   (await send(server, bucket, { method: 'HEAD', key, headers })).status;
-
-const tagsOf = async (server: keyof typeof servers, bucket: string, key: string) =>
-  (await send(server, bucket, { method: 'GET', key, query: { tagging: '' } })).text.replaceAll(/<\?.*\?>\s*/g, '');
-
-/** What an answer shows, by the rows of the table. */
-function byName({ content, metadata, encryption, checksum, lock, ...rest }: CopiedAttributes, tags: string) {
-  const { expires, ...described } = content;
-  return {
-    'content headers': described,
-    Expires: expires,
-    'user metadata': metadata,
-    tags,
-    'website redirect': rest.websiteRedirect,
-    'storage class': rest.storageClass,
-    encryption:
-      encryption?.kind === 'server' && encryption.keyId !== undefined
-        ? { ...encryption, keyId: undefined, keyName: encryption.keyId }
-        : encryption,
-    'checksum algorithm': checksum?.algorithm,
-    retention: lock.retention,
-    'legal hold': lock.legalHold,
-  };
-}
 
 const encryptions = Object.keys(encryptionHeaders) as readonly Encryption[];
 /** The names of the flags by way, and whether a lock comes along. */
@@ -152,10 +152,15 @@ const ways: readonly (readonly [string, boolean])[] = [
   ['mirror', false],
   ['mirror -a', true],
 ];
+/** The buckets of a copy. Those with a default encryption have versions too, as the buckets of their sources. */
 const targets = [
-  { server: 's', plain: 'more', lock: 'locked-too' },
-  { server: 't', plain: 'plain', lock: 'lock' },
+  { server: 's', kind: 'plain', bucket: 'more' },
+  { server: 's', kind: 'by-default', bucket: 'by-default' },
+  { server: 's', kind: 'lock', bucket: 'locked-too' },
+  { server: 't', kind: 'by-default', bucket: 'by-default' },
+  { server: 't', kind: 'lock', bucket: 'lock' },
 ] as const;
+type Kind = (typeof targets)[number]['kind'];
 
 let count = 0;
 
@@ -166,33 +171,27 @@ async function run(way: string, from: string, to: string): Promise<{ code: numbe
   return client.attempt(command, ...flags, ...args);
 }
 
+/** A bucket with a default encryption would encrypt the sources too. */
+const sourceBucket = (kind: Kind) => (kind === 'by-default' ? 'versions' : kind);
+
 describe('a copy by the client is equal to its source', { timeout: 120_000 }, () => {
   it.each(
     ways.flatMap(([way, keepsLock]) =>
-      targets.flatMap((target) =>
-        (['plain', 'lock'] as const).flatMap((kind) =>
-          encryptions.map((encryption) => ({ way, keepsLock, target, kind, encryption })),
-        ),
-      ),
+      targets.flatMap((target) => encryptions.map((encryption) => ({ way, keepsLock, ...target, encryption }))),
     ),
-  )('$way to $target.server, bucket $kind, encryption $encryption', async (one) => {
-    const { way, keepsLock, target, kind, encryption } = one;
+  )('$way to $server, bucket $kind, encryption $encryption', async (one) => {
+    const { way, keepsLock, server, kind, bucket, encryption } = one;
     const folder = `${(count += 1)}/`;
-    await putWhole(kind, `${folder}object`, encryption);
-    const [source, tags] = [await attributes('s', kind, `${folder}object`), await tagsOf('s', kind, `${folder}object`)];
-    const bucket = target[kind];
-    const { code, stderr } = await run(way, `s/${kind}/${folder}`, `${target.server}/${bucket}/${folder}`);
+    const from = sourceBucket(kind);
+    await putWhole(from, `${folder}object`, encryption);
+    const source = await attributes('s', from, `${folder}object`);
+    const { code, stderr } = await run(way, `s/${from}/${folder}`, `${server}/${bucket}/${folder}`);
     expect(code, stderr).toBe(0);
-    const copy = await attributes(target.server, bucket, `${folder}object`);
-    const copiedTags = await tagsOf(target.server, bucket, `${folder}object`);
-    expectCopy(
-      keepsLock ? 'client: mv, cp -a, mirror -a' : 'client: cp, mirror',
-      byName(source, tags),
-      byName(copy, copiedTags),
-      {
-        ...(target.server === 't' && { otherKey: 'arn:aws:kms:key-2' }),
-      },
-    );
+    const copy = await attributes(server, bucket, `${folder}object`);
+    expectCopy(keepsLock ? 'client: mv, cp -a, mirror -a' : 'client: cp, mirror', source, copy, {
+      ...(server === 't' && { otherKey: 'arn:aws:kms:key-2' }),
+      ...(kind === 'by-default' && { bucketDefault: 'AES256' }),
+    });
     expect(stderr.includes('locks of 1 object are left behind')).toBe(kind === 'lock' && !keepsLock);
   });
 });
@@ -213,8 +212,8 @@ describe('a copy by the client is refused before anything is written', { timeout
     expect(await statusOf('bare', 'plain', 'secret/object')).toBe(404);
     const said = await run('cp --enc-none bare/plain', 's/plain/secret/', 'bare/plain/said/');
     expect([said.code, said.stderr]).toEqual([0, '']);
-    const { encryption: _, ...rest } = await attributes('s', 'plain', 'secret/object');
-    expect(await attributes('bare', 'plain', 'said/object')).toEqual(rest);
+    const source = await attributes('s', 'plain', 'secret/object');
+    expect(await attributes('bare', 'plain', 'said/object')).toEqual({ ...source, encryption: undefined });
   });
 });
 
@@ -226,13 +225,14 @@ describe('the flags take the place of what a source has', { timeout: 120_000 }, 
     const { code, stderr } = await run(flags, 's/plain/given/', `${server}/plain/new/`);
     expect([code, stderr]).toEqual([0, '']);
     const source = await attributes('s', 'plain', 'given/object');
-    const { storageClass: _, ...rest } = source;
+    const [metadata, missing] = source['user metadata'];
     expect(await attributes(server, 'plain', 'new/object')).toEqual({
-      ...rest,
-      tags: 1,
-      content: { ...source.content, 'content-type': 'text/css' },
-      metadata: { ...source.metadata, x: 'y' },
-      encryption: { kind: 'server', scheme: 'AES256', bucketKey: false },
+      ...source,
+      tags: expect.stringContaining('<TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet>') as string,
+      'content headers': ['text/css', ...source['content headers'].slice(1)],
+      'user metadata': [{ ...(metadata as object), 'x-amz-meta-x': 'y' }, missing],
+      'storage class': undefined,
+      encryption: { scheme: 'AES256' },
     });
   });
 });
@@ -272,6 +272,16 @@ describe('an object under the key of the client', { timeout: 120_000 }, () => {
   });
 });
 
+/** An alias of a user with these statements. */
+async function aliasOf(name: string, ...Statement: readonly object[]): Promise<string> {
+  const policy = await client.file(`${name}.json`, JSON.stringify({ Version: '2012-10-17', Statement }));
+  await client.run('admin', 'policy', 'create', 's', name, policy);
+  await client.attempt('admin', 'user', 'add', 's', name, 'secret-of-user');
+  await client.attempt('admin', 'policy', 'attach', 's', name, '--user', name);
+  await client.attemptWith({ input: `${name}\nsecret-of-user\n` }, 'alias', 'set', name, servers.s.s3);
+  return name;
+}
+
 describe('a user without a right', { timeout: 120_000 }, () => {
   it.each([
     ['s3:GetObjectRetention', 'cp -a', 'locked-too'],
@@ -282,21 +292,35 @@ describe('a user without a right', { timeout: 120_000 }, () => {
     ['s3:GetObjectTagging', 'cp', 'locked-too'],
     ['s3:GetObjectTagging', 'cp', 'elsewhere'],
   ])('of %s gets no %s to %s, and nothing is written', async (action, way, to) => {
-    const name = action.slice(3).toLowerCase();
-    const Statement = [
+    const alias = await aliasOf(
+      `${action.slice(3).toLowerCase()}-${to}`,
       { Effect: 'Allow', Action: 's3:*', Resource: 'arn:aws:s3:::*' },
       { Effect: 'Deny', Action: action, Resource: 'arn:aws:s3:::*' },
-    ];
-    const policy = await client.file(`${name}.json`, JSON.stringify({ Version: '2012-10-17', Statement }));
-    await client.run('admin', 'policy', 'create', 's', name, policy);
-    await client.attempt('admin', 'user', 'add', 's', name, 'secret-of-user');
-    await client.attempt('admin', 'policy', 'attach', 's', name, '--user', name);
-    await client.attemptWith({ input: `${name}\nsecret-of-user\n` }, 'alias', 'set', 'limited', servers.s.s3);
+    );
     await putWhole('lock', 'limited/object', 'none');
-    const target = to === 'elsewhere' ? 't/plain/' : `limited/${to}/`;
-    const { code, stderr } = await run(way, 'limited/lock/limited/', `${target}${name}/`);
+    const target = to === 'elsewhere' ? 't/plain/' : `${alias}/${to}/`;
+    const { code, stderr } = await run(way, `${alias}/lock/limited/`, `${target}${alias}/`);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/Access Denied|you may not read/i)]);
     const [server, bucket] = to === 'elsewhere' ? (['t', 'plain'] as const) : (['s', to] as const);
-    expect((await send(server, bucket, { method: 'HEAD', key: `${name}/object` })).status).toBe(404);
+    expect(await statusOf(server, bucket, `${alias}/object`)).toBe(404);
+  });
+});
+
+describe('a user with the rights of the copies alone', { timeout: 120_000 }, () => {
+  it.each(['cp -a', 'mv', 'mirror -a'])('makes a whole copy by %s', async (way) => {
+    const read = ['s3:GetObject', 's3:GetObjectTagging', 's3:GetObjectRetention', 's3:GetObjectLegalHold'];
+    const write = ['s3:PutObject', 's3:PutObjectTagging', 's3:PutObjectRetention', 's3:PutObjectLegalHold'];
+    const alias = await aliasOf(
+      `by-${way.replaceAll(/\W/g, '-')}`,
+      { Effect: 'Allow', Action: ['s3:ListBucket', ...read, 's3:DeleteObject'], Resource: 'arn:aws:s3:::lock*' },
+      { Effect: 'Allow', Action: ['s3:ListBucket', ...write], Resource: 'arn:aws:s3:::locked-too*' },
+      { Effect: 'Allow', Action: 'kms:*', Resource: '*' },
+    );
+    const folder = `entitled-${alias}/`;
+    await putWhole('lock', `${folder}object`, 'SSE-KMS');
+    const source = await attributes('s', 'lock', `${folder}object`);
+    const { code, stderr } = await run(way, `${alias}/lock/${folder}`, `${alias}/locked-too/${folder}`);
+    expect([code, stderr]).toEqual([0, '']);
+    expectCopy('client: mv, cp -a, mirror -a', source, await attributes('s', 'locked-too', `${folder}object`));
   });
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TransferList, TransferRow } from '../../server/console/contract/transfer-answers.ts';
-import { copyVersion, copyWithHeaders, type SendS3 } from '../../server/console/web/src/api/copies.ts';
-import type { ErrorAnswer, ObjectDetails } from '../../server/console/contract/answers.ts';
-import { headerText } from '../../server/console/web/src/text/encoded-words.ts';
+import type { TransferList, TransferRow } from '../../protocol/console/transfer-answers.ts';
+import { copyVersion, copyWithHeaders, type SendS3 } from '../../console/src/api/copies.ts';
+import type { ErrorAnswer, ObjectDetails } from '../../protocol/console/answers.ts';
+import { headerText } from '../../console/src/text/encoded-words.ts';
 import { CustomerKey } from '../../server/encryption/object-key.ts';
-import type { ObjectInfo } from '../../server/objects/object-layer.ts';
+import type { ObjectInfo } from '../../server/objects/contract/object-layer.ts';
 import { TestBrowser, TestConsole } from '../support/console/test-console.ts';
 import { put } from '../support/objects/test-layer.ts';
 import { type CopyWay, expectCopy } from './copy-table.ts';
@@ -170,11 +170,14 @@ describe('an object under the key of a client', () => {
   });
 });
 
-async function userWithout(action: string, more: object = {}): Promise<TestBrowser> {
-  const Statement = [
+function userWithout(action: string, more: object = {}): Promise<TestBrowser> {
+  return userWith([
     { Effect: 'Allow', Action: 's3:*', Resource: 'arn:aws:s3:::*' },
     { Effect: 'Deny', Action: action, Resource: 'arn:aws:s3:::*', ...more },
-  ];
+  ]);
+}
+
+async function userWith(Statement: readonly object[]): Promise<TestBrowser> {
   await console.identities.putPolicy('limited', JSON.stringify({ Version: '2012-10-17', Statement }));
   await console.identities.putUser({ accessKey: 'ann', secretKey: 'ann-secret' });
   await console.identities.setAttached({ kind: 'user', name: 'ann' }, ['limited']);
@@ -224,4 +227,27 @@ describe('a copy by the console is refused before anything is written', () => {
       );
     },
   );
+});
+
+/** The rights to read and to write all that an object has, of the object and of its versions. */
+const wholeRights = [
+  ...['Get', 'Put'].flatMap((verb) =>
+    ['Object', 'ObjectTagging', 'ObjectRetention', 'ObjectLegalHold'].map((what) => `s3:${verb}${what}`),
+  ),
+  's3:GetObjectVersion',
+  's3:GetObjectVersionTagging',
+  's3:DeleteObject',
+  's3:ListBucket',
+];
+
+describe('a user with the rights of the copies alone makes a whole copy', () => {
+  it.each(Object.entries(ways))('by %s', async (_, way) => {
+    const source = await prepare('lock', 'SSE-KMS', 'none');
+    const user = await userWith([
+      { Effect: 'Allow', Action: wholeRights, Resource: ['arn:aws:s3:::docs*', 'arn:aws:s3:::other*'] },
+    ]);
+    const { bucket, key } = await way.run(user, source);
+    const copy = await console.stores.layer.headObject(bucket, key);
+    expectCopy(way.column, attributesByName(source), attributesByName(copy));
+  });
 });

@@ -12,12 +12,20 @@ export const copyWays = [
   'tier and its restore',
   'replication',
   'batch job replicate',
+  'batch job keyrotate',
 ] as const;
 
 export type CopyWay = (typeof copyWays)[number];
 
 /** The part of an attribute of its source that a copy has. */
-type Cell = 'kept' | 'as edited' | 'left, and said' | 'default key elsewhere' | 'default key there' | 'the tier';
+type Cell =
+  | 'kept'
+  | 'as edited'
+  | 'left, and said'
+  | 'default key elsewhere'
+  | 'default key there'
+  | 'key of the job'
+  | 'the tier';
 
 /** The cells that are not `kept`. */
 const exceptions: Readonly<Partial<Record<CopyWay, Readonly<Partial<Record<AttributeName, Cell>>>>>> = {
@@ -31,6 +39,7 @@ const exceptions: Readonly<Partial<Record<CopyWay, Readonly<Partial<Record<Attri
   'tier and its restore': { 'storage class': 'the tier' },
   replication: { encryption: 'default key there' },
   'batch job replicate': { encryption: 'default key there' },
+  'batch job keyrotate': { encryption: 'key of the job' },
 };
 
 function cellOf(way: CopyWay, attribute: AttributeName): Cell {
@@ -39,7 +48,7 @@ function cellOf(way: CopyWay, attribute: AttributeName): Cell {
 
 /** The knowledge that a walk has of its copy. */
 interface Walked {
-  /** The name of the default key, where the copy is on another server. */
+  /** The name of the default key, where the copy is on another server, or of the key that a job names. */
   readonly otherKey?: string;
   readonly tier?: string;
   /** The scheme that the bucket gives to plain objects. */
@@ -69,6 +78,7 @@ function expectedValue(cell: Cell, value: unknown, { otherKey, tier }: Walked): 
       return undefined;
     case 'default key elsewhere':
     case 'default key there':
+    case 'key of the job':
       return withKey(value, otherKey);
     case 'the tier':
       return tier;

@@ -1,5 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { ObjectInfo, ObjectLayer } from '../../server/objects/object-layer.ts';
+import { keyServiceKeys } from '../../server/encryption/key-service-keys.ts';
+import { createBatchJobs } from '../../server/maintenance/batch/batch-jobs.ts';
+import { batchRounds } from '../../server/maintenance/batch/batch-rounds.ts';
+import { unlimited } from '../../server/maintenance/pace.ts';
+import type { ObjectInfo, ObjectLayer } from '../../server/objects/contract/object-layer.ts';
 import { fetchVersion } from '../../server/replication/fetch-version.ts';
 import { sendBody, type Sender, type SentForm } from '../../server/replication/send-body.ts';
 import { sendVersion } from '../../server/replication/send-version.ts';
@@ -29,8 +34,8 @@ async function sourceOf(encryption: EncryptionName, locked: boolean, isVersioned
 }
 
 /** Another server, with the bucket `copies`, as a client of replication sees it. */
-async function targetOf(locked: boolean, byDefault: EncryptionName) {
-  const test = await testCalls();
+async function targetOf(locked: boolean, byDefault: EncryptionName, denied?: string) {
+  const test = await testCalls({ authorize: ({ action }) => action !== denied });
   await makeBucket(test.layer, 'copies', locked, byDefault);
   if (!locked) await test.layer.putBucketVersioning('copies', { status: 'Enabled' });
   const send = async ({ method, key = '', query = {}, headers = {}, body }: TargetRequest) => {
@@ -99,7 +104,15 @@ describe('a version that is sent to another server is equal to its source', () =
     const sender = senderOf(source.layer, target);
     await sendBody(sender, source.object, versionId);
     // The version with its legal hold was removed here.
-    const queued = { kind: 'version', bucket: 'docs', key: 'source', versionId, legalHold: false } as const;
+    const legalHoldChanged = Date.now() + 1_000;
+    const queued = {
+      kind: 'version',
+      bucket: 'docs',
+      key: 'source',
+      versionId,
+      legalHold: false,
+      legalHoldChanged,
+    } as const;
     const gone = { ...source.layer, getObject: () => source.layer.getObject('docs', 'absent') };
     await sendVersion({ ...sender, objects: gone }, queued as unknown as Parameters<typeof sendVersion>[1]);
     const copy = await target.layer.headObject('copies', 'source');
@@ -108,33 +121,79 @@ describe('a version that is sent to another server is equal to its source', () =
   });
 });
 
+describe('a version whose target refuses a part of it is not there', () => {
+  it.each(
+    kinds.flatMap((kind) =>
+      // The right to replicate includes that to set the tags of a replica.
+      [
+        's3:PutObjectRetention',
+        's3:PutObjectLegalHold',
+        kind === 'replica' ? 's3:ReplicateObject' : 's3:PutObjectTagging',
+      ].map((denied) => ({ kind, denied })),
+    ),
+  )('as $kind, to a key without $denied', async ({ kind, denied }) => {
+    const source = await sourceOf('SSE-KMS', true);
+    const target = await targetOf(true, 'none', denied);
+    const sent = sendBody(senderOf(source.layer, target), source.object, source.info.versionId ?? '', {
+      targetKey: 'key',
+      kind,
+    });
+    await expect(sent).rejects.toThrow(/Access ?Denied/i);
+    await expect(target.layer.headObject('copies', 'key')).rejects.toThrow();
+  });
+
+  it.each(kinds.flatMap((kind) => ['SSE-S3', 'SSE-KMS'].map((encryption) => ({ kind, encryption }))))(
+    'as $kind, encryption $encryption, to a server without keys',
+    async ({ kind, encryption }) => {
+      const source = await sourceOf(encryption as EncryptionName, false);
+      const target = await targetOf(false, 'none');
+      target.keyService.keys.clear();
+      const sent = sendBody(senderOf(source.layer, target), source.object, source.info.versionId ?? '', {
+        targetKey: 'key',
+        kind,
+      });
+      await expect(sent).rejects.toThrow();
+      await expect(target.layer.headObject('copies', 'key')).rejects.toThrow();
+    },
+  );
+});
+
 describe('a version that a batch job fetches is equal to its source', () => {
   const fetched = names.flatMap((encryption) =>
-    [false, true].flatMap((locked) => [false, true].map((keepsId) => ({ encryption, locked, keepsId }))),
+    [false, true].flatMap((locked) =>
+      [false, true].flatMap((keepsId) => names.map((byDefault) => ({ encryption, locked, keepsId, byDefault }))),
+    ),
   );
   const facts = { isLatest: true, deleteMarker: false, size: 7, modified: Date.now(), key: 'key', targetKey: 'copy' };
 
-  it.each(fetched)('encryption $encryption, lock $locked, keeps its id: $keepsId', async (one) => {
-    const { encryption, locked, keepsId } = one;
-    const other = await targetOf(locked, 'none');
-    await other.keyService.createKey('own-key');
-    const {
-      versionId = 'null',
-      etag,
-      lastModified,
-    } = await putWhole(other.layer, 'copies', 'key', { encryption, locked });
-    const here = testLayer();
-    await makeBucket(here.layer, 'docs', locked);
-    if (!locked) await here.layer.putBucketVersioning('docs', { status: 'Enabled' });
-    const modified = lastModified.getTime();
-    const version = { ...facts, modified, versionId, etag, ...(keepsId && { keptId: versionId }) };
-    await fetchVersion({ objects: here.layer, client: other.client, bucket: 'docs' }, version);
-    expectSent(
-      'batch job replicate',
-      await here.layer.headObject('docs', 'copy'),
-      await other.layer.headObject('copies', 'key'),
-    );
-  });
+  it.each(fetched)(
+    'encryption $encryption, lock $locked, keeps its id: $keepsId, default $byDefault here',
+    async (one) => {
+      const { encryption, locked, keepsId, byDefault } = one;
+      const other = await targetOf(locked, 'none');
+      await other.keyService.createKey('own-key');
+      const {
+        versionId = 'null',
+        etag,
+        lastModified,
+      } = await putWhole(other.layer, 'copies', 'key', { encryption, locked });
+      const here = testLayer();
+      await makeBucket(here.layer, 'docs', locked, byDefault);
+      if (!locked) await here.layer.putBucketVersioning('docs', { status: 'Enabled' });
+      const modified = lastModified.getTime();
+      const version = { ...facts, modified, versionId, etag, ...(keepsId && { keptId: versionId }) };
+      await fetchVersion({ objects: here.layer, client: other.client, bucket: 'docs' }, version);
+      const source = await other.layer.headObject('copies', 'key');
+      // A default under a key of the key service is stronger, and holds for what is fetched from SSE-S3.
+      const isStronger = encryption === 'SSE-S3' && byDefault === 'SSE-KMS';
+      expectSent(
+        'batch job replicate',
+        await here.layer.headObject('docs', 'copy'),
+        isStronger ? { ...source, encryption: { scheme: byDefault, keyName: 'default-key' } } : source,
+        byDefault === 'none' ? undefined : byDefault,
+      );
+    },
+  );
 
   it.each(['s3:GetObjectRetention', 's3:GetObjectLegalHold', 's3:GetObjectTagging'])(
     'is refused where the key of the job lacks %s',
@@ -165,22 +224,92 @@ describe('a version that a batch job fetches is equal to its source', () => {
   );
 });
 
+type Kind = 'plain' | 'versions' | 'lock';
+const kindsOfBucket: readonly Kind[] = ['plain', 'versions', 'lock'];
+
+/** Runs the job of a caller who has no right to a key. Returns the object before and after it. */
+async function rotate(encryption: EncryptionName, kind: Kind, byDefault: EncryptionName, denied?: string) {
+  const { layer, keyService, records, info } = await sourceOf(encryption, kind === 'lock', kind !== 'plain');
+  if (byDefault !== 'none') await layer.putBucketEncryption('docs', { scheme: byDefault });
+  await keyService.createKey('new-key');
+  const jobs = createBatchJobs({ records, objects: layer, random: randomBytes, clock: Date.now });
+  const [type, key] = encryption === 'SSE-S3' ? ['sse-s3', ''] : ['sse-kms', ', key: new-key'];
+  const definition = `keyrotate: {apiVersion: v1, bucket: docs, encryption: {type: ${type}${key}}}`;
+  await jobs.start(definition, 'ann', { kind: 'user', accessKey: 'ann', conditions: {} });
+  const log = { info: () => undefined, warn: () => undefined };
+  const round = batchRounds({
+    reads: unlimited,
+    changesPerSecond: Infinity,
+    log,
+    clock: Date.now,
+    decide: (_, { resource }) => Promise.resolve({ kind: resource === denied ? 'denied' : 'allowed' }),
+  });
+  const keys = keyServiceKeys(keyService, { defaultKey: 'default-key' });
+  await round({ records, objects: layer, keys, signal: new AbortController().signal });
+  const copy = await layer.headObject('docs', 'source');
+  expect(copy.versionId).toBe(info.versionId);
+  return [attributesByName(info), attributesByName(copy)] as const;
+}
+
 describe('within the server', () => {
-  it.each(names)('a rename keeps everything, encryption %s', async (encryption) => {
-    const source = await sourceOf(encryption, false, false);
-    await source.layer.renameObject(rename('docs', 'source', 'target'));
-    const copy = await source.layer.headObject('docs', 'target');
-    expectCopy('rename on the server', attributesByName(source.info), attributesByName(copy));
+  it.each(names.flatMap((encryption) => names.map((byDefault) => ({ encryption, byDefault }))))(
+    'a rename keeps everything, encryption $encryption, default $byDefault',
+    async ({ encryption, byDefault }) => {
+      const { layer, info } = await sourceOf(encryption, false, false);
+      if (byDefault !== 'none') await layer.putBucketEncryption('docs', { scheme: byDefault });
+      await layer.renameObject(rename('docs', 'source', 'target'));
+      const copy = await layer.headObject('docs', 'target');
+      expectCopy('rename on the server', attributesByName(info), attributesByName(copy));
+    },
+  );
+
+  it.each(
+    kindsOfBucket.flatMap((kind) =>
+      names.flatMap((encryption) => names.map((byDefault) => ({ encryption, kind, byDefault }))),
+    ),
+  )(
+    'a rotation of keys by a job keeps all but the key, bucket $kind, encryption $encryption, default $byDefault',
+    async ({ encryption, kind, byDefault }) => {
+      const [before, after] = await rotate(encryption, kind, byDefault);
+      expectCopy('batch job keyrotate', before, after, { otherKey: 'new-key' });
+    },
+  );
+
+  // Without `fromKey` the job is for the objects of all keys.
+  it.each(['new-key', '*'])('a rotation without the right to the keys %s changes nothing', async (denied) => {
+    const [before, after] = await rotate('SSE-KMS', 'lock', 'none', denied);
+    expect(after).toEqual(before);
   });
 
-  it.each(names.flatMap((encryption) => [false, true].map((locked) => ({ encryption, locked }))))(
-    'a move to a tier and a restore keep all but the storage class, encryption $encryption, lock $locked',
-    async ({ encryption, locked }) => {
+  it.each(['s3:PutObject', 's3:GetObject', 's3:DeleteObject'])(
+    'a rename without the right %s changes nothing',
+    async (denied) => {
+      const test = await testCalls({ authorize: ({ action }) => action !== denied });
+      await makeBucket(test.layer, 'docs', false);
+      const source = await putWhole(test.layer, 'docs', 'source', { encryption: 'SSE-S3', locked: false });
+      const headers = { 'x-amz-rename-source': '/source' };
+      const answer = await test.call('PUT', '/docs/target?renameObject', { headers });
+      expect(answer).toMatchObject({ status: 403 });
+      await expect(test.layer.headObject('docs', 'target')).rejects.toThrow();
+      expect(attributesByName(await test.layer.headObject('docs', 'source'))).toEqual(attributesByName(source));
+    },
+  );
+
+  it.each(
+    kindsOfBucket.flatMap((kind) =>
+      names.flatMap((encryption) => names.map((byDefault) => ({ encryption, kind, byDefault }))),
+    ),
+  )(
+    'a move to a tier and a restore keep all but the storage class, bucket $kind, encryption $encryption, default $byDefault',
+    async ({ encryption, kind, byDefault }) => {
       const test = tieredLayer();
       test.time.now = Date.now();
       await test.keyService.createKey('own-key');
-      await makeBucket(test.layer, 'bucket', locked);
-      const whole = await putWhole(test.layer, 'bucket', 'key', { encryption, locked });
+      await makeBucket(test.layer, 'bucket', kind === 'lock');
+      if (kind === 'versions') await test.layer.putBucketVersioning('bucket', { status: 'Enabled' });
+      const whole = await putWhole(test.layer, 'bucket', 'key', { encryption, locked: kind === 'lock' });
+      // A body that is moved or fetched back is not encrypted anew.
+      if (byDefault !== 'none') await test.layer.putBucketEncryption('bucket', { scheme: byDefault });
       expect(await test.move('key', whole.versionId)).toBe(true);
       const expectMoved = (info: ObjectInfo) =>
         expectCopy('tier and its restore', attributesByName(whole), attributesByName(info), { tier: 'COLD' });

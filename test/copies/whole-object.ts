@@ -1,5 +1,5 @@
 import { put } from '../support/objects/test-layer.ts';
-import type { ObjectInfo, ObjectLayer, RequestedEncryption } from '../../server/objects/object-layer.ts';
+import type { ObjectInfo, ObjectLayer, RequestedEncryption } from '../../server/objects/contract/object-layer.ts';
 
 const bytesOf = (text: string) => Buffer.from(text).toString('latin1');
 

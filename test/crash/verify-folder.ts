@@ -1,6 +1,6 @@
 import { isLoss, type Issue } from '../../server/maintenance/verify/issue.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
-import { removeQueuedBlobs, removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
+import { removeQueuedBlobs, removeOrphanBlobs } from '../../server/objects/garbage-collection/garbage-collection.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';

@@ -4,7 +4,6 @@ import { commitOnce } from '../../server/store/commits.ts';
 import { decodeObject } from '../../server/objects/records/object-record.ts';
 import { decodeManifest } from '../../server/objects/records/body-records.ts';
 import { decodeBody, encodeBody, recordKeys, versionOrder } from '../../server/objects/records/record-format.ts';
-import { objectRecordKey } from '../../server/objects/operations/commit-change.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
@@ -18,6 +17,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { objectRecordKey } from '../../server/objects/records/version-place.ts';
 
 export const faults = ['bit', 'truncation', 'swap', 'symlink', 'older'] as const;
 type Fault = (typeof faults)[number];

@@ -138,7 +138,7 @@ const EIO = /EIO|input\/output error/i;
 /** A thread may end the process before the one that met the error has said so: LMDB gives the file up for all of them. */
 const EIO_OR_PANIC = /EIO|input\/output error|MDB_PANIC/i;
 const ENOSPC = /ENOSPC|no space left|no space is left/i;
-const ENOSPC_OR_PANIC = /no space left|MDB_PANIC/i;
+const ENOSPC_OR_PANIC = /ENOSPC|no space left|MDB_PANIC/i;
 const EDQUOT = /quota/i;
 const EFBIG = /EFBIG|file is larger/i;
 

@@ -58,7 +58,7 @@ export interface Fault {
   readonly ops: readonly (keyof typeof ops)[];
   readonly in: keyof typeof places;
   readonly error: keyof typeof errors;
-  /** One of so many calls fails. */
+  /** One of this many calls fails. */
   readonly every: number;
   /** So many calls fail; without it, until `end`. */
   readonly times?: number;

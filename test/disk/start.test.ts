@@ -4,16 +4,14 @@ import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mapLimit } from '../../platform/async/concurrency.ts';
 import { clientOf } from '../crash/s3-client.ts';
-import { SeededRandom } from '../support/seeded-random.ts';
+import { report } from '../support/report.ts';
 import { startServer, untilReady } from '../support/server/start-server.ts';
 import { compileIoFaults, errors, type Fault, IoFaults } from './io-faults.ts';
-import { allFaults, describeFault, sampleOf } from './sweep.ts';
+import { faultsOfRun, isSwept, MetFaults, runName } from './sweep-run.ts';
+import { allFaults, describeFault } from './sweep.ts';
 
-/** The gate tries the same faults each time, so that a failure is one of the change. `.ci/soak sweep` draws others. */
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
-/** The faults that are tried, of all; none without a number. `.ci/soak sweep` tries all. */
-const wanted = Number(process.env['COFFER_SWEEP'] ?? 0);
 const Bucket = 'bucket';
 const body = randomBytes(300_000);
 const env = { SVC_THREADS: '1' };
@@ -46,7 +44,7 @@ async function prepared(kind: 'new' | 'filled') {
 }
 
 /** Starts a server whose calls fail. Returns `ready`, why it is not, or with what it ended. Afterwards a start must find everything. */
-async function startWith(kind: 'new' | 'filled', fault: Fault, readyMs = 10_000): Promise<string> {
+async function startWith(kind: 'new' | 'filled', fault: Fault, readyMs = 10_000, met?: MetFaults): Promise<string> {
   const { own, dataFolder, shim } = await prepared(kind);
   shim.begin(fault);
   let result = 'ready';
@@ -61,6 +59,7 @@ async function startWith(kind: 'new' | 'filled', fault: Fault, readyMs = 10_000)
     result = (error as Error).message;
   }
   shim.end();
+  met?.ran(fault, shim.hits, kind);
   shim.close();
   const next = await startServer({ folder: dataFolder, env });
   await untilReady(next);
@@ -116,11 +115,18 @@ for (const error of Object.keys(errors) as (keyof typeof errors)[]) {
   );
 }
 
-describe(`calls that fail one kind after the other, seed ${seed}`, { timeout: 4 * 3_600_000 }, () => {
-  it.runIf(wanted > 0)('end a start with a word, or not at all', async () => {
+describe(`calls that fail one kind after the other, ${runName}`, { timeout: 4 * 3_600_000 }, () => {
+  it.runIf(isSwept)('end a start with a word, or not at all', async () => {
     const wrong: string[] = [];
-    for (const [at, fault] of sampleOf(allOfStart, Math.ceil(wanted / 20), new SeededRandom(seed)).entries()) {
-      const result = await startWith(at % 2 === 0 ? 'filled' : 'new', fault, 4_000).catch(
+    const met = new MetFaults();
+    const starts = faultsOfRun(allOfStart, 20).map((fault, at) => ({
+      fault,
+      kind: at % 2 === 0 ? ('filled' as const) : ('new' as const),
+    }));
+    // Most starts wait: for what is slow, or for readiness that does not come.
+    await mapLimit(starts, 4, async ({ fault, kind }) => {
+      if (met.skips(fault, kind)) return;
+      const result = await startWith(kind, fault, 4_000, met).catch(
         (error: unknown) => `the next start: ${String(error)}`,
       );
       // LMDB gives the record file up in a thread that serves already; the process then says so and ends itself by SIGKILL.
@@ -128,7 +134,8 @@ describe(`calls that fail one kind after the other, seed ${seed}`, { timeout: 4 
       const isNamed = isGivenUp || /exited with 1 .*\n.*\S/s.test(result);
       const named = isNamed || result === 'ready' || result.startsWith('not ready');
       if (!named) wrong.push(`${describeFault(fault)}: ${result.slice(0, 500)}`);
-    }
+    });
     expect(wrong).toEqual([]);
+    report(`starts of a server: ${met.summary()}`);
   });
 });

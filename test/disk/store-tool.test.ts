@@ -1,5 +1,4 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,18 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allObjectRecords, placeText } from '../../server/maintenance/verify/object-records.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbReadOnly } from '../../server/store/lmdb/read-only.ts';
+import { mapLimit } from '../../platform/async/concurrency.ts';
 import { clientOf } from '../crash/s3-client.ts';
 import { verified } from '../crash/verify-folder.ts';
 import { programArguments, programEnvironment } from '../support/process/program.ts';
-import { SeededRandom } from '../support/seeded-random.ts';
+import { runCommand } from '../support/process/run-command.ts';
+import { report } from '../support/report.ts';
 import { startServer, untilReady } from '../support/server/start-server.ts';
 import { compileIoFaults, type Fault, IoFaults } from './io-faults.ts';
-import { allFaults, describeFault, sampleOf } from './sweep.ts';
+import { faultsOfRun, isSwept, MetFaults, runName } from './sweep-run.ts';
+import { allFaults, describeFault } from './sweep.ts';
 
-/** The gate tries the same faults each time, so that a failure is one of the change. `.ci/soak sweep` draws others. */
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
-/** The faults that are tried, of all; none without a number. `.ci/soak sweep` tries all. */
-const wanted = Number(process.env['COFFER_SWEEP'] ?? 0);
 const Bucket = 'bucket';
 const tool = programArguments(new URL('../../server/store-tool/main.ts', import.meta.url));
 
@@ -45,18 +43,16 @@ beforeAll(async () => {
   }
   await server.stop();
   snapshot = join(folder, 'snapshot');
-  expect(runTool(['snapshot', source, snapshot])).toMatchObject({ status: 0 });
+  expect(await runTool(['snapshot', source, snapshot])).toMatchObject({ code: 0 });
   objects = await objectsIn(source);
   expect(objects).toHaveLength(3);
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 function runTool(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return spawnSync(process.execPath, [...tool, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...programEnvironment, ...env },
-    encoding: 'utf8',
-    timeout: 120_000,
-    killSignal: 'SIGKILL',
+  return runCommand(process.execPath, [...tool, ...args], {
+    env: { ...programEnvironment, ...env },
+    timeoutMs: 120_000,
   });
 }
 
@@ -88,44 +84,54 @@ const commands: Readonly<
   restore: { from: () => snapshot, args: (to) => ['restore', snapshot, to] },
 };
 
-describe(`coffer-store while calls fail, seed ${seed}`, { timeout: 4 * 3_600_000 }, () => {
-  it.runIf(wanted > 0)('never verifies what it could not read', async () => {
+describe(`coffer-store while calls fail, ${runName}`, { timeout: 4 * 3_600_000 }, () => {
+  it.runIf(isSwept)('never verifies what it could not read', async () => {
     const wrong: string[] = [];
+    const met = new MetFaults();
     const shim = new IoFaults({ folder, dataFolder: source, library });
-    for (const fault of sampleOf(faults, Math.ceil(wanted / 10), new SeededRandom(seed))) {
+    for (const fault of faultsOfRun(faults, 10)) {
+      if (met.skips(fault)) continue;
       shim.begin(fault);
-      const { status, signal, stderr } = runTool(['verify', source], shim.env);
+      const { code, stderr } = await runTool(['verify', source], shim.env);
       shim.end();
+      met.ran(fault, shim.hits);
       const [op = 'read'] = fault.ops;
       const mustFail =
         shim.hits > 0 && fault.times === undefined && ['open', 'read'].includes(op) && fault.in !== 'rest';
       const passes = ['slow', 'part', 'EINTR'].includes(fault.error);
-      if (status === null || (status === 0 && mustFail && !passes)) {
-        wrong.push(`${describeFault(fault)}: ended with ${status ?? signal}: ${stderr.slice(-300)}`);
+      if (code === null || (code === 0 && mustFail && !passes)) {
+        wrong.push(`${describeFault(fault)}: ended with ${code}: ${stderr.slice(-300)}`);
       }
     }
     shim.close();
     expect(wrong).toEqual([]);
+    report(`coffer-store verify: ${met.summary()}`);
   });
 
-  it.runIf(wanted > 0).each(Object.keys(commands))('%s ends with a whole target, or with a word', async (name) => {
+  it.runIf(isSwept).each(Object.keys(commands))('%s ends with a whole target, or with a word', async (name) => {
     const { from, args } = commands[name] ?? { from: () => source, args: () => [] };
     const wrong: string[] = [];
-    const own = join(folder, `targets-of-${name}`);
-    await mkdir(own);
-    const random = new SeededRandom(seed);
-    for (const [at, fault] of sampleOf(faults, Math.ceil(wanted / 20), random).entries()) {
-      const target = join(own, String(at));
+    const met = new MetFaults();
+    const runs = faultsOfRun(faults, 20).map((fault, at) => ({ fault, at }));
+    // Each run compares what the fault left behind, which waits for the disk.
+    await mapLimit(runs, 3, async ({ fault, at }) => {
+      const own = join(folder, `${name}-${at}`);
+      const target = join(own, 'target');
+      const isTarget = at % 2 === 0;
+      if (met.skips(fault, `${isTarget}`)) return;
+      await mkdir(own);
       // A target that is there is filled in place.
-      if (name === 'restore' && at % 2 === 0) await mkdir(target);
-      const base = fault.in === 'rest' ? folder : at % 2 === 0 ? target : from();
-      const shim = new IoFaults({ folder, dataFolder: base, library });
+      if (name === 'restore' && isTarget) await mkdir(target);
+      const base = fault.in === 'rest' ? folder : isTarget ? target : from();
+      const shim = new IoFaults({ folder: own, dataFolder: base, library });
       wrong.push(...(await complaintsOfRun(fault, args(target), target, shim)));
+      met.ran(fault, shim.hits, `${isTarget}`);
       shim.close();
-      await rm(target, { recursive: true, force: true });
-    }
+      await rm(own, { recursive: true });
+    });
     expect(wrong).toEqual([]);
     expect(await objectsIn(from())).toEqual(objects);
+    report(`coffer-store ${name}: ${met.summary()}`);
   });
 });
 
@@ -137,13 +143,15 @@ async function complaintsOfRun(
   shim: IoFaults,
 ): Promise<readonly string[]> {
   shim.begin(fault);
-  const { status, signal, stderr } = runTool(args, shim.env);
+  const { code, stderr } = await runTool(args, shim.env);
   shim.end();
-  const told = `${describeFault(fault)}: ended with ${status ?? signal}: ${stderr.slice(-400)}`;
-  if (status === null || (status !== 0 && stderr.trim() === '')) return [told];
-  if (status !== 0) {
-    const again = runTool(args);
-    if (again.status !== 0) return [`${told}; again: ${again.status}: ${again.stderr.slice(-400)}`];
+  const told = `${describeFault(fault)}: ended with ${code}: ${stderr.slice(-400)}`;
+  if (code === null || (code !== 0 && stderr.trim() === '')) return [told];
+  // Nothing failed: the other runs show what the command does then.
+  if (code === 0 && shim.hits === 0) return [];
+  if (code !== 0) {
+    const again = await runTool(args);
+    if (again.code !== 0) return [`${told}; again: ${again.code}: ${again.stderr.slice(-400)}`];
   }
   try {
     const found = await objectsIn(target);

@@ -5,17 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyFolder, verifySweptFolder } from '../crash/verify-folder.ts';
 import { report } from '../support/report.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
-import { compileIoFaults, type Fault, IoFaults } from './io-faults.ts';
-import { allFaults, sampleOf, sweepServer } from './sweep.ts';
-
-/** The gate tries the same faults each time, so that a failure is one of the change. `.ci/soak sweep` draws others. */
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
-/** The faults that are tried, of all; none without a number. `.ci/soak sweep` tries all. */
-const wanted = Number(process.env['COFFER_SWEEP'] ?? 0);
-
-/** The server ends itself where the state of the record file is unknown, and nowhere else (docs/guides/server.md). */
-const mayEnd = ({ ops: [op = 'read'], in: place, error }: Fault) =>
-  place === 'records' && ['write', 'flushed write', 'flush', 'truncate'].includes(op) && error !== 'slow';
+import { compileIoFaults, IoFaults } from './io-faults.ts';
+import { faultsOfRun, isSwept, partOf, runName, seed } from './sweep-run.ts';
+import { allFaults, mayEndServer, sweepServer } from './sweep.ts';
 
 let folder: string;
 let library: string;
@@ -27,19 +19,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe(`a server whose calls fail one kind after the other, seed ${seed}`, { timeout: 4 * 3_600_000 }, () => {
-  it.runIf(wanted > 0)('loses nothing that it acknowledged, and ends only where the guide says so', async () => {
+describe(`a server whose calls fail one kind after the other, ${runName}`, { timeout: 4 * 3_600_000 }, () => {
+  it.runIf(isSwept)('loses nothing that it acknowledged, and ends only where the guide says so', async () => {
     const random = new SeededRandom(seed);
     const dataFolder = join(folder, 'data');
     await mkdir(dataFolder);
     const shim = new IoFaults({ folder, dataFolder, library });
-    const faults = sampleOf(allFaults({ places: ['records', 'blobs', 'rest'], every: 2 }), wanted, random);
+    const faults = faultsOfRun(allFaults({ places: ['records', 'blobs', 'rest'], every: 2 }));
     const { wrong, hits } = await sweepServer({
       faults,
       shim,
-      dataFolder,
+      dataFolders: [dataFolder],
       random,
-      mayEnd,
+      mayEnd: mayEndServer,
       verify: async (kind) =>
         (kind === 'ended' ? await verifyFolder(dataFolder) : await verifySweptFolder(dataFolder)).complaints,
     });
@@ -49,4 +41,15 @@ describe(`a server whose calls fail one kind after the other, seed ${seed}`, { t
     report(`${hits} of ${faults.length} faults met a call of a server with its records in a folder`);
     expect(hits).toBeGreaterThan(faults.length / 20);
   });
+});
+
+it('tries each fault once in all parts together', () => {
+  const all = allFaults({ places: ['records', 'blobs', 'rest'], every: 2 });
+  const parts = Array.from({ length: 20 }, (_, index) => partOf(all, `${index + 1}/20`));
+  expect(new Set(parts.flat())).toEqual(new Set(all));
+  expect(parts.flat()).toHaveLength(all.length);
+});
+
+it.each(['0/20', '21/20', '3', '1.5/2', 'a/b'])('refuses part %s', (part) => {
+  expect(() => partOf([], part)).toThrow(/write NUMBER\/PARTS/);
 });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listen } from '../../platform/listen.ts';
+import { listen } from '../../platform/http/listen.ts';
 import { openTarget } from '../../server/notifications/open-target.ts';
 import type { TargetValues } from '../../server/notifications/target.ts';
 import { ElasticsearchDouble } from './elasticsearch-double.ts';

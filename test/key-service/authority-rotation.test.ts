@@ -7,7 +7,7 @@ import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { makeCa } from '../../platform/tls/issue-certificate.ts';
 import { openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
-import type { Logger } from '../../platform/logger.ts';
+import type { Logger } from '../../platform/output/logger.ts';
 import { issue, startKeysvc, writePair, type KeysvcProcess } from '../support/server/keysvc-process.ts';
 
 let folder: string;

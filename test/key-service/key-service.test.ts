@@ -7,9 +7,9 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { identityOfCertificate, formatApiKey, parseApiKey } from '../../protocol/key-service/identity.ts';
-import { makeCa } from '../../platform/tls/issue-certificate.ts';
+import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import { openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { issue, runKeysvc, startKeysvc, writePair, type KeysvcProcess } from '../support/server/keysvc-process.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -317,6 +317,15 @@ describe('a start that fails', () => {
     expect(started.code).toBe(1);
     expect(started.stderr).toMatch(/the key "damaged" listed under "keys" cannot be validated or created: .*not JSON/);
     expect(started.stdout).not.toContain('listening');
+  });
+
+  it('names the certificate that names no host', async () => {
+    const nameless = await issueCertificate({ commonName: 'keysvc', issuer: ca, validForMs: 3_600_000 });
+    await writePair(folder, 'nameless', nameless);
+    const config = await writeConfig('nameless.yml', 'keys: [{ name: my-key }]');
+    const files = ['--cert', file('nameless.crt'), '--key', file('nameless.key')];
+    const started = await runKeysvc(['server', '--config', config, ...files], { APP_IDENTITY: 'c'.repeat(64) });
+    expect([started.code, started.stderr]).toEqual([1, expect.stringMatching(/nameless\.crt names no host/)]);
   });
 
   it('names the environment variable that is not set', async () => {

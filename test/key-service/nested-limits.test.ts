@@ -5,8 +5,8 @@ import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.t
 import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
 import { openKeyServiceClient, type KeyServiceClient } from '../../platform/key-service/client.ts';
 import { describeOutage, KeyServiceError } from '../../platform/key-service/exchange.ts';
-import { listen } from '../../platform/listen.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { listen } from '../../platform/http/listen.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { KeyError, type KeyStore } from '../../keysvc/keystores/keystore.ts';
 import { Remote } from '../../keysvc/keystores/remote/remote.ts';
 import { withTimeLimit } from '../../keysvc/keystores/remote/time-limit.ts';
@@ -103,7 +103,7 @@ describe('a caller of the key service that waits less than the key service tries
   it('learns that the store fails: a vault that never answers', async () => {
     const vault = await silentVault();
     const one = await serving(vaultStore(vault.endpoint));
-    const failure = await failureOf((await open([one.service.address], one)).within(2000));
+    const failure = await failureOf((await open([one.service.address], one)).within(4500));
     expect(describeOutage(failure)).toMatch(/the key store behind it/);
   }, 60_000);
 

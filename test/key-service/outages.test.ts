@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
 import { type KeyServiceClient, openKeyServiceClient } from '../../platform/key-service/client.ts';
-import { listen } from '../../platform/listen.ts';
-import { createLogger } from '../../platform/logger.ts';
+import { listen } from '../../platform/http/listen.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { keyServiceKeys } from '../../server/encryption/key-service-keys.ts';
 import { FakeKeyService } from '../support/encryption/fake-key-service.ts';
 import { body, put, testLayer, type TestLayer } from '../support/objects/test-layer.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
+import { decryptPayload, encryptPayload } from '../../protocol/admin/admin-payload.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 
 interface Server {

@@ -4,8 +4,8 @@ import { parseConfig } from '../../keysvc/config/config-file.ts';
 import { keystores } from '../support/operator/rules/kms-config-cases.ts';
 import { context, kms } from '../support/operator/render-cases.ts';
 import { renderKeystore } from '../../operator/render/render-keystore.ts';
-import { resolveContent, type Symbols } from '../../operator/runtime/contract/resolve.ts';
-import type { Workload } from '../../operator/runtime/contract/workload.ts';
+import { resolveContent, type Symbols } from '../../operator/contract/resolve.ts';
+import type { Workload } from '../../operator/contract/workload.ts';
 
 const rendering = context();
 const symbols = {

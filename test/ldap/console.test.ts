@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { SessionAnswer, SignInOptions } from '../../server/console/contract/answers.ts';
+import type { SessionAnswer, SignInOptions } from '../../protocol/console/answers.ts';
 import { TestBrowser } from '../support/console/test-console.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { directorySettings, removeSlapd, type Slapd, startSlapd } from './start-slapd.ts';

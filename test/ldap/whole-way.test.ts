@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Credentials } from '../../protocol/sigv4/signature.ts';
+import type { Credentials } from '../../protocol/sigv4/credentials.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { runCoffer } from '../support/server/run-coffer.ts';
 import { adminCall } from '../support/server/admin-call.ts';

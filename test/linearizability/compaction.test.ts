@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
-import { removeQueuedBlobs } from '../../server/objects/garbage-collection.ts';
-import type { ObjectLayer } from '../../server/objects/object-layer.ts';
+import { removeQueuedBlobs } from '../../server/objects/garbage-collection/garbage-collection.ts';
+import type { ObjectLayer } from '../../server/objects/contract/object-layer.ts';
 import { compactSegments } from '../../server/objects/segments/compact-segments.ts';
 import { sealWastefulSegments } from '../../server/objects/segments/seal-wasteful-segments.ts';
 import type { BlobId } from '../../server/store/blob-store.ts';

@@ -10,7 +10,7 @@ const options = { operations: 5_000, seed: 7, keysAtATime: 2 };
 
 describe('the clients and the checker together', () => {
   it('accept a store in memory that is slow', async () => {
-    const store = new MemoryRecordStore({ faults: new Faults({ seed: 3, latencyTicks: 4 }) });
+    const store = new MemoryRecordStore({ places: 'unchecked', faults: new Faults({ seed: 3, latencyTicks: 4 }) });
     const checked = await checkRounds({ ...options, registers: registersOf(recordRegister(store)) });
     expect(checked.violations).toEqual([]);
     expect(checked.overlapping).toBeGreaterThan(1_000);
@@ -18,6 +18,7 @@ describe('the clients and the checker together', () => {
 
   it('accept one that loses answers and cannot be reached now and then', async () => {
     const store = new MemoryRecordStore({
+      places: 'unchecked',
       faults: new Faults({ seed: 3, latencyTicks: 4, lostAfter: 0.01, lostBefore: 0.01, unavailable: 0.005 }),
     });
     const checked = await checkRounds({ ...options, operations: 1_000, registers: registersOf(recordRegister(store)) });
@@ -29,7 +30,7 @@ describe('the clients and the checker together', () => {
     ['forgets a write that it answered', forgottenWrites],
     ['checks a condition some time before it writes', checkThenWrite],
   ])('find a register that %s', async (_what, broken) => {
-    const store = new MemoryRecordStore({ faults: new Faults({ seed: 3, latencyTicks: 4 }) });
+    const store = new MemoryRecordStore({ places: 'unchecked', faults: new Faults({ seed: 3, latencyTicks: 4 }) });
     const register = broken(recordRegister(store));
     const { violations } = await checkRounds({ ...options, registers: registersOf(register) });
     expect(violations).not.toEqual([]);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
-import { decryptPayload, encryptPayload } from '../../protocol/admin-payload.ts';
+import { decryptPayload, encryptPayload } from '../../protocol/admin/admin-payload.ts';
 import { signRequest } from '../../protocol/sigv4/sign-request.ts';
 
 /** A server with an admin API, ours or a real MinIO, and who asks it. */

@@ -1,14 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/process/free-port.ts';
 import { startMinio, type RunningMinio } from '../support/server/start-minio.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
-import { tool } from '../support/process/run-command.ts';
 import { StockMc } from './stock-mc.ts';
 
 const rootUser = 'minio-root';
@@ -49,39 +45,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a command of `mc` that goes on for ever until it prints a line that fits, stirring now and then. */
-async function untilPrinted(
-  args: readonly string[],
-  fits: (line: Readonly<Record<string, unknown>>) => boolean,
-  stir: () => Promise<unknown> = () => Promise.resolve(),
-): Promise<Readonly<Record<string, unknown>>> {
-  const options = ['--config-dir', join(folder, 'mc'), '--json', ...args];
-  const child: ChildProcess = spawn(tool('bin/mc', 'mc'), options, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const found = Promise.withResolvers<Readonly<Record<string, unknown>>>();
-  if (child.stdout === null) throw new Error('it has an output');
-  let document = '';
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    document += line;
-    // Some are on many lines, of which only the last begins with a bracket.
-    if (line !== '}' && !(line.startsWith('{') && line.endsWith('}'))) return;
-    const value = JSON.parse(document) as Readonly<Record<string, unknown>>;
-    document = '';
-    if (fits(value)) found.resolve(value);
-  });
-  child.on('exit', (code) => found.reject(new Error(`mc ended with ${code}`)));
-  const over = new AbortController();
-  const stirring = (async () => {
-    for (; !over.signal.aborted; await sleep(200)) await stir();
-  })();
-  try {
-    return await found.promise;
-  } finally {
-    over.abort();
-    child.kill('SIGKILL');
-    await stirring;
-  }
-}
-
 function isOfKey({ path }: Readonly<Record<string, unknown>>): boolean {
   return path === '/no-such-bucket/key';
 }
@@ -98,9 +61,9 @@ describe('stock mc', { timeout: patience }, () => {
   it.each(['coffer', 'minio'])('traces requests of %s', async (alias) => {
     const url = alias === 'coffer' ? coffer.s3 : minio.url;
     const stir = () => fetch(`${url}/no-such-bucket/key`);
-    const line = await untilPrinted(['admin', 'trace', alias], isOfKey, stir);
+    const line = await mc.untilPrinted(['admin', 'trace', alias], isOfKey, stir);
     expect(line).toMatchObject({ status: 'success', api: 's3.GetObject', statusCode: 403, type: 'S3' });
-    const verbose = await untilPrinted(['admin', 'trace', '-v', '--errors', alias], () => true, stir);
+    const verbose = await mc.untilPrinted(['admin', 'trace', '-v', '--errors', alias], () => true, stir);
     expect(verbose).toMatchObject({
       request: { method: 'GET', path: '/no-such-bucket/key' },
       response: { statusCode: 403 },
@@ -108,7 +71,7 @@ describe('stock mc', { timeout: patience }, () => {
   });
 
   it('shows the log', async () => {
-    expect(await untilPrinted(['admin', 'logs', 'coffer'], isReady)).toMatchObject({
+    expect(await mc.untilPrinted(['admin', 'logs', 'coffer'], isReady)).toMatchObject({
       status: 'success',
       level: 'INFO',
     });

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { runCommand, tool } from '../support/process/run-command.ts';
 
@@ -14,16 +17,22 @@ interface McReply {
 export class StockMc {
   readonly #program = tool('bin/mc', 'mc');
   readonly #folder: string;
+  readonly #env: Readonly<Record<string, string>> | undefined;
 
-  constructor(folder: string) {
+  /** `env` has aliases (`MC_HOST_NAME`); without it the environment of the tests counts. */
+  constructor(folder: string, env?: Readonly<Record<string, string>>) {
     this.#folder = folder;
+    this.#env = env;
   }
 
   /** Whatever comes of it. */
   async try(...args: readonly string[]): Promise<McReply> {
     const options = ['--config-dir', join(this.#folder, 'mc'), '--disable-pager', '--json'];
     // Exports are put where it runs.
-    const { code, stdout, stderr } = await runCommand(this.#program, [...options, ...args], { cwd: this.#folder });
+    const { code, stdout, stderr } = await runCommand(this.#program, [...options, ...args], {
+      cwd: this.#folder,
+      ...(this.#env === undefined ? {} : { env: this.#env }),
+    });
     return {
       code,
       lines: documents(stdout).map((document) => JSON.parse(document) as Readonly<Record<string, unknown>>),
@@ -36,6 +45,38 @@ export class StockMc {
     const reply = await this.try(...args);
     expect(reply, reply.text).toMatchObject({ code: 0 });
     return reply.lines;
+  }
+
+  /** Runs a command that goes on for ever until it prints a line that fits, stirring now and then. */
+  async untilPrinted(
+    args: readonly string[],
+    fits: (line: Readonly<Record<string, unknown>>) => boolean,
+    stir: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const options = ['--config-dir', join(this.#folder, 'mc'), '--json', ...args];
+    const child = spawn(this.#program, options, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const found = Promise.withResolvers<Readonly<Record<string, unknown>>>();
+    let document = '';
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      document += line;
+      // Some are on many lines, of which only the last begins with a bracket.
+      if (line !== '}' && !(line.startsWith('{') && line.endsWith('}'))) return;
+      const value = JSON.parse(document) as Readonly<Record<string, unknown>>;
+      document = '';
+      if (fits(value)) found.resolve(value);
+    });
+    child.on('exit', (code) => found.reject(new Error(`mc ended with ${code}`)));
+    const over = new AbortController();
+    const stirring = (async () => {
+      for (; !over.signal.aborted; await sleep(200)) await stir();
+    })();
+    try {
+      return await found.promise;
+    } finally {
+      over.abort();
+      child.kill('SIGKILL');
+      await stirring;
+    }
   }
 
   async alias(name: string, url: string, accessKey: string, secretKey: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decryptFile } from '../../protocol/admin-payload.ts';
+import { decryptFile } from '../../protocol/admin/admin-payload.ts';
 import { readZip } from '../../server/administration/zip.ts';
 import { startMinio } from '../support/server/start-minio.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';

@@ -62,7 +62,7 @@ if (!existsSync(folder)) {
 execFileSync('git', ['-C', folder, 'checkout', '--quiet', '--force', revision]);
 
 const files = globSync('{protocol,platform,server,keysvc,operator,cli}/**/*.ts', { cwd: folder })
-  .filter((file) => !/\.test\.ts$|\.conformance\.ts$|\/web\/|\.d\.ts$/.test(file))
+  .filter((file) => !/\.test\.ts$|\.conformance\.ts$|\.d\.ts$/.test(file))
   .sort();
 const text = (file: string): string => readFileSync(resolve(folder, file), 'utf8');
 const all = files.flatMap((file) => mutantsOf(file, text(file)));

@@ -9,7 +9,7 @@ export type RelatedTests = Readonly<Record<'unit' | 'sockets' | 'process', reado
  * path, so a string that names a file counts as an import of it.
  */
 export function relatedTests(folder: string): (file: string) => RelatedTests {
-  const files = globSync('{protocol,platform,server,keysvc,operator,cli,bin,test,examples}/**/*.{ts,tsx,js}', {
+  const files = globSync('{protocol,platform,server,console,keysvc,operator,cli,bin,test,examples}/**/*.{ts,tsx,js}', {
     cwd: folder,
   });
   const known = new Set(files);

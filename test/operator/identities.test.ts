@@ -6,7 +6,7 @@ import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { startLocal, type LocalOperator } from '../../operator/runtime/local/start-local.ts';
-import type { ResourceKind } from '../../operator/runtime/contract/workload.ts';
+import type { ResourceKind } from '../../operator/contract/workload.ts';
 import { freePort } from '../support/process/free-port.ts';
 import { localPrograms, tenantSettings } from '../support/process/program.ts';
 import { s3Client } from '../support/server/s3-client.ts';

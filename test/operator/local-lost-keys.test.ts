@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { ResourceRef } from '../../operator/runtime/contract/workload.ts';
+import type { ResourceRef } from '../../operator/contract/workload.ts';
 import { startLocal, type LocalOperator } from '../../operator/runtime/local/start-local.ts';
 import { freePort } from '../support/process/free-port.ts';
 import { localPrograms, tenantSettings } from '../support/process/program.ts';

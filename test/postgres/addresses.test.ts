@@ -2,11 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { key } from '../../server/store/keys.ts';
+import { newestPrimaryMemory } from '../../server/store/postgres/newest-primary.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { commitId } from '../support/store/patient.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
 import { startHaproxy } from '../support/server/start-proxy.ts';
+import { commitsHavePlaces } from '../support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 const log = pino({ enabled: false });
 const timeouts = { connect: 3000, statement: 5000, answer: 8000 };
@@ -68,6 +72,38 @@ describe('an address with a failover pair', { timeout: 180_000 }, () => {
       for (let count = 0; count < 30; count += 1) await put(records);
       expect(await rowsOf(primary)).toBe(before);
     } finally {
+      await standby.remove();
+      await primary.remove();
+    }
+  });
+
+  it('leaves a primary that was never stopped when its synchronous standby was promoted, in each thread', async () => {
+    const primary = await startPostgres();
+    const standby = await primary.startStandby('second');
+    await primary.asSuperuser(`alter system set synchronous_standby_names = 'second'`);
+    await primary.asSuperuser('select pg_reload_conf()');
+    const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+    const thread = {
+      url: `postgres://coffer@${hosts}/coffer`,
+      password: primary.password,
+      log,
+      timeouts,
+      newestPrimary: newestPrimaryMemory(),
+    };
+    const reader = await openPostgresRecordStore(thread);
+    try {
+      const records = (store = await openPostgresRecordStore(thread));
+      expect(await put(records)).toMatchObject({ kind: 'committed' });
+      await reader.get(key('r'));
+      await standby.promote();
+      await putWhenBack(records);
+      const before = await rowsOf(primary);
+      const id = commitId();
+      await records.commit({ id, put: [{ key: key('new'), value: Buffer.from(id) }] });
+      expect((await reader.get(key('new')))?.value).toEqual(Buffer.from(id));
+      expect(await rowsOf(primary)).toBe(before);
+    } finally {
+      await reader.close();
       await standby.remove();
       await primary.remove();
     }

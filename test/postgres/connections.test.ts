@@ -10,6 +10,9 @@ import type { RecordStore } from '../../server/store/record-store.ts';
 import { isStoreError } from '../../server/store/store-error.ts';
 import { commitId } from '../support/store/patient.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
+import { commitsHavePlaces } from '../support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 const log = pino({ enabled: false });
 const timeouts = { connect: 1000, statement: 1000, answer: 1500 };

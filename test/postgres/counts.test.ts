@@ -4,11 +4,11 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compareCounts } from '../../server/maintenance/verify/compare-counts.ts';
 import { runCheckpoints } from '../../server/process/checkpoints.ts';
-import { soleLease } from '../../server/replicas/lease.ts';
+import { soleLease } from '../../server/cluster/lease.ts';
 import { type Checkpoint, promote } from '../../server/store/checkpoint.ts';
 import { readUnpromoted } from '../../server/store/promotion.ts';
 import { key } from '../../server/store/keys.ts';
-import { parsePostgresAddress } from '../../server/store/postgres/address.ts';
+import { parsePostgresAddress } from '../../platform/store-address/postgres-address.ts';
 import { GarbageCollection } from '../../server/store/postgres/garbage-collection.ts';
 import { countRecords } from '../../server/store/postgres/read-counts.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
@@ -17,6 +17,9 @@ import type { Batch, RecordStore } from '../../server/store/record-store.ts';
 import { inFullForm } from '../support/full-form.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 import { commitId } from '../support/store/patient.ts';
+import { commitsHavePlaces } from '../support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 const log = pino({ enabled: false });
 let server: TestPostgres;

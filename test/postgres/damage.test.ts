@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { key } from '../../server/store/keys.ts';
 import { folderMarker } from '../../server/store/blobs-marker.ts';
 import { writeCheckpoint } from '../../server/store/checkpoint.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { inFullForm } from '../support/full-form.ts';
+import { startServer } from '../support/server/start-server.ts';
+import { report } from '../support/report.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { makeDataFolder } from '../store-tool/data-folder.ts';
@@ -44,7 +46,13 @@ afterAll(async () => {
 /** Without this row, no tool looks at a database. */
 const readOnly = `key = decode('${key('system', 'read-only').toString('hex')}', 'hex')`;
 
+/** The record of an object. */
+const lost = `key = (select key from coffer_records where value is not null and get_byte(key, 0) = ascii('o') order by key limit 1)`;
+
 const sql = (text: string) => postgres.asSuperuser(text, new URL(database.url).pathname.slice(1));
+
+const bodiesThere = async () =>
+  (await readdir(bodies, { recursive: true })).filter((name) => !/(^|\/)\.|\.sealed$/.test(name)).toSorted();
 
 async function checkpoints(count: number): Promise<void> {
   const log = createLogger({ name: 'test', level: 'silent' });
@@ -84,10 +92,10 @@ describe('the tables of a database', () => {
       await sql('drop table gone');
     }
     expect((await verified()).code).toBe(0);
+    report(`${Math.ceil(rows.length / step)} of ${rows.length} rows of a database that are removed are told by verify`);
   }, 600_000);
 
   it('that lost rows are told by a copy, too, which would count what is left', async () => {
-    const lost = `key = (select key from coffer_records where value is not null and get_byte(key, 0) = ascii('o') order by key limit 1)`;
     await sql(`create table gone as select * from coffer_records where ${lost}`);
     await sql(`delete from coffer_records where ${lost}`);
     const { code, stdout, stderr } = await storeToolHere(['copy', settings, join(base.path, 'copied')]);
@@ -98,7 +106,7 @@ describe('the tables of a database', () => {
     await sql('drop table gone');
     const whole = await storeToolHere(['copy', settings, join(base.path, 'copied-whole')]);
     expect(whole.stderr).toContain('The copy is complete.');
-  });
+  }, 120_000);
 
   it('whose counts are gone, or not those of the rows, are told', async () => {
     await sql('create table kept as select * from coffer_counts');
@@ -130,4 +138,43 @@ describe('the tables of a database', () => {
     await sql('insert into coffer_records select * from today');
     expect((await verified()).code).toBe(0);
   });
+
+  it('that are damaged are told by a start, which removes nothing and makes nothing anew', async () => {
+    await sql('create table earlier as select * from coffer_records');
+    await checkpoints(3);
+    const before = await bodiesThere();
+    const url = new URL(database.url);
+    const whole = url.pathname.slice(1);
+    const name = `${whole}_damaged`;
+    url.pathname = `/${name}`;
+    const env = {
+      SVC_STORE_RECORDS: url.href,
+      SVC_STORE_RECORDS_PASSWORD: database.password,
+      SVC_STORE_BLOBS: bodies,
+    };
+    for (const [words, damage] of Object.entries({
+      'the records are of an earlier moment than the bodies':
+        'truncate coffer_records; insert into coffer_records select * from earlier',
+      'records are missing, or of an earlier moment than the counts': `delete from coffer_records where ${lost}`,
+      'name the records of that deployment': 'truncate coffer_records',
+    })) {
+      // What a server writes before it ends is no part of the next case.
+      await postgres.asSuperuser(`create database ${name} template ${whole} owner coffer`);
+      await postgres.asSuperuser(damage, name);
+      const said = await startServer({ folder: join(base.path, 'server'), env }).then(
+        async (server) => {
+          try {
+            return await server.untilLogged(words);
+          } finally {
+            await server.kill();
+          }
+        },
+        // A server may end before it listens.
+        (error: unknown) => String(error),
+      );
+      await postgres.asSuperuser(`drop database ${name} with (force)`);
+      expect(said).toContain(words);
+      expect(await bodiesThere(), words).toEqual(before);
+    }
+  }, 240_000);
 });

@@ -2,12 +2,16 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { key } from '../../server/store/keys.ts';
 import { commitId } from '../support/store/patient.ts';
-import { describeAddress, parsePostgresAddress } from '../../server/store/postgres/address.ts';
+import { describeAddress, parsePostgresAddress } from '../../platform/store-address/postgres-address.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { countRecords } from '../../server/store/postgres/read-counts.ts';
 import { openSession } from '../../server/store/postgres/session.ts';
 import { GarbageCollection } from '../../server/store/postgres/garbage-collection.ts';
+import { commitsHavePlaces } from '../support/store/places-of-commits.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
+
+// The records of these tests are of no kind.
+commitsHavePlaces('unchecked');
 
 const log = pino({ enabled: false });
 let server: TestPostgres;

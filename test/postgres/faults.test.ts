@@ -10,6 +10,9 @@ import { openPostgresRecordStore } from '../../server/store/postgres/record-stor
 import { type RecordStore } from '../../server/store/record-store.ts';
 import { startPostgres, type TestDatabase, type TestPostgres } from '../support/server/postgres.ts';
 import { isStoreError } from '../../server/store/store-error.ts';
+import { commitsHavePlaces } from '../support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 const log = pino({ enabled: false });
 const total = key('total');

@@ -6,6 +6,9 @@ import type { RecordStore } from '../../server/store/record-store.ts';
 import { commitId } from '../support/store/patient.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
 import { startHaproxy, startPgbouncer, type TestProxy } from '../support/server/start-proxy.ts';
+import { commitsHavePlaces } from '../support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 const log = pino({ enabled: false });
 /** Short ones, so that a failover is seen soon; and those of a burst on a busy machine. */

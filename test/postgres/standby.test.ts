@@ -2,12 +2,16 @@ import { pino } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commitOnce } from '../../server/store/commits.ts';
+import { deploymentKey, encodeDeployment } from '../../server/store/deployment.ts';
 import { key } from '../../server/store/keys.ts';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { commitId } from '../support/store/patient.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { commitsHavePlaces } from '../support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 const log = pino({ enabled: false });
 
@@ -106,4 +110,59 @@ it('a commit that is given up leaves no statement behind that waits for the stan
   await waitFor(5);
   for (const outcome of await Promise.all(puts)) expect(outcome).toEqual({ kind: 'unknown' });
   await waitFor(0);
+});
+
+/** Promotes the standby, and gives its records to another deployment. */
+async function promoteForAnother(): Promise<void> {
+  await standby.promote();
+  const value = encodeDeployment({ deploymentId: randomUUID(), marked: true }).toString('hex');
+  const at = deploymentKey.toString('hex');
+  await standby.asSuperuser(
+    `update coffer_records set value = decode('${value}', 'hex') where key = decode('${at}', 'hex')`,
+  );
+}
+
+describe('a promoted standby whose records are now those of another deployment', () => {
+  const own = randomUUID();
+  let both: RecordStore;
+
+  /** Opens the records at both hosts, as those of `own`. */
+  async function openBoth(hosts: readonly TestPostgres[]): Promise<void> {
+    let deployment: string | undefined;
+    both = await openPostgresRecordStore({
+      url: `postgres://coffer@${hosts.map(({ port }) => `127.0.0.1:${port}`).join(',')}/coffer`,
+      password: primary.password,
+      log,
+      timeouts: { connect: 5_000, statement: 5_000, answer: 6_000 },
+      deployment: () => deployment,
+    });
+    deployment = own;
+  }
+
+  beforeEach(async () => {
+    const record = { deploymentId: own, marked: true };
+    await commitOnce(store, { put: [{ key: deploymentKey, value: encodeDeployment(record) }] }, randomBytes);
+  });
+  afterEach(() => both.close());
+
+  it('does not make the primary an old one when a session begins', async () => {
+    await promoteForAnother();
+    await openBoth([standby, primary]);
+    expect((await both.get(key('a')))?.value.toString()).toBe('a');
+  });
+
+  it('does not make the primary an old one when a commit is held back', async () => {
+    await openBoth([primary, standby]);
+    expect((await both.get(key('a')))?.value.toString()).toBe('a');
+    await promoteForAnother();
+    const put = [{ key: key('b'), value: Buffer.from('b') }];
+    expect(await both.commit({ id: commitId(), put })).toEqual({ kind: 'unknown' });
+    await primary.asSuperuser('alter system reset synchronous_standby_names');
+    await primary.asSuperuser('select pg_reload_conf()');
+    // The search for another primary goes on meanwhile.
+    for (let round = 0; round < 20; round += 1) {
+      expect((await both.get(key('a')))?.value.toString()).toBe('a');
+      await sleep(100);
+    }
+  });
 });

@@ -5,14 +5,14 @@
 import { noKeySource } from '../../server/encryption/key-source.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
-import type { ObjectLayer, VersionListing } from '../../server/objects/object-layer.ts';
+import type { ObjectLayer, VersionListing } from '../../server/objects/contract/object-layer.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openDataFolder } from '../../server/store/data-folder.ts';
 import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { BUCKET_THERE, contentOf, DELETE_MARKER, type Subresource, versionName } from '../crash/expected.ts';
-import { keptChunks } from '../../platform/chunks.ts';
+import { keptChunks } from '../../server/streams/chunks.ts';
 
 /** Each listed object with its content, or the error that reading it gave. */
 export type Shown = Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { run } from '../../cli/program.ts';
 import { readDocument } from '../../cli/terminal/io.ts';
 import { inCluster } from '../../operator/kube-client/connection.ts';
 import { ManifestFolder } from '../../operator/runtime/local/manifest-folder.ts';
-import { bearerFetch } from '../../platform/openid/provider-fetch.ts';
+import { bearerFetch } from '../../platform/openid/bearer-fetch.ts';
 import { createFormerRoot } from '../../server/auth/root-credentials.ts';
 import { RolePassword } from '../../server/store/postgres/password.ts';
 import { run as runStoreTool } from '../../server/store-tool/program.ts';

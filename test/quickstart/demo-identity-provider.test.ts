@@ -3,10 +3,10 @@ import type { Server } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDemoProvider } from '../../examples/demo-identity-provider/provider.ts';
-import { listen } from '../../platform/listen.ts';
+import { listen } from '../../platform/http/listen.ts';
 import { discover } from '../../platform/openid/discovery.ts';
 import { probeClient, probeRedirect } from '../../platform/openid/probe.ts';
-import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { createLimitedFetch } from '../../platform/http/limited-fetch.ts';
 import { freePort } from '../support/process/free-port.ts';
 
 const users = [{ name: 'bob', password: 'bobs-password', policy: ['readonly', 'diagnostics'] }];
@@ -164,7 +164,7 @@ describe('a scope that the client does not have', () => {
 
   it('ends a sign-in as at Keycloak, before a login', async () => {
     const metadata = await discover(`${issuer}/.well-known/openid-configuration`);
-    const probe = (...scopes: string[]) => probeRedirect(metadata, { ...asked, scopes }, createProviderFetch());
+    const probe = (...scopes: string[]) => probeRedirect(metadata, { ...asked, scopes }, createLimitedFetch());
     expect(await probe('openid', 'email', 'profile')).toEqual({ kind: 'accepted' });
     await expect(probe('openid', 'preferred_username')).rejects.toMatchObject({ code: 'ScopeRefused' });
   });

@@ -112,6 +112,27 @@ describe('a call of one of two servers', { timeout: 120_000 }, () => {
     expect(ready(lines).toSorted()).toEqual([hostOf(asked), hostOf(other)].toSorted());
   });
 
+  it('shows the logs of both in the console', async () => {
+    const guard = { 'content-type': 'application/json', 'x-coffer-console': '1' };
+    const body = JSON.stringify({ accessKey: asked.accessKey, secretKey: asked.secretKey });
+    const signedIn = await fetch(`${asked.console}/api/sign-in`, { method: 'POST', headers: guard, body });
+    const cookie = signedIn.headers.getSetCookie().map((set) => set.split(';')[0]);
+    const ended = new AbortController();
+    const answer = await fetch(`${asked.console}/api/admin/log?limit=500`, {
+      headers: { ...guard, cookie: cookie.join('; ') },
+      signal: ended.signal,
+    });
+    const nodes = new Set<string>();
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      text += Buffer.from(chunk as Uint8Array).toString();
+      for (const [, node = ''] of text.matchAll(/"node":"([^"]+)"/g)) nodes.add(node);
+      if (nodes.size === 2) break;
+    }
+    ended.abort();
+    expect([...nodes].toSorted()).toEqual([hostOf(asked), hostOf(other)].toSorted());
+  });
+
   it('refuses a name that no server has', async () => {
     const { status, value } = await adminCall(asked.s3, asked, 'GET', 'log?node=elsewhere');
     expect([status, JSON.stringify(value)]).toEqual([400, expect.stringContaining('no running server')]);

@@ -1,8 +1,8 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
-import { removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
+import { createLogger } from '../../platform/output/logger.ts';
+import { removeOrphanBlobs } from '../../server/objects/garbage-collection/garbage-collection.ts';
 import { openBlobStore, openRecordStore } from '../../server/store/open-stores.ts';
 import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
@@ -28,6 +28,8 @@ async function metric(server: RunningServer, name: string): Promise<number> {
   const text = await (await fetch(`${server.s3}/minio/v2/metrics/cluster`)).text();
   return Number(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(text)?.[1]);
 }
+
+const knownServers = () => metric(holder, 'coffer_cluster_servers');
 
 describe('of two servers', { timeout: 120_000 }, () => {
   it('one does the background work, as its metrics say; both know of each other', async () => {
@@ -85,6 +87,16 @@ describe('of two servers', { timeout: 120_000 }, () => {
     [holder, other] = first === other ? [third, other] : [other, third];
   });
 
+  it('one that is stopped is known to the others until its last request has ended', async () => {
+    const leaving = await deployment.start(env);
+    const upload = await beginUpload(leaving, '/bucket/leaving', 10_000_000);
+    await expect.poll(knownServers, { timeout: 60_000 }).toBe(3);
+    const ended = leaving.stop();
+    await expect.poll(knownServers, { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => upload.closed, { timeout: 3_000 }).toBe(true);
+    expect(await ended).toBe(0);
+  });
+
   it('the other takes the work over at once when the holder was stopped', async () => {
     expect(await other.stop()).toBe(0);
     const began = performance.now();
@@ -94,8 +106,8 @@ describe('of two servers', { timeout: 120_000 }, () => {
   });
 });
 
-/** Half of a body; the connection stays open. */
-async function beginUpload(server: RunningServer, path: string, size: number): Promise<void> {
+/** Sends half of a body. Returns the connection, which stays open. */
+async function beginUpload(server: RunningServer, path: string, size: number): Promise<Socket> {
   const { hostname, port } = new URL(server.s3);
   const headers = { 'content-length': String(size) };
   const { head } = signByHand(server, { method: 'PUT', path, headers, payload: 'UNSIGNED-PAYLOAD' });
@@ -105,4 +117,5 @@ async function beginUpload(server: RunningServer, path: string, size: number): P
   await new Promise<void>((resolve) => {
     socket.write(Buffer.alloc(size / 2, 1), () => resolve());
   });
+  return socket;
 }

@@ -141,6 +141,26 @@ describe('replication to another Coffer', { timeout: 60_000 }, () => {
     await expect.poll(() => versionsOf(there, Bucket), wait).toEqual([]);
   });
 
+  it('keeps a legal hold of one side and tags of the other one, set at once', async () => {
+    const Bucket = 'joined';
+    const Key = 'key';
+    await Promise.all([versionedBucket(here, Bucket, true), versionedBucket(there, Bucket, true)]);
+    await Promise.all([replicate(sideOf(left), Bucket, sideOf(right)), replicate(sideOf(right), Bucket, sideOf(left))]);
+    await here.send(new PutObjectCommand({ Bucket, Key, Body: 'text' }));
+    await expect.poll(() => status(here, Bucket, Key), wait).toBe('COMPLETED');
+    const Tagging = { TagSet: [{ Key: 'k', Value: 'v' }] };
+    await here.send(new PutObjectLegalHoldCommand({ Bucket, Key, LegalHold: { Status: 'ON' } }));
+    await there.send(new PutObjectTaggingCommand({ Bucket, Key, Tagging }));
+    const shown = (client: S3Client) => async () => {
+      const { ObjectLockLegalHoldStatus, TagCount } = await client.send(new HeadObjectCommand({ Bucket, Key }));
+      return { ObjectLockLegalHoldStatus, TagCount };
+    };
+    for (const client of [here, there]) {
+      await expect.poll(shown(client), wait).toEqual({ ObjectLockLegalHoldStatus: 'ON', TagCount: 1 });
+    }
+    await expect.poll(() => status(here, Bucket, Key), wait).toBe('COMPLETED');
+  });
+
   it('waits for a target that is away, and sends everything when it is back', async () => {
     const Bucket = 'away';
     const port = await freePort();
@@ -169,7 +189,12 @@ describe('replication to another Coffer', { timeout: 60_000 }, () => {
     const back = await start();
     await untilReady(back);
     await expect.poll(() => versionsOf(s3Client(back), Bucket), wait).toEqual(await versionsOf(here, Bucket));
+    // What waits for a target ends with its rule.
     await back.stop();
+    await here.send(new PutObjectCommand({ Bucket, Key: 'waits', Body: 'text' }));
+    expect(await status(here, Bucket, 'waits')).toBe('PENDING');
+    expect((await adminCall(left.s3, left, 'DELETE', `/${Bucket}?replication=`)).status).toBe(200);
+    await expect.poll(() => status(here, Bucket, 'waits'), wait).toBeUndefined();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -189,6 +214,24 @@ describe('replication to another Coffer', { timeout: 60_000 }, () => {
     await expect.poll(state, wait).toMatchObject({ resyncStatus: 'Completed', replicationCount: 12 });
     await untilEqual(Bucket);
   });
+});
+
+it('a target takes other keys, and no other bucket', { timeout: 60_000 }, async () => {
+  const Bucket = 'keys';
+  await Promise.all([
+    versionedBucket(here, Bucket),
+    versionedBucket(there, Bucket),
+    versionedBucket(there, 'elsewhere'),
+  ]);
+  const arn = await replicate(sideOf(left), Bucket, sideOf(right));
+  const update = (to: string, keys: { readonly accessKey: string; readonly secretKey: string }) => {
+    const target = { ...targetOf({ s3: right.s3, ...keys }, to), arn };
+    return adminCall(left.s3, left, 'PUT', `set-remote-target?bucket=${Bucket}&update=true&creds=true`, target);
+  };
+  expect(await update('elsewhere', right)).toMatchObject({ status: 400, value: { Code: 'InvalidRequest' } });
+  // Keys that do not open the bucket are refused at once.
+  expect((await update(Bucket, { ...right, secretKey: 'another-secret-key' })).status).not.toBe(200);
+  expect(await update(Bucket, right)).toMatchObject({ status: 200, value: arn });
 });
 
 describe('what is refused', { timeout: 60_000 }, () => {

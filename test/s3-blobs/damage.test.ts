@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CreateBucketCommand,
@@ -14,6 +14,8 @@ import { writeCheckpoint } from '../../server/store/checkpoint.ts';
 import { bucketMarker } from '../../server/store/s3/bucket-marker.ts';
 import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { type RunningMinio, startMinio } from '../support/server/start-minio.ts';
+import { report } from '../support/report.ts';
+import { startServer } from '../support/server/start-server.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { makeDataFolder } from '../store-tool/data-folder.ts';
 import { storeToolHere } from '../store-tool/run-store-tool.ts';
@@ -71,6 +73,7 @@ describe('the bodies in another S3', () => {
   it('of which one is removed, cut or exchanged are told, the marker and the checkpoint too', async () => {
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
     expect(Contents.length).toBeGreaterThan(4);
+    let told = 0;
     for (const { Key } of Contents) {
       const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
       const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
@@ -84,9 +87,42 @@ describe('the bodies in another S3', () => {
         const { code, stdout, stderr } = await storeToolHere(['verify', settings]);
         expect(code, `${Key} ${way}\n${stdout}${stderr}`).toBe(1);
         expect(stdout + stderr).not.toContain('nothing is wrong');
+        const copied = await storeToolHere(['copy', settings, join(base.path, 'copied')]);
+        expect(copied.code, `${Key} ${way}\n${copied.stdout}${copied.stderr}`).toBe(1);
+        await rm(join(base.path, 'copied'), { recursive: true, force: true });
+        told += 1;
         await s3.send(new PutObjectCommand({ Bucket, Key, Body: bytes }));
       }
     }
     expect((await storeToolHere(['verify', settings])).code).toBe(0);
+    report(`${told} bodies in another S3 that are removed, cut or exchanged are told by verify and by copy`);
   }, 300_000);
+
+  it.each([
+    ['coffer-deployment.json', 'are not at'],
+    ['coffer-checkpoint.json', 'the bodies are of an earlier moment than the records'],
+  ])('whose %s is gone are told by a start, which removes nothing', { timeout: 60_000 }, async (name, words) => {
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
+    const names = Contents.map(({ Key = '' }) => Key);
+    const Key = names.find((one) => one.endsWith(name));
+    expect(Key, names.join()).toBeDefined();
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
+    const bytes = await Body?.transformToByteArray();
+    await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+    const env = Object.fromEntries(
+      (await readFile(settings, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    );
+    const server = await startServer({ folder: join(base.path, 'server'), env });
+    try {
+      await server.untilLogged(words);
+    } finally {
+      await server.kill();
+    }
+    const after = await s3.send(new ListObjectsV2Command({ Bucket }));
+    expect((after.Contents ?? []).map((one) => one.Key)).toEqual(names.filter((one) => one !== Key));
+    await s3.send(new PutObjectCommand({ Bucket, Key, Body: bytes }));
+  });
 });

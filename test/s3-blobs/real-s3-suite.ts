@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { describeBlobStore, inPieces, listed, read, someBlobId } from '../support/store/blob-store.conformance.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';
 import { openS3BlobStore } from '../../server/store/s3/blob-store.ts';

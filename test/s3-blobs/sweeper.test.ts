@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
-import { removeOrphanBlobs } from '../../server/objects/garbage-collection.ts';
+import { createLogger } from '../../platform/output/logger.ts';
+import { removeOrphanBlobs } from '../../server/objects/garbage-collection/garbage-collection.ts';
 import { from, listed, someBlobId } from '../support/store/blob-store.conformance.ts';
 import type { BlobId, BlobStore } from '../../server/store/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';

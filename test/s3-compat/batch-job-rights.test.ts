@@ -58,10 +58,17 @@ const statement = fc
     [kind]: `arn:aws:s3:::${resource}`,
     ...(Condition && { Condition }),
   }));
+const policyOf = (...Statement: object[]) => JSON.stringify({ Version: '2012-10-17', Statement });
 const everything = { Effect: 'Allow', Action: 's3:*', Resource: 'arn:aws:s3:::*' };
 const policy = fc
   .tuple(fc.constantFrom([], [everything], [everything]), fc.array(statement, { minLength: 1, maxLength: 3 }))
-  .map(([first, rest]) => JSON.stringify({ Version: '2012-10-17', Statement: [...first, ...rest] }));
+  .map(([first, rest]) => policyOf(...first, ...rest));
+
+const deny = { ...everything, Effect: 'Deny' };
+/** Together with what replaces the first, no request may read. */
+const anything = policyOf(everything);
+const onlyByVersion = policyOf(everything, { ...deny, Condition: { Null: { 's3:versionid': 'true' } } });
+const notByVersion = policyOf(everything, { ...deny, Action: 's3:GetObjectVersion' });
 
 const other = 'bucket: x, endpoint: "http://h", credentials: {accessKey: a, secretKey: b}';
 const definitions = {
@@ -205,7 +212,7 @@ it.each([true, false])(
           counts.refused += (await test.jobs.list()).reduce((sum, { failed }) => sum + failed, 0);
         },
       ),
-      { numRuns: 600 },
+      { numRuns: 600, examples: [[[anything, onlyByVersion], notByVersion, 'send']] },
     );
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
   },

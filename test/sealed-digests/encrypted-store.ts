@@ -7,7 +7,7 @@ import { keyServiceKeys } from '../../server/encryption/key-service-keys.ts';
 import type { KeySource } from '../../server/encryption/key-source.ts';
 import { sealedRecords } from '../../server/encryption/sealed-records.ts';
 import { FakeKeyService } from '../support/encryption/fake-key-service.ts';
-import type { Checksum, ObjectLayer, RequestedEncryption } from '../../server/objects/object-layer.ts';
+import type { Checksum, ObjectLayer, RequestedEncryption } from '../../server/objects/contract/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { put } from '../support/objects/test-layer.ts';
 import type { BlobStore } from '../../server/store/blob-store.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import { hasherOf } from '../../platform/checksums/hashers.ts';
-import type { Checksum } from '../../server/objects/object-layer.ts';
+import type { Checksum } from '../../server/objects/contract/object-layer.ts';
 
 /** One form of one digest of a content that must not be readable. */
 interface Needle {

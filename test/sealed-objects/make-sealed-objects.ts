@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { CustomerKey } from '../../server/encryption/object-key.ts';
 import { rewrapObject } from '../../server/maintenance/rewrap/rewrap-records.ts';
-import type { RequestedEncryption } from '../../server/objects/object-layer.ts';
+import type { RequestedEncryption } from '../../server/objects/contract/object-layer.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 import { bodyOf, customerKeyBytes, expected, type Name, fixedKeys, saveStores } from './sealed-objects.ts';
 import { Readable } from 'node:stream';
-import { bodyFrom } from '../../server/objects/bodies/body-source.ts';
+import { bodyFrom } from '../../server/objects/contract/body-source.ts';
 
 /**
  * Writes the objects of `expected` as the server of today seals them: `node test/sealed-objects/make-sealed-objects.ts VERSION`. For a

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CustomerKey } from '../../server/encryption/object-key.ts';
 import { createObjectLayer } from '../../server/objects/objects.ts';
 import { bodyOf, customerKeyBytes, expected, fixedKeys, loadStores } from './sealed-objects.ts';
-import { keptChunks } from '../../platform/chunks.ts';
+import { keptChunks } from '../../server/streams/chunks.ts';
 
 /** The sets that were written, each by the server of its version. None is ever taken away. */
 const versions = (await readdir(new URL('.', import.meta.url)))

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { isBlobId, type BlobId } from '../../server/store/blob-store.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
-import { keptChunks } from '../../platform/chunks.ts';
+import { keptChunks } from '../../server/streams/chunks.ts';
 
 /** Of the key service, of the client: fixed for ever, and used nowhere else. */
 const keys = { 'main-key': bytesOf('main-key'), 'second-key': bytesOf('second-key') } as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientOf } from '../crash/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { readinessOf, type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { startWatchedFront, type WatchedFront } from '../support/server/watched-front.ts';
 
 const Bucket = 'bucket';
@@ -42,11 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function readiness(): Promise<string> {
-  const answer = await fetch(`${server.s3}/minio/health/ready`);
-  await answer.arrayBuffer();
-  return `${answer.status} ${answer.headers.get('x-coffer-waiting-for') ?? ''}`.trim();
-}
+const readiness = () => readinessOf(server);
 const put = (Key: string, Body: Buffer) => clientOf(server).send(new PutObjectCommand({ Bucket, Key, Body }));
 const get = async (Key: string) => {
   const { Body } = await clientOf(server).send(new GetObjectCommand({ Bucket, Key }));

@@ -59,6 +59,8 @@ async function select(query: Query, to = client): Promise<string> {
 
 const put = (Key: string, Body: string | Buffer) => client.send(new PutObjectCommand({ Bucket, Key, Body }));
 
+const isProgress = (event: object) => 'Progress' in event;
+
 describe('a query by the AWS SDK', { timeout: 120_000 }, () => {
   it('gets records, statistics and the end', async () => {
     const bytes = gzipSync('name,age\nAda,36\nGrace,85\n');
@@ -70,9 +72,10 @@ describe('a query by the AWS SDK', { timeout: 120_000 }, () => {
       RequestProgress: { Enabled: true },
     });
     const details = { BytesScanned: bytes.length, BytesProcessed: 25, BytesReturned: 6 };
-    expect(all).toMatchObject([
+    expect(all.findLast(isProgress)).toMatchObject({ Progress: { Details: details } });
+    // A slow machine tells of progress before the first record, too.
+    expect(all.filter((event) => !isProgress(event))).toMatchObject([
       { Records: {} },
-      { Progress: { Details: details } },
       { Stats: { Details: details } },
       { End: {} },
     ]);

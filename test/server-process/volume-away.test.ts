@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientOf } from '../crash/s3-client.ts';
-import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
+import { adminCall } from '../support/server/admin-call.ts';
+import { readinessOf, type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 
 const Bucket = 'bucket';
 const large = randomBytes(5 * 1024 * 1024);
@@ -32,17 +33,15 @@ afterAll(async () => {
   await rm(base, { recursive: true });
 });
 
-async function readiness(): Promise<string> {
-  const answer = await fetch(`${server.s3}/minio/health/ready`);
-  await answer.arrayBuffer();
-  return `${answer.status} ${answer.headers.get('x-coffer-waiting-for') ?? ''}`.trim();
-}
-
+const readiness = () => readinessOf(server);
 const put = (Key: string, Body: Buffer) => clientOf(server).send(new PutObjectCommand({ Bucket, Key, Body }));
 const get = async (Key: string) => {
   const { Body } = await clientOf(server).send(new GetObjectCommand({ Bucket, Key }));
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 };
+interface Info {
+  readonly servers: readonly { readonly drives: readonly object[] }[];
+}
 const unavailable = { name: 'ServiceUnavailable', $metadata: { httpStatusCode: 503 } };
 
 describe('a server whose volume of blobs goes', { timeout: 120_000 }, () => {
@@ -57,6 +56,15 @@ describe('a server whose volume of blobs goes', { timeout: 120_000 }, () => {
     await expect(get('large')).rejects.toMatchObject(unavailable);
     // A segment that is open may still be read.
     await expect.poll(readiness, { timeout: 30_000 }).toBe('503 bodies');
+    const info = async () => (await adminCall(server.s3, server, 'GET', 'info')).value as Info;
+    expect(await info()).toMatchObject({
+      backend: { onlineDisks: 0, offlineDisks: 1 },
+      servers: [{ drives: [{ state: 'offline' }] }],
+    });
+    // The size of the folder beneath is that of another file system.
+    expect((await info()).servers[0]?.drives[0]).not.toHaveProperty('totalspace');
+    const storage = (await adminCall(server.s3, server, 'GET', 'storageinfo')).value;
+    expect(storage).toMatchObject({ Disks: [{ state: 'offline' }] });
     // What needs no body is served.
     await put('small', Buffer.from('small'));
     expect((await get('small')).toString()).toBe('small');

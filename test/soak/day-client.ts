@@ -13,7 +13,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type Content, contentOf } from '../crash/expected.ts';
-import { backoffMs } from '../../platform/backoff.ts';
+import { backoffMs } from '../../platform/async/backoff.ts';
 
 /** What stood in the way of requests, each of which was sent again. */
 export class Obstacles {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Writable } from 'node:stream';
-import { programArguments, programEnvironment } from '../support/process/program.ts';
+import { programArguments, storeEnvironment } from '../support/process/program.ts';
 import { type CommandResult, runCommand } from '../support/process/run-command.ts';
 import { join } from 'node:path';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { addVersions, makeDataFolder, versionsIn } from './data-folder.ts';
 
 const program = programArguments(new URL('../../server/store-tool/main.ts', import.meta.url));
-const ownEnv = { ...programEnvironment, SVC_CONFIG_ENV_FILE: '/dev/null' };
+const ownEnv = { ...storeEnvironment, SVC_CONFIG_ENV_FILE: '/dev/null' };
 
 /** Runs `coffer-store` as a process to its end. */
 export function storeTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../../platform/tls/issue-certificate.ts';
 import type { OpenIdProviderSettings } from '../../platform/settings/server-settings.ts';
-import type { Credentials } from '../../protocol/sigv4/signature.ts';
+import type { Credentials } from '../../protocol/sigv4/credentials.ts';
 import { type AccessService, createCallerVerifier } from '../../server/auth/access.ts';
 import type { IncomingRequest } from '../../server/http/contract/request.ts';
 import { IdentityError } from '../../server/auth/identity-error.ts';

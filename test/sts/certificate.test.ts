@@ -74,6 +74,10 @@ describe('AssumeRoleWithCertificate', () => {
     expect(await assume(await issued())).toMatchObject({ status: 200, id: 'tls:readonly:readonly' });
   });
 
+  it('takes a certificate for every usage as one for clients', async () => {
+    expect(await assume(await issued({ usages: ['any'] }))).toMatchObject({ status: 200 });
+  });
+
   it('ends with the certificate at the latest', async () => {
     const { expiration } = await assume(await issued({ validForMs: 20 * 60_000 }), { DurationSeconds: '3600' });
     expect((expiration - Date.now()) / 60_000).toBeLessThanOrEqual(20);
@@ -94,6 +98,16 @@ describe('AssumeRoleWithCertificate', () => {
       /cannot be verified/,
     ],
     ['one of a server', () => issued({ usages: ['server'] }), /cannot be verified|extended key usage/],
+    [
+      'one for every usage of another authority',
+      async () => issued({ usages: ['any'], issuer: await makeCa({ commonName: 'clients', validForMs: hour }) }),
+      /cannot be verified/,
+    ],
+    [
+      'one for every usage that has ended',
+      () => issued({ usages: ['any'], now: new Date(Date.now() - 2 * hour) }),
+      /cannot be verified/,
+    ],
     ['one for nothing', () => issued({ usages: [] }), /extended key usage|cannot be verified/],
     [
       'one that has ended',

@@ -86,6 +86,8 @@ describe('a bucket of Google Cloud Storage as a tier', { timeout: 120_000 }, () 
   it('is added, checked, listed without its key, and gets another one', async () => {
     expect(await coffer(...adding('COLD'))).toMatchObject({ code: 0 });
     expect(await coffer('ilm', 'tier', 'check', 'c', 'COLD')).toMatchObject({ code: 0 });
+    expect(await coffer('ilm', 'tier', 'info', 'c', 'COLD')).toMatchObject({ code: 0 });
+    expect(await coffer('ilm', 'tier', 'info', 'c', 'NONE')).toMatchObject({ code: 1 });
     const { value } = await asRoot(server, 'GET', 'tier');
     expect(value).toMatchObject([
       {

@@ -19,8 +19,11 @@ import { adminCall } from '../support/server/admin-call.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import type { RunningServer } from '../support/server/start-server.ts';
 
-/** The settings that a stored folder needs. */
-export const settings = { SVC_KMS_SECRET_KEY: `upgrades:${Buffer.alloc(32, 7).toString('base64')}` };
+/** The settings that a stored folder needs. Its uploads and blobs have ids of before slots (`check-places.ts`). */
+export const settings = {
+  SVC_KMS_SECRET_KEY: `upgrades:${Buffer.alloc(32, 7).toString('base64')}`,
+  COFFER_TEST_PLACES: 'with-ids-made-before',
+};
 
 const text = 'Kept from one format to the next.';
 /** More than one page of LMDB, and not compressible. */

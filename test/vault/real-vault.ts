@@ -14,8 +14,8 @@ import {
 import type { Capability, VaultUnderTest } from '../support/keysvc/vault.conformance.ts';
 import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, makeCa } from '../../platform/tls/issue-certificate.ts';
-import { createProviderFetch } from '../../platform/openid/provider-fetch.ts';
-import type { ProviderFetch } from '../../platform/openid/provider-fetch.ts';
+import { createLimitedFetch } from '../../platform/http/limited-fetch.ts';
+import type { LimitedFetch } from '../../platform/http/limited-fetch.ts';
 import { writePair } from '../support/server/keysvc-process.ts';
 import { freePort } from '../support/process/free-port.ts';
 import { tool } from '../support/process/run-command.ts';
@@ -79,7 +79,7 @@ export class RealVault {
   readonly #program: Program;
   #child: ChildProcess;
   readonly #kubernetes: HttpDouble;
-  readonly #fetch: ProviderFetch;
+  readonly #fetch: LimitedFetch;
   #token = '';
   #unsealKey = '';
 
@@ -98,7 +98,7 @@ export class RealVault {
     this.caFile = join(folder, 'ca.crt');
     this.#child = run(folder, program);
     this.#kubernetes = kubernetes;
-    this.#fetch = createProviderFetch({ ca: ca.certPem, timeoutMs: 30_000, keepMs: 1000 });
+    this.#fetch = createLimitedFetch({ ca: ca.certPem, timeoutMs: 30_000, keepMs: 1000 });
   }
 
   /** Running, and not initialised yet. */

@@ -1,31 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CertificateAndKey } from '../../platform/tls/certificate-and-key.ts';
 import { makeCa } from '../../platform/tls/issue-certificate.ts';
 import { codeOfAnswer } from '../../protocol/key-service/errors.ts';
 import { identityOfCertificate } from '../../protocol/key-service/identity.ts';
 import { freePort } from '../support/process/free-port.ts';
-import { tool } from '../support/process/run-command.ts';
 import { issue, startKeysvc, writePair, type KeysvcProcess } from '../support/server/keysvc-process.ts';
+import { askBy, startKes, type Answer, type StockKes } from './start-kes.ts';
 
 /** One configuration and one folder of keys, given to stock KES and to `keysvc`, which answer the same calls. */
 let folder: string;
 let ca: CertificateAndKey;
 let client: CertificateAndKey;
-let kes: ChildProcess;
+let kes: StockKes;
 let keysvc: KeysvcProcess;
 let ports: { readonly kes: number; readonly keysvc: number };
-
-interface Answer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
-}
 
 const configurationOf = async (name: string, port: number, files: Awaited<ReturnType<typeof writePair>>) => {
   const file = join(folder, `${name}.yml`);
@@ -101,14 +92,7 @@ beforeAll(async () => {
   const stock = await configurationOf('kes', ports.kes, files);
   const own = await configurationOf('keysvc', ports.keysvc, files);
   await mkdir(join(folder, 'kes-keys'));
-  kes = spawn(tool('bin/kes', 'kes'), ['server', '--config', stock], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  while (!(await answers(ports.kes))) {
-    if (kes.exitCode !== null) throw new Error(`kes ended with ${kes.exitCode}`);
-    await sleep(50);
-  }
+  kes = await startKes({ config: stock, port: ports.kes, folder, environment });
   for (const name of ['2024', 'shared']) await ask(ports.kes, 'PUT', `/v1/key/create/${name}`);
   // `keysvc` takes the folder over as it is.
   await cp(join(folder, 'kes-keys'), join(folder, 'keysvc-keys'), { recursive: true });
@@ -116,54 +100,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await keysvc?.stop();
-  const ended = once(kes, 'exit');
-  kes?.kill('SIGKILL');
-  await ended;
+  await kes?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-async function answers(port: number): Promise<boolean> {
-  return ask(port, 'GET', '/version').then(
-    ({ status }) => status === 200,
-    () => false,
-  );
-}
-
 function ask(port: number, method: string, path: string, body?: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const asked = request(
-      {
-        host: '127.0.0.1',
-        port,
-        method,
-        path,
-        ca: ca.certPem,
-        cert: client.certPem,
-        key: client.keyPem,
-        agent: false,
-        headers: { 'content-type': 'application/json' },
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, body: jsonOf(text) });
-        });
-      },
-    );
-    asked.on('error', reject);
-    asked.end(body);
-  });
-}
-
-function jsonOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  return askBy({ ca, client }, port, [method, path, body]);
 }
 
 /** Asks both, with a body for each that the answers of it before may fill. */

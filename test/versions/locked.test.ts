@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLogger } from '../../platform/logger.ts';
+import { createLogger } from '../../platform/output/logger.ts';
 import { importBuckets } from '../../server/administration/bucket-archive.ts';
 import { copyStores } from '../../server/maintenance/migrate/copy-stores.ts';
 import { removeKey } from '../../server/maintenance/rewrap/key-lifecycle.ts';
@@ -9,7 +9,7 @@ import { writeRewrapState } from '../../server/maintenance/rewrap/rewrap-state.t
 import { sealOldDigests } from '../../server/maintenance/rewrap/seal-old-digests.ts';
 import { scrubRound } from '../../server/maintenance/verify/scrub.ts';
 import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
-import { removeOrphanBlobs, removeQueuedBlobs } from '../../server/objects/garbage-collection.ts';
+import { removeOrphanBlobs, removeQueuedBlobs } from '../../server/objects/garbage-collection/garbage-collection.ts';
 import { quarantined } from '../../server/objects/operations/quarantine.ts';
 import { usageRounds } from '../../server/observability/usage/count-usage.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';

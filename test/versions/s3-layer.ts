@@ -18,8 +18,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
-import { chunksOf } from '../../server/objects/bodies/body-source.ts';
-import type { ObjectLock, PutObject, Retention } from '../../server/objects/object-layer.ts';
+import { chunksOf } from '../../server/objects/contract/body-source.ts';
+import type { ObjectLock, PutObject, Retention } from '../../server/objects/contract/object-layer.ts';
 import type { ModelledLayer } from '../support/objects/modelled-layer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import type { ServerAccess } from '../support/server/start-server.ts';

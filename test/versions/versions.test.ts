@@ -4,7 +4,9 @@ import { openLmdbRecordStore } from '../../server/store/lmdb/record-store.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { report } from '../support/report.ts';
 import { testLayer } from '../support/objects/test-layer.ts';
+import { ForeignVersionsModel } from '../support/objects/foreign-versions-model.ts';
 import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
+import { switchedRecords } from '../support/store/switched-records.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 
 const asked = process.env['COFFER_VERSIONS_OPERATIONS'];
@@ -37,4 +39,18 @@ describe.each(kindsOfBuckets)('random operations on a bucket with %s', (kind, op
     }
     report(`LMDB, ${kind}, seed ${seed}: ${operationsOnDisk} operations as in the model`);
   });
+});
+
+it('keeps versions from elsewhere over LMDB as the model does', { timeout: 900_000 }, async () => {
+  const folder = await temporaryFolder();
+  const records = await switchedRecords(openLmdbRecordStore({ folder: folder.path }));
+  const { blobs, keys } = testLayer();
+  try {
+    const makeLayer = (clock: () => number) => createObjectLayer({ records, blobs, keys, clock, inlineLimit: 8 });
+    await ForeignVersionsModel.run(makeLayer, { seed, operations: operationsOnDisk });
+  } finally {
+    await records.close();
+    await folder.remove();
+  }
+  report(`LMDB, versions from elsewhere, seed ${seed}: ${operationsOnDisk} operations as in the model`);
 });

@@ -3,6 +3,14 @@
 {{- end -}}
 
 {{- define "coffer-operator.fullname" -}}
+{{- $name := include "coffer-operator.wholeName" . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
+{{- fail (printf "%s is no name of a Service: it begins with a letter, and has small letters, digits and - alone; set fullnameOverride" $name) -}}
+{{- end -}}
+{{- $name -}}
+{{- end -}}
+
+{{- define "coffer-operator.wholeName" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
 {{- else if contains (include "coffer-operator.name" .) .Release.Name -}}
@@ -15,17 +23,15 @@
 {{/* The operator is no part of a tenant: its name label differs from that of servers and key services. */}}
 {{- define "coffer-operator.selectorLabels" -}}
 app.kubernetes.io/name: coffer-operator
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
+{{/* Each label once: those of commonLabels win, but for what selectors and Helm go by. */}}
 {{- define "coffer-operator.labels" -}}
-{{ include "coffer-operator.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $fixed := merge (dict "app.kubernetes.io/managed-by" .Release.Service) (include "coffer-operator.selectorLabels" . | fromYaml) -}}
+{{- $version := .Chart.AppVersion | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
+{{- $chart := printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
+{{- toYaml (merge dict $fixed (.Values.commonLabels | default dict) (dict "app.kubernetes.io/version" $version "helm.sh/chart" $chart)) -}}
 {{- end -}}
 
 {{- define "coffer-operator.serviceAccount" -}}
@@ -41,7 +47,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if .digest -}}
 {{ .repository }}@{{ .digest }}
 {{- else -}}
-{{ .repository }}:{{ default $.Chart.AppVersion .tag }}
+{{ .repository }}:{{ default ($.Chart.AppVersion | replace "+" "-") .tag }}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { adminOf } from '../admin-client.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import { parseRemote } from '../../config/target.ts';
@@ -99,12 +99,24 @@ export async function importIdentities(context: Context, [alias = '', file = '']
   const admin = await adminOf(context, alias);
   const body = await readFile(file);
   const report = await admin.json<IdentityImportReport>({ method: 'PUT', call: 'import-iam-v2', body });
-  const failed = Object.values(report.failed ?? {}).flat();
-  const reasons = report.reasons ?? failed.map(({ name, reason, error }) => `${name}: ${reason ?? error ?? 'refused'}`);
+  const reasons = report.reasons ?? leftOutBy(report);
   context.output.message([`Imported from \`${file}\`: ${countsOf(report.added)}.`, ...reasons].join('\n'), {
     ...report,
   });
-  if (failed.length > 0) throw new ProgramError('Reported', `${failed.length} could not be imported`);
+  if (reasons.length > 0) throw new ProgramError('Reported', `${reasons.length} could not be imported`);
+}
+
+/** A MinIO reports no reasons. */
+function leftOutBy({ failed = {}, skipped = {} }: IdentityImportReport): string[] {
+  const names = Object.values(skipped)
+    .flat()
+    .flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.keys(entry as object)));
+  return [
+    ...Object.values(failed)
+      .flat()
+      .map(({ name, reason, error }) => `${name}: ${reason ?? error ?? 'refused'}`),
+    ...names.map((name) => `${name}: skipped`),
+  ];
 }
 
 function countsOf(added: IdentityImportReport['added']): string {

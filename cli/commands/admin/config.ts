@@ -1,13 +1,13 @@
 import { formatKeyValues, parseConfigLines } from '../../../protocol/settings/key-values.ts';
 import { settings } from '../../../protocol/settings/table.ts';
 import type { Setting } from '../../../protocol/settings/setting.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import type { Context } from '../context.ts';
 import { secrets, warnOfArguments } from '../../terminal/prompt.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { adminOf } from '../admin-client.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { readDocument } from '../../terminal/io.ts';
 
 const rows: readonly Setting[] = settings;

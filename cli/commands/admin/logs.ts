@@ -1,7 +1,7 @@
 import { adminOf, jsonLines } from '../admin-client.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 
 interface LogsOptions {
   /** The number of earlier lines. */

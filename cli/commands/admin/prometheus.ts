@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { percentEncode } from '../../../protocol/sigv4/signature.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { percentEncode } from '../../../protocol/uri/percent-encoding.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Alias } from '../../config/aliases.ts';
 import type { Context } from '../context.ts';
 import { parseRemote } from '../../config/target.ts';

@@ -1,6 +1,7 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import type { Context } from '../context.ts';
-import { formatDuration, formatSize, printable, formatTime } from '../../terminal/format.ts';
+import { formatDuration, formatSize, formatTime } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { parseRemote } from '../../config/target.ts';
 import { adminOf } from '../admin-client.ts';
 

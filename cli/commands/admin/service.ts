@@ -1,7 +1,7 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminOf, type AdminClient } from '../admin-client.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { singleAttempt } from '../../s3/retry.ts';

@@ -1,4 +1,5 @@
-import { formatSize, printable } from '../../terminal/format.ts';
+import { formatSize } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 
 /** A traced request. Servers differ, so any field may be missing. Times are nanoseconds. */
 export interface TraceLine {

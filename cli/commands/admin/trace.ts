@@ -1,16 +1,13 @@
+import { matchesText, textMatcher } from '../../../protocol/policy/glob.ts';
 import { type TraceLine, traceFields, traceText } from './trace-line.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 
 /** Reports whether the whole text matches, ignoring case; `*` matches any characters, `?` one. */
 function matchesPattern(pattern: string, text: string): boolean {
-  const source = pattern
-    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 'is').test(text);
+  return matchesText(textMatcher(pattern.toLowerCase()), text.toLowerCase());
 }
 
 /** Patterns with `*` and `?`. A request matches an option when it matches one of its values. */

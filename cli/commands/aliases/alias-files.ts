@@ -9,7 +9,7 @@ import {
   readAliases,
   storedAlias,
 } from '../../config/aliases.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { readDocument } from '../../terminal/io.ts';
 import type { Context } from '../context.ts';
 import { saveAlias } from './alias.ts';

@@ -10,7 +10,7 @@ import {
   type ForeignFields,
   writeAlias,
 } from '../../config/aliases.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { removeLogin } from '../../config/logins.ts';
 import type { Context } from '../context.ts';
 import { singleAttempt } from '../../s3/retry.ts';

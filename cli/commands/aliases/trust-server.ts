@@ -1,10 +1,11 @@
 import { access, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { writeFileAtomically } from '../../../platform/files/atomic-file.ts';
 import { checkUrl } from '../../config/aliases.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { startHandshake, type TlsHandshake, type ServerCertificate } from '../../s3/connection/server-certificate.ts';
-import { printable, textFields } from '../../terminal/format.ts';
+import { textFields } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { confirm, canAsk } from '../../terminal/prompt.ts';
 import type { Context } from '../context.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 /** The candidates that may follow the words of a command line. */
-export interface Candidates {
+interface Candidates {
   /** Commands, flags and topics. */
   readonly words: readonly string[];
   /** The last word may also be a place: `ALIAS/bucket/key` or a path. */

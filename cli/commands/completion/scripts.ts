@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 
 /** Each script calls `coffer __complete -- WORD...`, whose last word is the one to complete, and offers the lines of its output. */

@@ -5,7 +5,7 @@ import { putVersioning } from '../../s3/bucket-settings.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { type ObjectRef, putObject } from '../../s3/objects.ts';
 import { parseBucket, parseTarget, type RemoteTarget } from '../../config/target.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { listUploads } from '../../s3/list-objects.ts';
 import { abortUpload } from '../../s3/multipart-upload.ts';
 import { requireRemovable } from './removable-folder.ts';
@@ -107,7 +107,7 @@ export async function removeBucket(
   }
 }
 
-/** A folder takes the place of a bucket where the first name is no alias. What is no folder, for instance a link to one, stays. */
+/** A folder takes the place of a bucket where the first name is not an alias. What is not a folder, for instance a link to one, stays. */
 async function removeFolder(path: string, force: boolean): Promise<void> {
   const found = await lstat(path);
   if (!found.isDirectory())

@@ -1,8 +1,8 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { readObject, headObject, type ObjectHeaders } from '../../s3/objects.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
 import { displayName, parseObject, parseTarget } from '../../config/target.ts';

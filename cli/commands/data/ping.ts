@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { parseRemote } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { singleAttempt } from '../../s3/retry.ts';

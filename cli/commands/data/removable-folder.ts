@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 
 /**
  * Refuses to remove the folder in which the command runs, and those above it, the root of the machine among them, whatever they are called.

@@ -1,4 +1,4 @@
-import { mapStream } from '../../../platform/concurrency.ts';
+import { mapStream } from '../../../platform/async/concurrency.ts';
 import type { DeletedObject, DeleteFailure } from '../../../protocol/s3/responses.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { deleteObjects, type DeleteOptions } from '../../s3/objects.ts';

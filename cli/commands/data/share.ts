@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { addShares, readShares, type Share, type ShareKind } from '../../config/shares.ts';
 import { parseRemote, type RemoteTarget } from '../../config/target.ts';
 import { headObject, type ObjectRef } from '../../s3/objects.ts';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { SelectFormat } from '../../s3/select-object.ts';
 
 /** The flags of `sql` that describe the data: `NAME=VALUE,NAME=VALUE`. */

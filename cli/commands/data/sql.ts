@@ -1,11 +1,11 @@
 import { isNotFound } from '../../s3/error-of-status.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
 import { readObject, headObject } from '../../s3/objects.ts';
 import { selectObject } from '../../s3/select-object.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import type { Context } from '../context.ts';
 import { Failures } from './entries/entry.ts';
 import { remoteEntries } from './entries/remote-entries.ts';

@@ -16,7 +16,7 @@ export interface BucketRules {
   readonly lifecycle: readonly LifecycleRuleFields[];
   readonly notifications: readonly NotificationRule[];
   readonly replication: { readonly Rules: readonly unknown[] | null; readonly Role: string };
-  /** The counts of the server's last round; undefined where the caller is no administrator, or the server counts nothing. */
+  /** The counts of the server's last round; undefined where the caller is not an administrator, or the server counts nothing. */
   readonly usage: BucketUsage | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function bucketRules(context: Context, client: S3Client, target: Re
 
 async function readable<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error: unknown) => {
-    // Servers that are no MinIO may answer the call of the usage by anything.
+    // Servers that are not MinIO may answer the call of the usage by anything.
     if (error instanceof ResponseError || error instanceof FormatError || error instanceof SyntaxError)
       return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import type { BucketEncryptionRule } from '../../../protocol/s3/bucket-encryption.ts';
 import type { ObjectLockRule } from '../../../protocol/s3/object-lock.ts';
 import type { RemoteTarget } from '../../config/target.ts';

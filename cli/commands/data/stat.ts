@@ -1,14 +1,15 @@
 import { contentHeaderNames } from '../../../protocol/s3/copies/copied-attributes.ts';
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { basename, resolve } from 'node:path';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { isFolder } from '../../s3/list-objects.ts';
 import { headObject, type ObjectRef } from '../../s3/objects.ts';
 import { isNotFound } from '../../s3/error-of-status.ts';
-import { formatSize, formatTime, printable } from '../../terminal/format.ts';
+import { formatSize, formatTime } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';
 import { displayName, parseTarget, type RemoteTarget, type Target } from '../../config/target.ts';
 import { checkVersionOptions, entryPages, rewindOf, type VersionOptions } from './entries/entries.ts';

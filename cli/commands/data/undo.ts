@@ -1,9 +1,9 @@
-import { mapStream } from '../../../platform/concurrency.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { mapStream } from '../../../platform/async/concurrency.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { displayName, parseRemote, type RemoteTarget } from '../../config/target.ts';
 import { getVersioning } from '../../s3/bucket-settings.ts';
 import { deleteObject } from '../../s3/objects.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import type { Context } from '../context.ts';
 import { Failures, type Entry } from './entries/entry.ts';
 import { remoteEntries } from './entries/remote-entries.ts';

@@ -39,7 +39,7 @@ export function addEventCommands(commands: CommandGroup): void {
   });
 }
 
-/** Adds `watch`, which is no group. */
+/** Adds `watch`, which is not a group. */
 export function addWatch(commands: CommandGroup): void {
   commands
     .from(() => import('./watch.ts'))

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 
 /** The default if no event is named. */
 export const defaultEvents = 'put,delete,get';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { parseBucket, type RemoteTarget } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type DestinationKind,
 } from '../../s3/notifications.ts';
 import { editSetting } from '../../s3/edit-setting.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import type { Context } from '../context.ts';
 import { bucketEvents, defaultEvents, typesOf } from './event-types.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';

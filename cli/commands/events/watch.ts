@@ -1,9 +1,10 @@
 import { lstat, watch as watchFolder } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { parseTarget, type RemoteTarget } from '../../config/target.ts';
 import { listenToEvents } from '../../s3/notifications.ts';
-import { formatSize, printable } from '../../terminal/format.ts';
+import { formatSize } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { jsonLines } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { defaultEvents, serverEvents, typesOf } from './event-types.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { closestName } from '../../config/closest-name.ts';
 import { topics, type Topic } from './topics.ts';
 

@@ -1,7 +1,7 @@
 import { adminOf } from '../admin-client.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { formatExpiration } from './access-keys.ts';
 
 interface ListedKey {

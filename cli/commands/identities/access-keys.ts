@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { parseDuration } from '../../../platform/settings/parse-value.ts';
 import { adminOf, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';

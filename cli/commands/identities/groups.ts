@@ -1,6 +1,7 @@
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
-import { printable, textFields } from '../../terminal/format.ts';
+import { textFields } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 
 interface GroupInfo {
   readonly name?: string;

@@ -1,5 +1,5 @@
 import { adminOf, pathPart, type AdminRequest } from '../admin-client.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 import { textFields } from '../../terminal/format.ts';
 import { keyValueText, printSaved } from '../admin/config.ts';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { checkUrl, type Alias, findAlias } from '../../config/aliases.ts';
 import type { Context } from '../context.ts';
 import { assumeRole } from '../../s3/temporary-credentials.ts';

@@ -1,8 +1,9 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
-import { printable, textFields } from '../../terminal/format.ts';
+import { textFields } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { readDocument } from '../../terminal/io.ts';
 
 interface PolicyInfo {

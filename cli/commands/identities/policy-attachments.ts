@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
@@ -50,7 +50,7 @@ export async function changeAttachments(
   });
 }
 
-/** A repeated script finds nothing to change, which is no failure. */
+/** A repeated script finds nothing to change, which is not a failure. */
 function ignoreNoChange(error: unknown): Record<string, never> {
   if (error instanceof ResponseError && error.code === 'XMinioAdminPolicyChangeAlreadyApplied') return {};
   throw error;

@@ -1,9 +1,9 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import type { Context } from '../context.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminOf, pathPart, type AdminClient } from '../admin-client.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { readDocument } from '../../terminal/io.ts';
 import { secret } from '../../terminal/prompt.ts';
 

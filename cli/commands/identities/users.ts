@@ -2,7 +2,7 @@ import { adminOf, type AdminClient } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { ask, secret } from '../../terminal/prompt.ts';
 import { textFields } from '../../terminal/format.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 
 interface UserInfo {

@@ -1,7 +1,7 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { displayName, parseRemote } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../s3/encryption-rules.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { LifecycleRuleFields, RuleFilter, RuleTag } from '../../s3/lifecycle-document.ts';
 import { parseSize } from '../data/entries/sizes.ts';
 

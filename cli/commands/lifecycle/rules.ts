@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { parseRemote, type RemoteTarget } from '../../config/target.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { editSetting } from '../../s3/edit-setting.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { ProgramError } from '../../../platform/program-error.ts';
-import { printable } from '../../terminal/format.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { adminOf, pathPart } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 
 /** The flags of `ilm tier add` and `ilm tier update`. */
-export interface TierOptions {
+interface TierOptions {
   readonly endpoint?: string;
   readonly region?: string;
   readonly bucket?: string;
@@ -98,6 +98,12 @@ export async function tierInfo(context: Context, [alias = '', name]: readonly st
   }
   const admin = await adminOf(context, alias);
   const tiers = (await admin.json<readonly TierStats[] | null>({ method: 'GET', call: 'tier-stats' })) ?? [];
+  if (name !== undefined && !tiers.some((tier) => tier.Name === name)) {
+    throw new ProgramError(
+      'NotFound',
+      `Remote tier ${name} does not exist: \`coffer ilm tier list ${alias}\` lists them`,
+    );
+  }
   const rows = tiers
     .filter((tier) => name === undefined || tier.Name === name)
     .map(({ Name, Type, Stats }) =>

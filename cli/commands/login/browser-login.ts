@@ -1,4 +1,4 @@
-import { answerHalfClosed } from '../../../platform/half-closed.ts';
+import { answerHalfClosed } from '../../../platform/http/half-closed.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { explain, tokensOf, type ProviderSession, type Tokens } from './provider-session.ts';
 
 /** Milliseconds that the user has in the browser. */
@@ -102,7 +102,7 @@ function send(response: ServerResponse, status: number, text: string): void {
   response.end(`<!doctype html><title>coffer</title><p>${text}</p>\n`);
 }
 
-/** Opens an address in the browser of the user. A failure is no error: the terminal shows the address, too. */
+/** Opens an address in the browser of the user. A failure is not an error: the terminal shows the address, too. */
 export function openBrowser(address: string, platform: NodeJS.Platform): void {
   const [program, args] = browserCommand(address, platform);
   const child = spawn(program, [...args], { stdio: 'ignore', detached: true });
@@ -111,7 +111,7 @@ export function openBrowser(address: string, platform: NodeJS.Platform): void {
 }
 
 /** Returns the program that opens an address, with its arguments. On Windows no shell reads the address, in which `&` separates. */
-export function browserCommand(address: string, platform: NodeJS.Platform): readonly [string, readonly string[]] {
+function browserCommand(address: string, platform: NodeJS.Platform): readonly [string, readonly string[]] {
   if (platform === 'darwin') return ['open', [address]];
   if (platform === 'win32') return ['rundll32', ['url.dll,FileProtocolHandler', address]];
   return ['xdg-open', [address]];

@@ -1,5 +1,5 @@
 import { findAlias } from '../../config/aliases.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { type Alias, checkAliasName, findAlias, readAliases, writeAlias } from '../../config/aliases.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { type LoginProvider, removeLogin, withLoginLock, writeLogin } from '../../config/logins.ts';
 import { identityProviders, type NamedProvider } from '../../s3/temporary-credentials.ts';
-import { formatTime, printable } from '../../terminal/format.ts';
+import { formatTime } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import { trustedUrl, type TrustOptions } from '../aliases/trust-server.ts';
 import type { Context } from '../context.ts';
 import { hasBrowser, openBrowser, tokensByBrowser } from './browser-login.ts';

@@ -18,10 +18,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { discover, type ProviderMetadata } from '../../../platform/openid/discovery.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
-import { createProviderFetch, type ProviderFetchInit } from '../../../platform/openid/provider-fetch.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { createLimitedFetch, type LimitedFetchInit } from '../../../platform/http/limited-fetch.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { LoginProvider } from '../../config/logins.ts';
-import { printable } from '../../terminal/format.ts';
+import { printable } from '../../../platform/text/printable.ts';
 import type { Context } from '../context.ts';
 
 /** The tokens that the provider gave for a sign-in. */
@@ -44,14 +44,14 @@ export interface ProviderSession {
 export async function openProvider(context: Context, provider: LoginProvider): Promise<ProviderSession> {
   const { configUrl, clientId, scopes } = provider;
   const ca = await authorities(join(context.folders.certs, 'CAs'));
-  const fetch = createProviderFetch(ca === '' ? {} : { ca });
+  const fetch = createLimitedFetch(ca === '' ? {} : { ca });
   const metadata = await discover(configUrl, { fetch }).catch((error: unknown) => {
     throw explain(provider, error);
   });
   for (const warning of metadata.warnings) context.output.warn('provider', warning.replace(/\.$/, ''));
   const document = metadata.document as unknown as ServerMetadata;
   const configuration = new Configuration(document, clientId, {}, None());
-  configuration[customFetch] = (url: string, init: ProviderFetchInit) =>
+  configuration[customFetch] = (url: string, init: LimitedFetchInit) =>
     fetch(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, context.signal]) : context.signal });
   // The warning has said what that means.
   if (!metadata.issuer.startsWith('https:') || !metadata.tokenEndpoint.startsWith('https:')) {

@@ -1,5 +1,5 @@
 import { type Alias, withLogin } from '../../config/aliases.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { type Login, type LoginProvider, readLogin, withLoginLock, writeLogin } from '../../config/logins.ts';
 import { assumeRole } from '../../s3/temporary-credentials.ts';
 import type { Context } from '../context.ts';

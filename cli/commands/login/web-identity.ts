@@ -1,6 +1,6 @@
 import { readTokenFile } from '../../../platform/settings/read-setting-file.ts';
 import type { Alias, WebIdentity } from '../../config/aliases.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { assumeRole } from '../../s3/temporary-credentials.ts';
 import type { Context } from '../context.ts';
 

@@ -1,5 +1,5 @@
 import { bucketNameError } from '../../../protocol/s3/names.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { findAlias } from '../../config/aliases.ts';
 import { warnOfArguments } from '../../terminal/prompt.ts';
 import type { Context } from '../context.ts';

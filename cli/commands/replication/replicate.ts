@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { parseRemote, type RemoteTarget } from '../../config/target.ts';
 import {
   deleteReplication,
@@ -90,6 +90,8 @@ export async function updateReplication(
     const query = {
       bucket: target.bucket,
       update: 'true',
+      // The keys and the address are those of the option, whatever else changes.
+      creds: 'true',
       ...Object.fromEntries(changes.map((name) => [name, 'true'])),
     };
     const body = {

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { getReplication } from '../../s3/replication.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';

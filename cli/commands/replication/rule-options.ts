@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { ReplicationRule, ReplicationTag } from '../../s3/replication.ts';
 
 /** The flags that describe a rule. */

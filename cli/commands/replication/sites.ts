@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { parseRemote } from '../../config/target.ts';
 import { adminOf, type AdminClient } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { adminOf, jsonLines, type AdminClient } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';

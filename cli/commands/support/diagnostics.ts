@@ -1,6 +1,6 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { decryptFile } from '../../../protocol/admin-payload.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { decryptFile } from '../../../protocol/admin/admin-payload.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
 import { parseRemote } from '../../config/target.ts';
 import { type AdminClient, adminOf, jsonLines, pathPart, type AdminRequest } from '../admin-client.ts';

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 
 /** The files of a release. The signature covers the text of this document. */
 export interface Release {

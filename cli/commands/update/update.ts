@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeFileAtomically } from '../../../platform/atomic-file.ts';
-import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { writeFileAtomically } from '../../../platform/files/atomic-file.ts';
+import { createLimitedFetch } from '../../../platform/http/limited-fetch.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { Context } from '../context.ts';
 import { entryPath, isNewer, readRelease, type Release, type ReleaseFile } from './release.ts';
 
@@ -64,7 +64,7 @@ function failure(error: unknown): ProgramError {
  *
  * @throws ProgramError Failed in a checkout or an image
  */
-export async function packageFolder(moduleUrl: string): Promise<string> {
+async function packageFolder(moduleUrl: string): Promise<string> {
   const folder = dirname(dirname(fileURLToPath(moduleUrl)));
   const document = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}');
   const { bin } = JSON.parse(document) as { readonly bin?: { readonly coffer?: string } };
@@ -84,7 +84,7 @@ function downloadFrom(address: string, signal: AbortSignal): Download {
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base)) {
     throw new ProgramError('BadArgument', `Invalid address \`${address}\`: write https://HOST/FOLDER`);
   }
-  const fetch = createProviderFetch({ timeoutMs: downloadMs, maxBytes: maxFileBytes });
+  const fetch = createLimitedFetch({ timeoutMs: downloadMs, maxBytes: maxFileBytes });
   return async (path) => {
     const url = new URL(path, base).href;
     const response = await fetch(url, { signal }).catch((error: unknown) => {

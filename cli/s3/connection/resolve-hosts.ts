@@ -1,5 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 
 /** An address to use for a host instead of asking the name service. */
 export interface Resolution {

@@ -1,3 +1,4 @@
+import { isUnknownAuthority } from '../../../platform/tls/unknown-authority.ts';
 import { createHash, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, connect, type TLSSocket } from 'node:tls';
@@ -95,14 +96,6 @@ function isNoTls(error: unknown): boolean {
   return /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|ECONNRESET|EPIPE|EPROTO|ETIMEDOUT/.test(code ?? '');
 }
 
-const unknownAuthority = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 function refusalOf(socket: TLSSocket, certificate: ServerCertificate, host: string): TrustRefusal | undefined {
   // Name and time count for a certificate that the user trusts, too.
   const wrongName = checkServerIdentity(host, socket.getPeerCertificate());
@@ -113,7 +106,7 @@ function refusalOf(socket: TLSSocket, certificate: ServerCertificate, host: stri
   }
   if (socket.authorized) return undefined;
   const code = String(socket.authorizationError);
-  if (unknownAuthority.has(code)) return { kind: 'authority' };
+  if (isUnknownAuthority(code)) return { kind: 'authority' };
   return { kind: 'other', error: new Error(`The certificate cannot be verified (${code})`) };
 }
 

@@ -152,7 +152,7 @@ export class AwsClient {
       await this.#client.config.credentials({ forceRefresh: fresh });
     } catch (cause) {
       throw new KeyError(
-        // The role's credentials come over the network, so a failure is no proof that there are none.
+        // The role's credentials come over the network, so a failure is not proof that there are none.
         'unavailable',
         `no credentials for AWS Secrets Manager are found, neither in keystore.aws.secretsmanager.credentials nor in the environment, ` +
           `the profile, or a role of the pod or machine: ${(cause as Error).message}`,

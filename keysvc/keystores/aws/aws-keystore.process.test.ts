@@ -22,6 +22,7 @@ remoteKeyStoreConformance({
       open: (options) => new AwsKeyStore(settingsFor(double), { clock, ...options }),
       trash: { delete: (name) => double.scheduleDeletion(name), recover: (name) => double.restore(name) },
       deny: (action) => double.denied.add(action),
+      allowOnly: (key) => void (double.onlySecret = key),
       close: () => double.http.close(),
     };
   },

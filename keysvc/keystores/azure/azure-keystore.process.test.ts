@@ -37,6 +37,7 @@ remoteKeyStoreConformance({
       revokeTokens: () => double.entra.revokeTokens(),
       trash: { delete: (name) => double.deleteInPortal(name), recover: (name) => double.recover(name) },
       deny: (permission) => double.denied.add(permission.toLowerCase() as 'get'),
+      allowOnly: (key) => void (double.onlySecret = key),
       close: () => double.http.close(),
     };
   },

@@ -25,6 +25,7 @@ remoteKeyStoreConformance({
       http: double.http,
       open: (options) => new GcpKeyStore(settingsFor(double), { clock, ...options }),
       deny: (permission) => double.denied.add(permission),
+      allowOnly: (key) => void (double.onlySecret = key),
       close: () => double.http.close(),
     };
   },

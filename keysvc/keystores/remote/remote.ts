@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  createProviderFetch,
-  type ProviderFetch,
-  type ProviderFetchOptions,
-} from '../../../platform/openid/provider-fetch.ts';
-import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
-import { retryAfterMs } from '../../../platform/retry-after.ts';
-import { timeoutSignal } from '../../../platform/message-text.ts';
+  createLimitedFetch,
+  type LimitedFetch,
+  type LimitedFetchOptions,
+} from '../../../platform/http/limited-fetch.ts';
+import { backoffMs, retryBackoff } from '../../../platform/async/backoff.ts';
+import { retryAfterMs } from '../../../platform/http/retry-after.ts';
+import { timeoutSignal } from '../../../platform/http/timeout-signal.ts';
 import { KeyError } from '../keystore.ts';
 import { timeLeftMs } from './time-limit.ts';
 
@@ -33,7 +33,7 @@ export interface RemoteOptions {
   /** Additional trusted authorities (PEM). */
   readonly ca?: string;
   /** The client certificate for the store. */
-  readonly client?: ProviderFetchOptions['client'];
+  readonly client?: LimitedFetchOptions['client'];
 }
 
 export interface RemoteRequest {
@@ -72,14 +72,14 @@ const keepMs = 1000;
 /** Sends requests to a remote store. It retries transient failures after the time of `Retry-After`, or with a back-off. */
 export class Remote {
   readonly clock: Clock;
-  readonly #fetch: ProviderFetch;
+  readonly #fetch: LimitedFetch;
   readonly #budgetMs: number;
 
   constructor(options: RemoteOptions = {}) {
     const { clock = systemClock, attemptMs = defaults.attemptMs, budgetMs = defaults.budgetMs, ca, client } = options;
     this.clock = clock;
     this.#budgetMs = budgetMs;
-    this.#fetch = createProviderFetch({
+    this.#fetch = createLimitedFetch({
       timeoutMs: attemptMs,
       keepMs,
       ca,

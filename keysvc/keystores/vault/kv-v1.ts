@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { backoffMs, retryBackoff } from '../../../platform/backoff.ts';
-import { retryAfterMs } from '../../../platform/retry-after.ts';
+import { backoffMs, retryBackoff } from '../../../platform/async/backoff.ts';
+import { retryAfterMs } from '../../../platform/http/retry-after.ts';
 import { KeyError } from '../keystore.ts';
 import type { WriteOutcome } from '../remote/confirm-created.ts';
 import { readJson } from '../remote/json-answer.ts';

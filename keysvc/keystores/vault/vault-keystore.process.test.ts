@@ -12,6 +12,8 @@ vaultConformance('the double of Vault', [vaultLogin.roleId, vaultLogin.secretId,
   VaultDouble.start(new VirtualClock(), version),
 );
 
+const isLook = ({ url }: { url: URL }) => url.pathname.startsWith('/v1/sys/internal/');
+
 describe('Vault', () => {
   let double: VaultDouble;
   let folder: string;
@@ -102,6 +104,107 @@ describe('Vault', () => {
       await expect(other.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
     },
   );
+
+  describe.each(['v1', 'v2'] as const)('whose engine %s was replaced', (version) => {
+    const record = Buffer.from('record');
+    const calls = (store: VaultKeyStore) => [
+      () => store.get('my-key'),
+      () => store.get('none'),
+      () => store.create('other', record),
+      () => store.delete('my-key'),
+      () => Array.fromAsync(store.list()),
+    ];
+    const inUse = async () => {
+      const store = await start(version);
+      await store.create('my-key', record);
+      await store.get('my-key');
+      return store;
+    };
+
+    it('is an outage, and gets no key, while the one in its place lacks the key that was read', async () => {
+      const store = await inUse();
+      double.replaceEngine();
+      for (const call of calls(store))
+        await expect(call()).rejects.toMatchObject({
+          code: 'unavailable',
+          message: expect.stringContaining('another one than before') as string,
+        });
+      expect(double.paths()).toEqual([]);
+    });
+
+    it('is believed again once it has the key that was read', async () => {
+      const store = await inUse();
+      const looked = { 'my-key': record.toString() };
+      double.replaceEngine({ 'my-key': looked });
+      await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+      expect(await store.get('my-key')).toEqual(record);
+      await store.delete('my-key');
+      await expect(store.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
+    });
+
+    it('gives back no key that was written to another one, and is not known by it', async () => {
+      const store = await inUse();
+      double.http.faultOf = ({ method }) => {
+        // The engine is replaced between the look at it and the write.
+        if (method === 'POST' && double.paths().includes('my-key')) double.switchEngine();
+        return undefined;
+      };
+      await expect(store.create('other', record)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(double.paths()).toEqual(['other']);
+      for (const call of calls(store)) await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
+      double.switchEngine();
+      await expect(store.get('other')).rejects.toMatchObject({ code: 'not-found' });
+      expect(await store.get('my-key')).toEqual(record);
+    });
+
+    it('for the time of one read alone says nothing about a key', async () => {
+      const store = await inUse();
+      let reads = 0;
+      double.http.faultOf = (request) => {
+        const isAway = !double.paths().includes('my-key');
+        if (isLook(request) ? isAway : !isAway && reads++ === 0) double.switchEngine();
+        return undefined;
+      };
+      expect(await store.get('my-key')).toEqual(record);
+    });
+
+    it('is an outage for a key that it lacks, also where it has others', async () => {
+      const store = await inUse();
+      await store.create('second', record);
+      double.replaceEngine({ second: { second: record.toString() } });
+      expect(await store.get('second')).toEqual(record);
+      for (const name of ['my-key', 'none'])
+        await expect(store.get(name)).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('loses no key to a deletion that was for the former', async () => {
+      const store = await inUse();
+      await store.create('second', record);
+      double.replaceEngine({ second: { second: record.toString() } });
+      await expect(store.delete('second')).rejects.toMatchObject({ code: 'unavailable' });
+      expect(double.paths()).toEqual(['second']);
+    });
+
+    it('is an outage where the vault could not tell its engine when the key was read', async () => {
+      const store = await start(version);
+      double.put('my-key', { 'my-key': record.toString() });
+      double.http.faultOf = (request) => (isLook(request) ? { status: 500, body: { errors: ['down'] } } : undefined);
+      expect(await store.get('my-key')).toEqual(record);
+      await expect(store.get('none')).rejects.toMatchObject({ code: 'unavailable' });
+      double.http.faultOf = () => undefined;
+      double.replaceEngine();
+      await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('is believed in its own words where it does not show its engines', async () => {
+      const store = await start(version);
+      double.showsEngines = false;
+      await store.create('my-key', record);
+      await store.get('my-key');
+      double.replaceEngine();
+      await expect(store.get('my-key')).rejects.toMatchObject({ code: 'not-found' });
+    });
+  });
 
   it('is followed once from a standby to the active one', async () => {
     const store = await start('v2');

@@ -6,6 +6,7 @@ import { KeyError, type KeyStore } from '../keystore.ts';
 import { confirmCreated } from '../remote/confirm-created.ts';
 import { confirmDeleted } from '../remote/confirm-deleted.ts';
 import { Remote, type RemoteOptions } from '../remote/remote.ts';
+import { EngineMark } from './engine-mark.ts';
 import { KvPlace, type KvEngine } from './kv-engine.ts';
 import { KvV1 } from './kv-v1.ts';
 import { KvV2 } from './kv-v2.ts';
@@ -35,6 +36,7 @@ export async function openVaultKeyStore(settings: VaultKeyStoreSettings): Promis
 export class VaultKeyStore implements KeyStore {
   readonly #client: VaultClient;
   readonly #engine: KvEngine;
+  readonly #mark: EngineMark;
   readonly #transit: TransitSettings | undefined;
 
   constructor(settings: VaultKeyStoreSettings, options: RemoteOptions = {}) {
@@ -43,26 +45,37 @@ export class VaultKeyStore implements KeyStore {
     const Engine = version === 'v1' ? KvV1 : KvV2;
     this.#transit = settings.transit;
     this.#engine = new Engine(new KvPlace(this.#client, engine, prefix));
+    this.#mark = new EngineMark(this.#client, engine, this.#engine);
   }
 
   async create(name: string, record: Buffer): Promise<void> {
-    const sealed = await sealRecord(this.#client, this.#transit, name, record);
-    await confirmCreated(this, name, record, await this.#engine.write(name, sealed));
+    // A key in another engine would be hidden when the former one is back.
+    await this.#mark.within(async () => {
+      const sealed = await sealRecord(this.#client, this.#transit, name, record);
+      await confirmCreated(this.#unproven, name, record, await this.#engine.write(name, sealed));
+    });
+    this.#mark.created(name);
   }
 
   async get(name: string): Promise<Buffer> {
-    const record = await this.#engine.read(name);
-    if (record === undefined) throw this.#notFound(name);
-    return openRecord(this.#client, this.#transit, name, record);
+    return this.#open(name, await this.#mark.read(name));
   }
 
   async delete(name: string): Promise<void> {
-    if (!(await this.#engine.remove(name))) throw this.#notFound(name);
-    await confirmDeleted(this, name);
+    const existed = await this.#mark.within(async () => {
+      const removed = await this.#engine.remove(name);
+      if (removed) await confirmDeleted(this.#unproven, name);
+      return removed;
+    });
+    if (existed) return this.#mark.deleted(name);
+    this.#mark.missing(name);
+    throw this.#absence(name);
   }
 
   async *list(): AsyncIterable<string> {
-    for (const name of await this.#engine.list()) if (keyNameError(name) === undefined) yield name;
+    // A list that lacks keys because their engine does is short, too.
+    const names = await this.#mark.within(() => this.#engine.list());
+    for (const name of names) if (keyNameError(name) === undefined) yield name;
   }
 
   probe(): Promise<void> {
@@ -71,7 +84,17 @@ export class VaultKeyStore implements KeyStore {
 
   async close(): Promise<void> {}
 
-  #notFound(name: string): KeyError {
+  /** Reads in the engine that is there, for a call that proves the engine itself. */
+  get #unproven(): Pick<KeyStore, 'get'> {
+    return { get: async (name) => this.#open(name, await this.#engine.read(name)) };
+  }
+
+  async #open(name: string, record: Buffer | undefined): Promise<Buffer> {
+    if (record === undefined) throw this.#absence(name);
+    return openRecord(this.#client, this.#transit, name, record);
+  }
+
+  #absence(name: string): KeyError {
     return new KeyError('not-found', `the vault ${this.#client.name} has no key "${name}"`);
   }
 }

@@ -1,4 +1,4 @@
-import { fileErrorReason } from '../../../platform/system-error.ts';
+import { fileErrorReason } from '../../../platform/errors/system-error.ts';
 import { readTokenFile } from '../../../platform/settings/read-setting-file.ts';
 import { z } from 'zod';
 import type { VaultLogin } from '../keystore-settings.ts';

@@ -13,7 +13,7 @@ import type { Rule } from '../rule.ts';
 // The fields of a target come from the table of settings, so that a new setting of a target is a field too.
 
 /** A setting of a type of targets, and where its value comes from. */
-export interface TargetField {
+interface TargetField {
   /** The name of the field, or of the key in the Secret: `authToken`, `tls.crt`. `caBundleFrom` is a field of every target. */
   readonly name: string;
   /**
@@ -49,7 +49,7 @@ export interface TargetSpec {
 
 const rows: readonly Setting[] = settings;
 
-/** Settings that are no fields: they are set for each target, or have one value alone. */
+/** Settings that are not fields: they are set for each target, or have one value alone. */
 const noFields: ReadonlySet<string> = new Set(['ENABLE', 'QUEUE_LIMIT']);
 const bundles: ReadonlySet<string> = new Set(['CA_FILE', 'CERT_AUTHORITY']);
 
@@ -77,7 +77,7 @@ function typeOf(type: string, prefix: string): TargetType {
 export const notificationTypes: readonly TargetType[] = notifyTypes.map((type) => typeOf(type, notifyPrefix(type)));
 export const auditTypes: readonly TargetType[] = [typeOf('webhook', 'SVC_AUDIT_WEBHOOK_')];
 
-/** Answers the part of a target that is set. The rules require exactly one. */
+/** Returns the part of a target that is set. The rules require exactly one. */
 export function targetPart(
   target: TargetSpec,
   types: readonly TargetType[],
@@ -238,7 +238,6 @@ function rulesOf({ field, what, types }: (typeof lists)[number]): readonly Rule<
   const names = types.map(({ type }) => type);
   const ends = [...ambiguousEnds(types), 'FILE'];
   const ambiguous = `^(${ends.join('|')})(_.*)?$|_FILE$`;
-  const withoutBundle = types.filter(({ fields }) => !fields.some(({ kind }) => kind === 'ca-bundle'));
   const every = (holds: (target: TargetSpec) => boolean) => (spec: Fields) => (spec[field] ?? []).every(holds);
   return [
     {
@@ -262,12 +261,6 @@ function rulesOf({ field, what, types }: (typeof lists)[number]): readonly Rule<
       ),
       holds: every(({ caBundleFrom: from }) => isOneBundle(from)),
     },
-    ...withoutBundle.map(({ type }) => ({
-      field: `spec.${field}`,
-      message: `${what} of the type ${type} takes no caBundleFrom`,
-      cel: celAll(field, `!has(t.${type}) || !has(t.caBundleFrom)`),
-      holds: every((target) => target[type] === undefined || target.caBundleFrom === undefined),
-    })),
   ];
 }
 

@@ -22,8 +22,8 @@ const oneSource = ({ valueFrom }: Setting) =>
 const sources = ({ secretName, certManager, operatorMade }: NonNullable<TenantSpec['tls']>) =>
   given(secretName, certManager) + (operatorMade === true ? 1 : 0);
 
-/** Answers the kind of store for the bodies of objects. */
-export function blobStoreOf({ storage: { blobs } }: TenantSpec): 'embedded' | 's3' | 'sharedVolume' {
+/** Returns the kind of store for the bodies of objects. */
+function blobStoreOf({ storage: { blobs } }: TenantSpec): 'embedded' | 's3' | 'sharedVolume' {
   if (blobs === undefined) return 'embedded';
   return blobs.s3 === undefined ? 'sharedVolume' : 's3';
 }
@@ -34,6 +34,10 @@ const loadBalancers = ({ services }: TenantSpec) =>
 const celService = (port: string) =>
   `(!has(self.services) || !has(self.services.${port}) || self.services.${port}.type == 'LoadBalancer' || ` +
   `(!has(self.services.${port}.loadBalancerClass) && !has(self.services.${port}.loadBalancerSourceRanges)))`;
+
+const celExposed = (port: string) =>
+  `(!has(self.services) || !has(self.services.${port}) || self.services.${port}.type != 'ClusterIP' || ` +
+  `(!has(self.services.${port}.nodePort) && !has(self.services.${port}.externalTrafficPolicy)))`;
 
 const celOneBundle = (store: 'records.postgres' | 'blobs.s3') => {
   const [kind] = store.split('.');
@@ -169,6 +173,15 @@ export const tenantRules: Rules<TenantSpec> = {
       holds: (spec) =>
         loadBalancers(spec).every(
           (one) => one.type === 'LoadBalancer' || given(one.loadBalancerClass, one.loadBalancerSourceRanges) === 0,
+        ),
+    },
+    {
+      field: 'spec.services',
+      message: 'nodePort and externalTrafficPolicy need a Service of type NodePort or LoadBalancer',
+      cel: `${celExposed('s3')} && ${celExposed('console')}`,
+      holds: (spec) =>
+        loadBalancers(spec).every(
+          (one) => one.type !== 'ClusterIP' || given(one.nodePort, one.externalTrafficPolicy) === 0,
         ),
     },
     ...targetRules,

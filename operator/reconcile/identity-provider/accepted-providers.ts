@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { identityProviderSpec } from '../../api/identity-provider.ts';
-import { metadata, type IdentityProvider, type Secret } from '../../api/object.ts';
+import { metadata, type IdentityProvider } from '../../api/object.ts';
+import { type Secret } from '../../contract/secret.ts';
 import { canonical } from '../../render/restart-inputs.ts';
 import type { ProviderCheck } from './check-provider.ts';
 import type { AcceptedProvider } from '../../render/render-identity-provider.ts';

@@ -4,7 +4,7 @@ import type { createKeycloakAdmin } from '../../../platform/openid/keycloak-admi
 import type { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { proveKeys } from '../../../platform/openid/prove-keys.ts';
 import { scopesOfSignIn, unlistedScopes } from '../../../platform/openid/sign-in-scopes.ts';
-import { createProviderFetch } from '../../../platform/openid/provider-fetch.ts';
+import { createLimitedFetch } from '../../../platform/http/limited-fetch.ts';
 import type { IdentityProvider } from '../../api/object.ts';
 
 export type ProviderCheck =
@@ -40,7 +40,7 @@ export async function checkProvider(
       { ...options, ...redirect },
     );
     const unclear = probe.kind === 'unclear' ? [probe.message] : [];
-    const fetch = createProviderFetch(options);
+    const fetch = createLimitedFetch(options);
     const { clientId, redirectUri, vendor, adminUrl, realm = 'master' } = spec;
     await proveKeys(metadata, { clientSecret }, fetch);
     const scopes = scopesOfSignIn(

@@ -1,6 +1,6 @@
 import type { IdentityProvider } from '../../api/object.ts';
 import type { ProviderCheck } from './check-provider.ts';
-import { backoffMs } from '../../../platform/backoff.ts';
+import { backoffMs } from '../../../platform/async/backoff.ts';
 
 export type ProviderState = { readonly kind: 'pending' } | ProviderCheck;
 
@@ -37,7 +37,7 @@ export class ProviderChecks {
     this.#options = options;
   }
 
-  /** Answers the state of this version, and starts a check that is due. `digest` covers spec and client secret. */
+  /** Returns the state of this version, and starts a check that is due. `digest` covers spec and client secret. */
   state(provider: IdentityProvider, clientSecret: string, digest: string): ProviderState {
     const { name } = provider.metadata;
     let entry = this.#entries.get(name);
@@ -49,7 +49,7 @@ export class ProviderChecks {
     return entry.state;
   }
 
-  /** Answers the milliseconds until the next check; undefined while one is under way, whose result comes by `onResult`. */
+  /** Returns the milliseconds until the next check; undefined while one is under way, whose result comes by `onResult`. */
   nextInMs(name: string): number | undefined {
     const entry = this.#entries.get(name);
     if (entry === undefined || entry.underWay) return undefined;

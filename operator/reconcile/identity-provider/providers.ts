@@ -58,7 +58,7 @@ export class Providers {
     }
   }
 
-  /** Answers the state of the existing providers of these names. */
+  /** Returns the state of the existing providers of these names. */
   async knownOf(names: readonly string[], resources: Resources): Promise<ReadonlyMap<string, KnownProvider>> {
     const found = new Map<string, KnownProvider>();
     for (const name of names) {
@@ -103,7 +103,7 @@ export class Providers {
   }
 }
 
-/** Answers why no secret may be sent to this provider; undefined when it may. */
+/** Returns why no secret may be sent to this provider; undefined when it may. */
 function hostError({ spec }: IdentityProvider, allowed: readonly string[] = []): Issue | undefined {
   if (allowed.length === 0) return undefined;
   const rejected = [spec.configUrl, spec.adminUrl ?? spec.configUrl]
@@ -120,7 +120,7 @@ function hostError({ spec }: IdentityProvider, allowed: readonly string[] = []):
 }
 
 /**
- * Answers the client secret and the provider with its CA certificates filled in: a version is checked and stored as a whole. Answers the
+ * Returns the client secret and the provider with its CA certificates filled in: a version is checked and stored as a whole. Answers the
  * problem when a reference is missing.
  */
 function contentsOf(

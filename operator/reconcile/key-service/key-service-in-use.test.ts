@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { CofferObject } from '../../api/object.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
 import { kms, Namespace, tenant } from '../../../test/support/operator/reconciler-harness.ts';
+import type { Reconciler } from '../reconciler.ts';
 import { objectKey } from '../resources.ts';
 
 let scope: Namespace;
@@ -205,5 +206,78 @@ describe('another kmsConfigRef', () => {
     for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
     expect(JSON.stringify(scope.runtime.running.get('demo-server')?.inputs ?? [])).not.toContain('"other"');
     expect(scope.conditions('Tenant/demo')).toContain('Stalled=True KeysNotProven');
+  });
+
+  it('is in the status before the server is there, so that its key service does not take it for one of a backup', async () => {
+    const { runtime } = scope;
+    runtime.volumes.clear();
+    const seen: unknown[] = [];
+    const apply = runtime.apply.bind(runtime);
+    let operator: Reconciler | undefined;
+    runtime.apply = async (workload, secrets, proven) => {
+      await apply(workload, secrets, proven);
+      if (workload.name !== 'demo-server') return;
+      seen.push(scope.statuses.get('Tenant/demo')?.keyService?.name);
+      await operator?.reconcile({ kind: 'KMSConfig', name: 'keys' });
+    };
+    operator = scope.open(options);
+    scope.objects = [tenant(withKeys()), kms()];
+    await operator.start();
+    await scope.settle(operator);
+    for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+    expect(seen).toEqual(['keys']);
+    expect(runtime.told.filter((told) => told.includes('key-service'))).toEqual(['start keys-key-service']);
+    expect(JSON.stringify(runtime.desired.get('keys-key-service')?.mounts)).not.toContain('canaries":[]');
+  });
+
+  describe('of a new tenant whose first server was refused', () => {
+    const refusals = { 'by an error': 'failing', 'by the API server': 'refusing' } as const;
+    const refused = async (by: keyof typeof refusals) => {
+      scope.runtime[refusals[by]].add('demo-server');
+      return started(tenant(withKeys()), kms(), kms({}, 'other'));
+    };
+    const each = it.each(Object.keys(refusals) as (keyof typeof refusals)[]);
+
+    each('is taken, since nothing is sealed: %s', async (by) => {
+      const operator = await refused(by);
+      expect(scope.statuses.get('Tenant/demo')?.keyService).toBeUndefined();
+      scope.runtime[refusals[by]].clear();
+      await scope.change(operator, tenant(withKeys('other')), kms(), kms({}, 'other'));
+      for (let turn = 0; turn < 3; turn++) await scope.allReady(operator);
+      expect(scope.conditions('Tenant/demo')).toContain('Ready=True Ready');
+      expect(scope.statuses.get('Tenant/demo')?.keyService?.name).toBe('other');
+    });
+
+    each('keeps no KMSConfig from its deletion: %s', async (by) => {
+      const operator = await refused(by);
+      scope.deleting.add('KMSConfig/keys');
+      await scope.change(operator, tenant(withKeys()), kms());
+      expect(held).not.toContain('KMSConfig/keys');
+    });
+
+    each('stays where volumes are there: %s', async (by) => {
+      const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
+      scope.runtime.running.delete('demo-server');
+      scope.runtime.volumes.add('demo-server');
+      scope.runtime[refusals[by]].add('demo-server');
+      await scope.change(operator, tenant(withKeys()), kms(), kms({}, 'other'));
+      expect(scope.statuses.get('Tenant/demo')?.keyService?.name).toBe('keys');
+    });
+
+    each('stays where a server has run, though no volume is there: %s', async (by) => {
+      const operator = await started(tenant(withKeys()), kms(), kms({}, 'other'));
+      scope.runtime.running.delete('demo-server');
+      scope.runtime[refusals[by]].add('demo-server');
+      await scope.change(operator, tenant(withKeys()), kms(), kms({}, 'other'));
+      expect(scope.statuses.get('Tenant/demo')?.keyService?.name).toBe('keys');
+    });
+  });
+
+  it('is not in the status of one that waits for it', async () => {
+    scope.objects = [tenant(withKeys()), kms()];
+    const operator = scope.open(options);
+    await operator.start();
+    await scope.settle(operator);
+    expect(scope.statuses.get('Tenant/demo')?.keyService).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import type { KeyCanaries, KeyCanary } from '../../../protocol/key-service/canar
 import type { KMSConfig, Tenant } from '../../api/object.ts';
 import { keysProvenAnnotation } from '../../api/tenant.ts';
 import { canonical } from '../../render/restart-inputs.ts';
-import type { RunningWorkload } from '../../runtime/contract/runtime.ts';
+import type { RunningWorkload } from '../../contract/runtime.ts';
 import type { KeyServiceInUse, ResourceStatus } from '../conditions.ts';
 import type { Issue } from '../workload-conditions.ts';
 import { objectKey, type Resources } from '../resources.ts';
@@ -34,7 +34,7 @@ export async function decideKeyService(
   return { tenant: withReference(tenant, known), issue: { reason: 'KeysNotProven', message: why } };
 }
 
-/** Answers the tenants that a key service serves, each with the reference that counts. */
+/** Returns the tenants that a key service serves, each with the reference that counts. */
 export function usersOfKeyService(kms: string, { tenants }: Resources, { status }: Statuses): readonly Tenant[] {
   const users: Tenant[] = [];
   for (const tenant of tenants.values()) {
@@ -48,7 +48,7 @@ export function usersOfKeyService(kms: string, { tenants }: Resources, { status 
 }
 
 /**
- * Answers the canaries of the keys that sealed the data of these tenants, by the name of the key. `untold` are tenants with data whose
+ * Returns the canaries of the keys that sealed the data of these tenants, by the name of the key. `untold` are tenants with data whose
  * servers have not told their keys, as after a restore without statuses: their default keys have none, and must not be made either.
  */
 export function canariesOf(
@@ -102,7 +102,7 @@ export function holdersOf(
   return [...new Set(names)].sort();
 }
 
-/** Answers the part of the status that records the key service of a started tenant. */
+/** Returns the part of the status that records the key service of a started tenant. */
 export function keyServiceStatus({ spec }: Tenant): Pick<ResourceStatus, 'keyService'> {
   const ref = spec.kmsConfigRef;
   if (ref === undefined) return {};
@@ -114,7 +114,7 @@ function inUse(status: ResourceStatus | undefined): KeyServiceInUse | undefined 
   return status?.keyService;
 }
 
-/** Answers the key service of a server that an older operator started, which kept no record in the status. */
+/** Returns the key service of a server that an older operator started, which kept no record in the status. */
 function runningWith({ spec }: Tenant, running: RunningWorkload | undefined): KeyServiceInUse | undefined {
   const name = running?.inputs.find(({ of }) => of.kind === 'KMSConfig')?.of.name;
   return name === undefined ? undefined : { keyPrefix: '', ...spec.kmsConfigRef, name };

@@ -1,7 +1,7 @@
 import type { KMSConfig, Tenant } from '../../api/object.ts';
 import { canonical } from '../../render/restart-inputs.ts';
 import { workloadName } from '../../render/render-context.ts';
-import type { IssuedCertificate } from '../../runtime/contract/workload.ts';
+import type { IssuedCertificate } from '../../contract/workload.ts';
 import { keyServiceClientCertificate } from '../../render/certificates.ts';
 import type { ConditionUpdate } from '../conditions.ts';
 import { referencesOf } from '../affected-by.ts';
@@ -23,7 +23,7 @@ export interface KeyServiceView {
   readonly conditions: readonly ConditionUpdate[];
 }
 
-/** Answers a digest of everything that the key service is rendered from, except its tenants. */
+/** Returns a digest of everything that the key service is rendered from, except its tenants. */
 export function keyServiceVersion(
   kms: KMSConfig,
   { secrets, configMaps }: Resources,
@@ -42,13 +42,13 @@ export function keyServiceVersion(
 
 type Fingerprint = (value: string) => string;
 
-/** Answers the part of a tenant that its key service must have before the server may go on. */
+/** Returns the part of a tenant that its key service must have before the server may go on. */
 export function admission(tenant: Tenant, certificates: ReadonlyMap<string, IssuedCertificate>): string {
   const certificate = certificates.get(keyServiceClientCertificate(tenant.metadata.name));
   return canonical([tenant.spec.kmsConfigRef, certificate?.identity, certificate?.formerIdentity]);
 }
 
-/** Answers why the server of a tenant must wait for its key service; undefined when it need not. */
+/** Returns why the server of a tenant must wait for its key service; undefined when it need not. */
 export function unsettledReason(
   tenant: Tenant,
   admitted: string,
@@ -62,7 +62,7 @@ export function unsettledReason(
   return view.admitted.get(tenant.metadata.name) === admitted ? undefined : `waits for ${name} to admit it`;
 }
 
-/** Answers the tenants for which the view of their key service has changed. */
+/** Returns the tenants for which the view of their key service has changed. */
 export function concernedTenants(
   before: KeyServiceView | undefined,
   after: KeyServiceView,

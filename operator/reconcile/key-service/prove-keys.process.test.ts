@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { issueBy, startTestKeyService, type TestKeyService } from '../../../test/support/keysvc/test-key-service.ts';
 import { openKeyServiceClient, type KeyServiceClient } from '../../../platform/key-service/client.ts';
-import { createLogger } from '../../../platform/logger.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import { identityOfCertificate } from '../../../protocol/key-service/identity.ts';
 import { proofKeyPaths, tenantKeyPaths } from '../../render/key-service-configuration.ts';
 import { compareKeys } from './prove-keys.ts';

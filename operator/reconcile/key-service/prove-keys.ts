@@ -5,8 +5,8 @@ import {
   type KeyServiceClient,
   type KeyServiceClientOptions,
 } from '../../../platform/key-service/client.ts';
-import { createLogger } from '../../../platform/logger.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { KMSConfig } from '../../api/object.ts';
 import { keyProofCertificate, keyServiceClientCertificate } from '../../render/certificates.ts';
 import type { KeyMove } from '../reconciler-options.ts';
@@ -39,7 +39,7 @@ const maxNames = 5;
 
 /**
  * Asks the current key service to encrypt a random data key with each key that the tenant can use, and the other key service to decrypt it,
- * which only the same key can. The operator uses the tenant's certificate for the first and its own for the second. Answers why the keys
+ * which only the same key can. The operator uses the tenant's certificate for the first and its own for the second. Returns why the keys
  * are not proven, or undefined when they are.
  */
 export async function proveKeys(move: KeyMove, openKeyService: OpenKeyService): Promise<string | undefined> {
@@ -62,7 +62,7 @@ export async function proveKeys(move: KeyMove, openKeyService: OpenKeyService): 
   }
 }
 
-/** Answers which keys of a prefix the target lacks or has with other values; undefined when it has them all. */
+/** Returns which keys of a prefix the target lacks or has with other values; undefined when it has them all. */
 export async function compareKeys(source: Asked, target: Asked, keyPrefix: string): Promise<string | undefined> {
   const missing: string[] = [];
   const different: string[] = [];

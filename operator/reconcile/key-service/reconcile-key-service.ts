@@ -3,12 +3,17 @@ import type { KMSConfig, Tenant } from '../../api/object.ts';
 import { certificateNeeds, keyProofCertificate, keyProofNeed } from '../../render/certificates.ts';
 import { workloadName } from '../../render/render-context.ts';
 import { overlappingTenants, renderKeyService } from '../../render/render-key-service.ts';
-import type { Runtime } from '../../runtime/contract/runtime.ts';
-import type { CertificateNeed, IssuedCertificate, ResourceRef } from '../../runtime/contract/workload.ts';
+import type { Runtime } from '../../contract/runtime.ts';
+import type { CertificateNeed, IssuedCertificate, ResourceRef } from '../../contract/workload.ts';
 import { attempt, refuseUnallowed } from '../attempt-render.ts';
 import { certificatesOf, certificateStatus, recheckMs, tlsCondition } from '../certificate-conditions.ts';
 import { keyStoreUnavailable, stalled, swapPossible, type ConditionUpdate } from '../conditions.ts';
-import { monitoringConditions, workloadConditions, workloadStatus } from '../workload-conditions.ts';
+import {
+  clusterRuleConditions,
+  monitoringConditions,
+  workloadConditions,
+  workloadStatus,
+} from '../workload-conditions.ts';
 import { admission, concernedTenants, keyServiceVersion, type KeyServiceView } from './key-service-views.ts';
 import { canariesOf, holdersOf, moversTo, usersOfKeyService } from './key-service-in-use.ts';
 import { objectKey, type Resources } from '../resources.ts';
@@ -73,6 +78,7 @@ export async function reconcileKeyService(kms: KMSConfig, resources: Resources, 
     ...(tls === undefined ? [] : [tls]),
     ...keyStoreConditions(ref, shared),
     ...monitoringConditions(running),
+    ...clusterRuleConditions(running),
     ...(await swapConditions(ref, shared)),
   ];
   const remembered = shared.options.status.get(ref);
@@ -128,7 +134,7 @@ const missingCertificateMs = 30_000;
 /** Milliseconds until a waiting deletion is checked again, in case no event comes. */
 const deletionRetryMs = 30_000;
 
-/** Answers the tenants that use the key service. The finalizer is set before a policy admits the first one. */
+/** Returns the tenants that use the key service. The finalizer is set before a policy admits the first one. */
 async function currentHolders(
   name: string,
   users: readonly Tenant[],
@@ -148,7 +154,7 @@ async function currentHolders(
 }
 
 /**
- * Answers the tenants that have data, and whose status does not know their key service, as after a restore without statuses. A status that
+ * Returns the tenants that have data, and whose status does not know their key service, as after a restore without statuses. A status that
  * knows it and no keys is that of a server of an earlier release, which tells none.
  */
 async function untoldTenants(users: readonly Tenant[], { options }: SharedState): Promise<readonly Tenant[]> {

@@ -58,7 +58,7 @@ interface AccessKeyChange {
 }
 
 /**
- * Answers the changes that make the found key the wanted one. A key is restricted before it is
+ * Returns the changes that make the found key the wanted one. A key is restricted before it is
  * enabled, and disabled before all else.
  */
 function diffAccessKey(

@@ -1,5 +1,5 @@
 import { FormatError } from '../../../protocol/format-error.ts';
-import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
+import { cheapestAnswer, decryptPayload, encryptPayload } from '../../../protocol/admin/admin-payload.ts';
 import { exchange, type SignedCall, type TenantEndpoint } from './signed-request.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 
@@ -27,7 +27,7 @@ export async function callAdmin(endpoint: TenantEndpoint, call: AdminCall, now: 
       query: new URLSearchParams(query).toString().replaceAll('+', '%20'),
       body: sealsBody ? await encryptPayload(endpoint.secretKey, Buffer.from(text)) : text,
       contentType: sealsBody ? 'application/octet-stream' : 'application/json',
-      headers: { [answerAlgorithmHeader]: 'pbkdf2-aes' },
+      headers: cheapestAnswer,
       service: 's3',
       // The admin API has no region, even when the store has one.
       region: '',
@@ -70,7 +70,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Answers undefined when the server refuses with one of these codes, such as that of a missing object. */
+/** Returns undefined when the server refuses with one of these codes, such as that of a missing object. */
 export async function unless<T>(codes: readonly string[], answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -98,7 +98,7 @@ export function union(one: Attachments, other: Attachments): Attachments {
 }
 
 /**
- * Answers the changes after which the server has all that is wanted, and nothing else that this binding attached before. Attachments of
+ * Returns the changes after which the server has all that is wanted, and nothing else that this binding attached before. Attachments of
  * others stay, and so does what another binding wants. Attaching comes first: no user loses a right in between that they keep.
  */
 export function attachmentChanges(state: {

@@ -57,7 +57,7 @@ async function findAttachments(
   return found;
 }
 
-/** Attaches or detaches policies. A change that is already made is no error, nor is a detach from a user or group that is gone. */
+/** Attaches or detaches policies. A change that is already made is not an error, nor is a detach from a user or group that is gone. */
 async function changeAttachment(
   endpoint: TenantEndpoint,
   { kind, target, policies: names }: AttachmentChange,
@@ -125,7 +125,7 @@ function wantedOf(binding: PolicyBinding, tenant: Tenant): Attachments {
   );
 }
 
-/** Answers the attachments that other bindings of the tenant want. */
+/** Returns the attachments that other bindings of the tenant want. */
 function othersOf({ others, access }: ManagedContext): Attachments {
   let all: Attachments = new Map();
   for (const other of others) {

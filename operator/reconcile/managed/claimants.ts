@@ -9,7 +9,7 @@ interface ExternalResource {
   readonly field: string;
 }
 
-/** Answers the external resource; undefined for a PolicyBinding, since several may attach the same policy. */
+/** Returns the external resource; undefined for a PolicyBinding, since several may attach the same policy. */
 export function externalResourceOf({ kind, spec, metadata }: ManagedResource): ExternalResource | undefined {
   switch (kind) {
     case 'Bucket':
@@ -28,7 +28,7 @@ export function externalResourceOf({ kind, spec, metadata }: ManagedResource): E
 }
 
 /**
- * Answers the managed resources that describe one external resource, oldest first, with this one among them. The first one counts and
+ * Returns the managed resources that describe one external resource, oldest first, with this one among them. The first one counts and
  * the others are refused; otherwise each would revert the changes of another.
  */
 export function claimants(

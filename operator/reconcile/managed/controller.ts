@@ -1,5 +1,6 @@
-import type { ManagedResource, Secret, Tenant } from '../../api/object.ts';
-import type { ManagedKind } from '../../runtime/contract/workload.ts';
+import type { ManagedResource, Tenant } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
+import type { ManagedKind } from '../../contract/workload.ts';
 import type { ConditionUpdate, ResourceStatus } from '../conditions.ts';
 
 /** The address of a tenant's server and the credentials of its root user. */
@@ -24,9 +25,9 @@ export interface ManagedContext {
   readonly remember: (status: ManagedStatus) => Promise<void>;
   /** The Secrets of the namespace that resources name, with the uses that their owners allow. */
   readonly secrets: ReadonlyMap<string, Secret>;
-  /** Answers a keyed digest, so that values can be compared and recorded without being stored. */
+  /** Returns a keyed digest, so that values can be compared and recorded without being stored. */
   readonly fingerprint: (value: string) => string;
-  /** Answers the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
+  /** Returns the Secret with the keys of a User or an AccessKey, and makes one if needed. Errors with `ResourceError` when its keys are missing. */
   readonly credentials: () => Promise<Secret>;
 }
 

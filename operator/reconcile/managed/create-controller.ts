@@ -90,7 +90,7 @@ export function describeFailure(error: unknown, tenant: string, doing: string): 
   return forUser(reason ?? 'RefusedByTenant', message);
 }
 
-/** Answers the conditions of a failed reconcile. */
+/** Returns the conditions of a failed reconcile. */
 function explainFailure(error: unknown, tenant: string, doing: string): ManagedResult {
   const { reason, message, passes, afterMs } = describeFailure(error, tenant, doing);
   const second = passes ? reconciling(reason, message) : stalled(reason, message);
@@ -132,11 +132,11 @@ export interface ManagedChange {
 
 /** The part of a controller that differs between kinds. */
 interface ManagedKindOptions<Resource extends ManagedResource> {
-  /** Answers a text such as `the bucket "photos"`. */
+  /** Returns a text such as `the bucket "photos"`. */
   readonly describe: (resource: Resource) => string;
-  /** Answers the changes that apply the resource, in order. Errors as `make`, and with `ResourceError`. */
+  /** Returns the changes that apply the resource, in order. Errors as `make`, and with `ResourceError`. */
   readonly changes: (resource: Resource, context: ManagedContext, now: () => Date) => Promise<readonly ManagedChange[]>;
-  /** Answers the status after the changes. */
+  /** Returns the status after the changes. */
   readonly status: (resource: Resource, context: ManagedContext) => ManagedStatus | Promise<ManagedStatus>;
   /** Resolves also when the external resource does not exist; with an error when it has to stay for now. */
   readonly remove: (resource: Resource, context: ManagedContext, now: () => Date) => Promise<ResourceError | undefined>;

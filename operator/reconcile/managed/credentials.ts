@@ -1,6 +1,9 @@
+import { readErrorDocument } from '../../../protocol/s3/responses.ts';
+import { kubectlArgument } from '../../api/kubectl-argument.ts';
 import { ResourceError } from '../../api/resource-error.ts';
 import { randomBytes } from 'node:crypto';
-import type { AccessKey, Secret, User } from '../../api/object.ts';
+import type { AccessKey, User } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import { exchange, type TenantEndpoint } from './signed-request.ts';
 import type { ManagedContext, ManagedStatus } from './controller.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
@@ -8,6 +11,11 @@ import { ResponseError } from '../../../protocol/response-error.ts';
 /** Name of the Secret with the keys of a User or an AccessKey. */
 export function credentialsSecretName({ spec, metadata }: User | AccessKey): string {
   return spec.credentialsSecret?.name ?? `${metadata.name}-credentials`;
+}
+
+/** Names the Secret with root credentials that the operator makes for a Tenant that names none. */
+export function madeRootSecretName(tenant: string): string {
+  return `${tenant}-root-credentials`;
 }
 
 export function accessKeyOf({ spec, metadata }: User | AccessKey): string {
@@ -61,12 +69,11 @@ export function mustBeTakeable(
 ): void {
   const digest = fingerprint(secretKey).slice(0, shownDigits);
   if (status.credentials !== undefined || resource.metadata.annotations?.[takeAnnotation] === digest) return;
-  const { kind, metadata } = resource;
   throw new ResourceError(
     'CredentialsDiffer',
     `the tenant knows the access key "${accessKeyOf(resource)}" with another secret key than Secret ${credentialsSecretName(resource)} has, and ` +
       'applications may use either, so that nothing is changed: write the secret key that they use into the Secret, or let the tenant take that ' +
-      `of the Secret: kubectl annotate ${kind.toLowerCase()} ${metadata.name} ${takeAnnotation}=${digest}`,
+      `of the Secret: kubectl annotate ${kubectlArgument(resource)} --overwrite ${takeAnnotation}=${digest}`,
   );
 }
 
@@ -97,7 +104,7 @@ export async function keysWork(
     now(),
   );
   if (status >= 200 && status < 300) return true;
-  const code = /<Code>([A-Za-z]+)<\/Code>/.exec(body.toString())?.[1] ?? `HTTP ${status}`;
+  const code = readErrorDocument(body)?.code || `HTTP ${status}`;
   if (wrong.has(code)) return false;
   throw new ResponseError(code === 'AccessDenied' ? 'KeysNotAnswered' : code, 'it does not say whose the keys are', {
     status,
@@ -112,7 +119,7 @@ export function rememberCredentials(
   return remember({ ...status, credentials: fingerprint(secretKey) });
 }
 
-/** Answers the part of the status that says which secret key the server has. One that rests cannot be tried: what was known of it stays. */
+/** Returns the part of the status that says which secret key the server has. One that rests cannot be tried: what was known of it stays. */
 export async function settledCredentials(
   resource: User | AccessKey,
   { credentials, fingerprint }: Pick<ManagedContext, 'credentials' | 'fingerprint'>,

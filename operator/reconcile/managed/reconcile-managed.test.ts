@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Bucket } from '../../api/object.ts';
+import type { Bucket, User } from '../../api/object.ts';
 import type { ManagedController, ManagedControllers } from './controller.ts';
 import { made, Namespace, tenant } from '../../../test/support/operator/reconciler-harness.ts';
 
@@ -40,7 +40,7 @@ describe('a Bucket', () => {
   it('is brought in line by its controller, and looked at again for drift', async () => {
     await scope.started(tenant(), bucket);
     await pass();
-    expect(calls).toEqual(['hold', 'reconcile at demo-server:9000 as u']);
+    expect(calls).toEqual(['hold', 'reconcile at demo-server:9000 as admin']);
     expect(scope.conditions('Bucket/photos')).toEqual(['Ready=True Ready']);
     expect(scope.later.get('Bucket/photos')).toBe(9);
     expect(scope.statuses.get('Bucket/photos')).toMatchObject({ bucketName: 'photos' });
@@ -106,5 +106,46 @@ describe('a Bucket', () => {
     await pass();
     expect(calls).toEqual([]);
     expect(scope.later.get('Bucket/photos')).toBe(30_000);
+    expect(scope.conditions('Bucket/photos')).toEqual([
+      'Ready=False TenantNotReady',
+      'Reconciling=True TenantNotReady',
+    ]);
+    expect(scope.statuses.get('Bucket/photos')?.conditions[0]?.message).toContain('"deletionPolicy":"Retain"');
+  });
+  it('is not Ready while its tenant sleeps', async () => {
+    const operator = scope.open({ controllers: { Bucket: buckets } as ManagedControllers, finalizer });
+    scope.objects = [tenant(), bucket];
+    await operator.start();
+    await scope.settle(operator);
+    await scope.allReady(operator);
+    await operator.reconcile({ kind: 'Bucket', name: 'photos' });
+    expect(scope.conditions('Bucket/photos')).toEqual(['Ready=True Ready']);
+    await scope.change(operator, tenant({ hibernated: true }), bucket);
+    scope.runtime.become('demo-server', { kind: 'stopping' });
+    await scope.settle(operator);
+    expect(scope.conditions('Bucket/photos')).toContain('Ready=False TenantNotReady');
+  });
+});
+
+/** Asks for the keys of the user. */
+const reconcileUser = async ({ credentials }: Parameters<ManagedController<User>['reconcile']>[1]) => {
+  await credentials();
+  return { conditions: [], afterMs: 9 };
+};
+
+describe('a User', () => {
+  const users: ManagedController<User> = {
+    reconcile: (_, context) => reconcileUser(context),
+    remove: () => Promise.resolve({ conditions: [], afterMs: 9, done: true }),
+  };
+
+  it.each([
+    ['whose Secret would be that of the root user', 'demo-root', {}],
+    ['that names the Secret of the root user', 'ann', { credentialsSecret: { name: 'demo-root-credentials' } }],
+  ])('%s is refused, and is told which', async (_, name, spec) => {
+    await scope.started(tenant(), made('User', name, { tenantRef: { name: 'demo' }, ...spec }));
+    await scope.open({ controllers: { User: users } as ManagedControllers }).reconcile({ kind: 'User', name });
+    expect(scope.conditions(`User/${name}`)).toContain('Stalled=True Conflict');
+    expect(scope.statuses.get(`User/${name}`)?.conditions[0]?.message).toContain('root credentials of Tenant demo');
   });
 });

@@ -1,9 +1,12 @@
 import type { ManagedRef, TenantAccess, ManagedContext, ManagedController, ManagedStatus } from './controller.ts';
 import { objectKey, type Resources } from '../resources.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
-import type { Tenant, ManagedResource } from '../../api/object.ts';
+import type { AccessKey, ManagedResource, Tenant, User } from '../../api/object.ts';
+import { kubectlArgument } from '../../api/kubectl-argument.ts';
+import { ResourceError } from '../../api/resource-error.ts';
+import { credentialsSecretName, madeRootSecretName } from './credentials.ts';
 import type { SharedState } from '../shared-state.ts';
-import type { ManagedKind } from '../../runtime/contract/workload.ts';
+import type { ManagedKind } from '../../contract/workload.ts';
 import { notReady, reconciling, stalled, type ConditionUpdate } from '../conditions.ts';
 import { claimants, externalResourceOf } from './claimants.ts';
 import { hasExpectedStore } from '../tenant/observe-store.ts';
@@ -19,7 +22,7 @@ const waitReasons: ReadonlySet<string> = new Set([
   'TierNotFound',
 ]);
 
-/** Answers the managed resources of a tenant that wait for another resource in it. */
+/** Returns the managed resources of a tenant that wait for another resource in it. */
 export function waitingIn(
   tenant: string,
   { managed, deleting }: Resources,
@@ -67,14 +70,14 @@ export async function reconcileManaged(
   if (controller === undefined) {
     return shared.status.put(ref, failed('Unsupported', `a ${ref.kind} is nothing that is looked after here`), {});
   }
-  const changed = await applyResource(resource, tenant, context, controller, shared);
+  const changed = await applyResource({ resource, tenant, context, controller }, shared);
   if (changed && resource.kind === 'User') enqueueFollowers(resource, resources, shared);
   if (isReady(ref, shared)) enqueueWaiting(resource, resources, shared);
 }
 
 /**
  * Releases a deleted resource whose spec is invalid. Its tenant is unknown, so it waits for a valid spec while there is any tenant.
- * Answers whether it was released.
+ * Returns whether it was released.
  */
 export async function releaseInvalid(
   ref: ManagedRef,
@@ -105,12 +108,20 @@ function enqueueWaiting(resource: ManagedResource, resources: Resources, { optio
   }
 }
 
-/** Answers whether anything was changed in the tenant. */
+/** Returns whether anything was changed in the tenant. */
 async function applyResource(
-  resource: ManagedResource,
-  tenant: Tenant | undefined,
-  context: ManagedContext | undefined,
-  controller: ManagedController,
+  {
+    resource,
+    tenant,
+    context,
+    controller,
+  }: {
+    readonly resource: ManagedResource;
+    readonly tenant: Tenant | undefined;
+    /** Undefined while the tenant cannot be reached. */
+    readonly context: ManagedContext | undefined;
+    readonly controller: ManagedController;
+  },
   shared: SharedState,
 ): Promise<boolean> {
   const { options, status } = shared;
@@ -146,7 +157,11 @@ async function removeResource(
   const ref = referenceTo(resource);
   const keeps = resource.spec.deletionPolicy === 'Retain';
   // A tenant that is only unreachable comes back. The removal waits for it.
-  if (tenantExists && context === undefined && !keeps) return enqueue(ref, tenantDownMs);
+  if (tenantExists && context === undefined && !keeps) {
+    enqueue(ref, tenantDownMs);
+    const [reason, message] = ['TenantNotReady', waysOut(resource)];
+    return shared.status.put(ref, [notReady(reason, message), reconciling(reason, message)], statusOf(ref, shared));
+  }
   const outcome = await controllerOf(resource, shared)?.remove(resource, context);
   if (outcome === undefined || outcome.done) {
     if (!keeps && (resource.kind === 'User' || resource.kind === 'AccessKey')) {
@@ -157,6 +172,15 @@ async function removeResource(
   }
   enqueue(ref, outcome.afterMs);
   return shared.status.put(ref, outcome.conditions, { ...statusOf(ref, shared), ...outcome.status });
+}
+
+/** Returns what a deletion waits for, and how to end it without the tenant. */
+function waysOut(resource: ManagedResource): string {
+  return (
+    `its deletion waits for Tenant ${resource.spec.tenantRef.name} to be ready, since what it describes is removed there first. To delete it at once ` +
+    'and leave that in the tenant: ' +
+    `kubectl patch ${kubectlArgument(resource)} --type merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
+  );
 }
 
 /** Reports whether the tenant exists. A tenant that is being deleted removes its content itself. */
@@ -193,12 +217,26 @@ function contextOf(
       if (resource.kind !== 'User' && resource.kind !== 'AccessKey') {
         throw new Error(`a ${resource.kind} has no credentials`);
       }
+      refuseRootSecret(resource, resources);
       return options.credentials(resource, resources.secrets);
     },
   };
 }
 
-/** Answers the part of a status that stays when its conditions change. */
+/** The keys of a user in the Secret of root credentials would replace those, or be taken for them. */
+function refuseRootSecret(resource: User | AccessKey, { tenants }: Resources): void {
+  const secret = credentialsSecretName(resource);
+  for (const tenant of tenants.values()) {
+    if (secret !== (tenant.spec.rootCredentialsSecret?.name ?? madeRootSecretName(tenant.metadata.name))) continue;
+    throw new ResourceError(
+      'Conflict',
+      `the Secret ${secret} has the root credentials of Tenant ${tenant.metadata.name}: name another in spec.credentialsSecret of ` +
+        `${resource.kind} ${resource.metadata.name}`,
+    );
+  }
+}
+
+/** Returns the part of a status that stays when its conditions change. */
 function statusOf(ref: ManagedRef, { options }: SharedState): ManagedStatus {
   const { bucketName, policyName, accessKey, credentialsSecret, credentials, attached, settings, replicationTargets } =
     options.status.get(ref) ?? {};
@@ -228,7 +266,7 @@ function taken(resource: ManagedResource, claimant: ManagedResource): readonly C
   return failed(`${resource.kind}Taken`, message);
 }
 
-/** Answers the controller of the resource's kind. */
+/** Returns the controller of the resource's kind. */
 function controllerOf({ kind }: ManagedResource, { options }: SharedState): ManagedController | undefined {
   const controllers = options.controllers as Readonly<Partial<Record<ManagedKind, unknown>>> | undefined;
   return controllers?.[kind] as ManagedController | undefined;

@@ -16,7 +16,7 @@ export interface TenantEndpoint {
   readonly secretKey: string;
 }
 
-/** Answers the endpoint with the credentials of the tenant's root user. */
+/** Returns the endpoint with the credentials of the tenant's root user. */
 export function endpointOf({ tenant, address, rootUser, rootPassword, ca }: TenantAccess): TenantEndpoint {
   return {
     address,

@@ -5,7 +5,7 @@ import type { Resources } from '../resources.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { TenantAccess } from './controller.ts';
 
-/** Answers the address and the credentials of a tenant's server; undefined while none of its instances serves. */
+/** Returns the address and the credentials of a tenant's server; undefined while none of its instances serves. */
 export async function tenantAccess(
   tenant: Tenant,
   resources: Resources,
@@ -21,7 +21,7 @@ export async function tenantAccess(
   return { tenant, address, rootUser, rootPassword, ca };
 }
 
-/** Answers the authority that the certificate of the S3 API is checked with: the operator's, or the `ca.crt` of the user's Secret. */
+/** Returns the authority that the certificate of the S3 API is checked with: the operator's, or the `ca.crt` of the user's Secret. */
 async function authorityOf(
   tenant: Tenant,
   { secrets }: Resources,

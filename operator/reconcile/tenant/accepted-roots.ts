@@ -1,4 +1,5 @@
-import type { Secret, Tenant } from '../../api/object.ts';
+import type { Tenant } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
 
 interface RootPair {
@@ -19,7 +20,7 @@ export interface AcceptedRoot {
 /** Milliseconds that servers accept former credentials after all have the new ones: for calls under way and for updates of files in pods. */
 export const formerMs = 60_000;
 
-/** Answers the pair of a Secret; undefined when one of the two values is missing. */
+/** Returns the pair of a Secret; undefined when one of the two values is missing. */
 function rootPairOf({ data: { rootUser, rootPassword } }: Pick<Secret, 'data'>): RootPair | undefined {
   if (rootUser === undefined || rootPassword === undefined || rootUser === '' || rootPassword === '') return undefined;
   return { rootUser, rootPassword };
@@ -67,7 +68,7 @@ export class AcceptedRoots {
     this.#options = options;
   }
 
-  /** Answers the credentials that the operator signs with. */
+  /** Returns the credentials that the operator signs with. */
   async accepted(tenant: Tenant, secrets: ReadonlyMap<string, Secret>): Promise<Partial<RootPair>> {
     const known = await this.#load(tenant);
     return known?.accepted ?? rootPairOf(await this.#options.rootCredentials(tenant, secrets)) ?? {};
@@ -84,7 +85,7 @@ export class AcceptedRoots {
     return { name: acceptedRootName(tenant.metadata.name), data: dataOf(next) };
   }
 
-  /** Records that every server runs with `root`. Answers the milliseconds until the former credentials end, if there are any. */
+  /** Records that every server runs with `root`. Returns the milliseconds until the former credentials end, if there are any. */
   async afterRollout(tenant: Tenant, root: Secret): Promise<number | undefined> {
     const known = await this.#load(tenant);
     const current = rootPairOf(root);

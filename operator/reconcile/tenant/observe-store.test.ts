@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { made, Namespace, tenant } from '../../../test/support/operator/reconciler-harness.ts';
 import { nextDeployment } from '../../../protocol/expected-deployment.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
+import { hasRun } from './observe-store.ts';
 import { ready } from '../conditions.ts';
 import type { ManagedControllers } from '../managed/controller.ts';
 import type { CofferObject } from '../../api/object.ts';
@@ -70,6 +71,9 @@ const file = ({ space }: { readonly space: Namespace }) => {
   return content?.kind === 'text' ? (JSON.parse(content.text) as unknown) : undefined;
 };
 
+const isStalled = (space: Namespace, name: string) =>
+  space.conditions(`Tenant/${name}`)?.includes('Stalled=True StoreOfAnother');
+
 describe('the server of a Tenant', () => {
   const first = '11111111-1111-4111-8111-111111111111';
   const second = '22222222-2222-4222-8222-222222222222';
@@ -96,7 +100,7 @@ describe('the server of a Tenant', () => {
   });
 
   it('learns which databases are those of Tenants of other namespaces, and may have a copy once it is accepted', async () => {
-    const elsewhere = new Map([[second, 'team/demo']]);
+    const elsewhere = new Map([[second, { at: 'team/demo', created: '', accepted: false, serves: true }]]);
     const found = await observed({ databasesElsewhere: () => elsewhere });
     const database = { records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } } };
     const onDatabase = (annotations = {}) => {
@@ -104,7 +108,7 @@ describe('the server of a Tenant', () => {
       return { ...rest, metadata: { ...metadata, annotations } };
     };
     found.space.secrets = [
-      { name: 'database', data: { url: 'postgres://database/coffer' }, uses: new Set(['database']) },
+      { name: 'database', data: { url: 'postgres://coffer@database/coffer' }, uses: new Set(['database']) },
     ];
     found.state.store = second;
     found.space.statuses.delete('Tenant/demo');
@@ -138,6 +142,65 @@ describe('the server of a Tenant', () => {
     expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
   });
 
+  /** Each has recorded the store, and serves. */
+  const recorded = async (objects: readonly CofferObject[], more: Partial<ReconcilerOptions> = {}) => {
+    const found = await observed(more);
+    found.space.secrets = [
+      { name: 'database', data: { url: 'postgres://coffer@database/coffer' }, uses: new Set(['database']) },
+    ];
+    found.state.store = first;
+    for (const { metadata } of objects) {
+      found.space.statuses.set(`Tenant/${metadata.name}`, {
+        observedGeneration: 1,
+        conditions: [],
+        deployment: first,
+      });
+    }
+    await found.pass(...objects);
+    for (let turn = 0; turn < 2; turn++) await found.space.allReady(found.reconciler);
+    found.space.runtime.told.length = 0;
+    return found;
+  };
+
+  describe('whose store another one has recorded too', () => {
+    const database = { records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } } };
+    const of = (name: string, creationTimestamp: string, storage: object = database) => {
+      const { metadata, ...rest } = tenant({ storage }, name);
+      return { ...rest, metadata: { ...metadata, creationTimestamp } };
+    };
+    const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'];
+
+    it.each([
+      ['is the older one', late, early, database],
+      ['is the first by name, of two of one second', early, early, database],
+      ['is the older one, with volumes of their own', late, early, undefined],
+    ])('keeps it where it %s, and the other is stalled and goes on serving', async (_title, demo, other, storage) => {
+      const objects = [of('demo', demo, storage), of('other', other, storage)];
+      const { space, pass } = await recorded(objects);
+      const [winner, loser] = demo === early ? ['demo', 'other'] : ['other', 'demo'];
+      for (let turn = 0; turn < 3; turn++) {
+        await pass(...objects);
+        expect(isStalled(space, loser)).toBe(true);
+        expect(isStalled(space, winner)).toBe(false);
+        expect(space.statuses.get('Tenant/demo')?.deployment).toBe(first);
+        expect(space.statuses.get('Tenant/other')?.deployment).toBe(first);
+      }
+      expect(space.runtime.told.filter((told) => told.startsWith('replace'))).toEqual([]);
+    });
+
+    it.each([
+      ['accepted it as a copy', { accepted: true, serves: true }],
+      ['is hibernated or paused', { accepted: false, serves: false }],
+    ])('keeps it where the other one is older and %s', async (_title, more) => {
+      const elsewhere = new Map([[first, { at: 'a/copy', created: early, ...more }]]);
+      const { space, pass } = await recorded([of('demo', late)], { databasesElsewhere: () => elsewhere });
+      await pass(of('demo', late));
+      expect(isStalled(space, 'demo')).toBe(false);
+      expect(space.statuses.get('Tenant/demo')?.deployment).toBe(first);
+      expect(space.runtime.told.filter((told) => told.startsWith('replace'))).toEqual([]);
+    });
+  });
+
   describe('on a volume that was there before it', () => {
     const claim = 'data-demo-server-0';
     const uid = '33333333-3333-4333-8333-333333333333';
@@ -161,7 +224,7 @@ describe('the server of a Tenant', () => {
       const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
       expect(message).toContain(claim);
       expect(message).toMatch(
-        new RegExp(`kubectl annotate tenant demo --overwrite coffer.dev/accept-store=${second}$`),
+        new RegExp(`kubectl annotate tenants.coffer.dev demo --overwrite coffer.dev/accept-store=${second}$`),
       );
       expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
     });
@@ -210,7 +273,7 @@ describe('the server of a Tenant', () => {
     await found.pass(tenant());
     expect(found.space.conditions('Tenant/demo')).toEqual(['Ready=False StoreReplaced', 'Stalled=True StoreReplaced']);
     const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
-    expect(message).toContain(`kubectl annotate tenant demo --overwrite coffer.dev/accept-store=${second}`);
+    expect(message).toContain(`kubectl annotate tenants.coffer.dev demo --overwrite coffer.dev/accept-store=${second}`);
     expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(first);
     await found.pass(accepting(second));
     expect(found.space.conditions('Tenant/demo')).not.toContain('Stalled=True StoreReplaced');
@@ -244,7 +307,7 @@ describe('the store of a Tenant', () => {
     expect(space.statuses.get('Tenant/demo')?.deployment).toBe('first');
     expect(state.applied).toBe(0);
     const message = space.statuses.get('Tenant/demo')?.conditions[0]?.message;
-    expect(message).toContain('kubectl annotate tenant demo --overwrite coffer.dev/accept-store=empty');
+    expect(message).toContain('kubectl annotate tenants.coffer.dev demo --overwrite coffer.dev/accept-store=empty');
     expect(space.events.at(-1)).toMatchObject({ type: 'Warning', reason: 'StoreReplaced' });
   });
 
@@ -287,5 +350,19 @@ describe('the store of a Tenant', () => {
     state.restored = '2026-11-30T13:00:00.000Z';
     await pass(promoting('2026-11-30T12:00:01.000Z'), bucket);
     expect(state.promoted).toBe(1);
+  });
+});
+
+describe('whether the server of a tenant has run', () => {
+  it.each([
+    ['not for a new one', undefined, false, false],
+    ['by its status', 'first', false, true],
+    ['by its volumes, where a backup gave it back without a status', undefined, true, true],
+  ])('is told: %s', async (_title, deployment, hasData, told) => {
+    const status = {
+      get: () => (deployment === undefined ? undefined : { observedGeneration: 1, conditions: [], deployment }),
+    };
+    const runtime = { hasData: (name: string) => Promise.resolve(hasData && name === 'demo-server') };
+    expect(await hasRun(tenant(), { status, runtime })).toBe(told);
   });
 });

@@ -1,20 +1,19 @@
 import { expectedDeployment, nextDeployment, type ExpectedDeployment } from '../../../protocol/expected-deployment.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 import { isOtherStore } from '../../../protocol/waits-for.ts';
+import { kubectlArgument, namespaceFlag } from '../../api/kubectl-argument.ts';
 import type { Tenant } from '../../api/object.ts';
-import { promoteAnnotation } from '../../api/tenant.ts';
+import { acceptStoreAnnotation, promoteAnnotation } from '../../api/tenant.ts';
 import { workloadName } from '../../render/render-context.ts';
-import type { DataVolumeOwner, RunningWorkload } from '../../runtime/contract/runtime.ts';
+import type { DataVolumeOwner, RunningWorkload, Runtime } from '../../contract/runtime.ts';
 import type { ConditionUpdate, ResourceStatus } from '../conditions.ts';
 import type { TenantAccess } from '../managed/controller.ts';
 import { tenantAccess } from '../managed/tenant-access.ts';
 import type { Resources } from '../resources.ts';
 import type { SharedState } from '../shared-state.ts';
 import { spaceCondition } from './space-condition.ts';
+import { keepsStore, type StoreHolder } from './store-holder.ts';
 import type { StoredDeployment } from './read-sealed-keys.ts';
-
-/** On a Tenant: the ID of the deployment whose store replaces the one that the status names. It counts for this store alone. */
-export const acceptStoreAnnotation = 'coffer.dev/accept-store';
 
 /** The store of a tenant as its server sees it. */
 export interface StoreObservation {
@@ -30,7 +29,7 @@ export interface StoreObservation {
 /** Milliseconds until the server is asked again. A changed pod is an event, and asks at once. */
 const askAgainMs = 60_000;
 
-/** What is known of the store of a tenant before its server is asked. */
+/** The store of a tenant, as far as it is known before its server is asked. */
 export interface KnownStore {
   /** The ID of its deployment. */
   readonly deployment: string | undefined;
@@ -39,7 +38,7 @@ export interface KnownStore {
 }
 
 /**
- * Answers the store that a tenant had before. After a restore it has no status, and the claim of its volume tells: each claim is marked with the
+ * Returns the store that a tenant had before. After a restore it has no status, and the claim of its volume tells: each claim is marked with the
  * deployment whose store it holds.
  */
 export async function knownStore(tenant: Tenant, { options }: SharedState): Promise<KnownStore> {
@@ -54,6 +53,17 @@ export async function knownStore(tenant: Tenant, { options }: SharedState): Prom
   };
 }
 
+/** Reports whether the server of a tenant has run, so that applications may use what it had. A backup gives volumes back, and no status. */
+export async function hasRun(
+  { metadata: { name } }: Tenant,
+  { status, runtime }: { readonly status: Statuses; readonly runtime: Pick<Runtime, 'hasData'> },
+): Promise<boolean> {
+  const ref = { kind: 'Tenant', name } as const;
+  return status.get(ref)?.deployment !== undefined || (await runtime.hasData(workloadName(ref)));
+}
+
+type Statuses = Pick<SharedState['options']['status'], 'get'>;
+
 /** The records name the deployment, so that a volume with bodies alone proves nothing. */
 function hasOwnRecords({ spec }: Tenant): boolean {
   return spec.storage.records === undefined;
@@ -63,7 +73,7 @@ function serverOf(owner: { readonly kind: 'Tenant'; readonly name: string }): Da
   return { name: workloadName(owner), owner, program: 'coffer-server' };
 }
 
-/** Answers which stores the server of a tenant may have, which it checks by itself. */
+/** Returns which stores the server of a tenant may have, which it checks by itself. */
 export function expectedStore(
   tenant: Tenant,
   known: KnownStore,
@@ -91,12 +101,13 @@ interface OtherTenant {
   readonly title: string;
   /** Set where the store may be a copy, which has the same ID, and may be accepted. */
   readonly mayBeCopied: boolean;
-  /** Set where it keeps the store of two that began together: the first by name. */
+  readonly holder: StoreHolder;
+  /** Set where it keeps the store of two that recorded it. */
   readonly isFirst: boolean;
 }
 
 /**
- * Answers the stores of other tenants, each with its tenant: those of the namespace, and for a database those in the databases of other
+ * Returns the stores of other tenants, each with its tenant: those of the namespace, and for a database those in the databases of other
  * namespaces. A store that was accepted is not another's: it may be a copy, which has the same ID.
  */
 function othersStores(
@@ -106,24 +117,36 @@ function othersStores(
   { status, databasesElsewhere, namespace }: SharedState['options'],
 ): ReadonlyMap<string, OtherTenant> {
   const { metadata } = tenant;
+  const own = holderOf(tenant, deployment, namespace);
   const found = new Map<string, OtherTenant>();
+  const add = (id: string, other: Omit<OtherTenant, 'isFirst'>) => {
+    const before = found.get(id);
+    if (before !== undefined && !keepsStore(other.holder, before.holder)) return;
+    found.set(id, { ...other, isFirst: keepsStore(other.holder, own) });
+  };
   const elsewhere = hasOwnRecords(tenant) ? undefined : databasesElsewhere?.();
-  for (const [id, at] of elsewhere ?? []) {
+  for (const [id, holder] of elsewhere ?? []) {
     // The file of a server does not change with every Tenant of the cluster: one that has its store is told only who else has that.
     const counts = deployment === undefined || id === deployment;
     if (!counts || id === metadata.annotations?.[acceptStoreAnnotation]) continue;
-    const [where, name] = at.split('/');
-    const title = `Tenant ${name} of namespace ${where}`;
-    found.set(id, { title, mayBeCopied: true, isFirst: at < `${namespace}/${metadata.name}` });
+    const [where, name] = holder.at.split('/');
+    add(id, { title: `Tenant ${name} of namespace ${where}`, mayBeCopied: true, holder });
   }
-  for (const name of tenants.keys()) {
+  for (const [name, other] of tenants) {
     const id = name === metadata.name ? undefined : status.get({ kind: 'Tenant', name })?.deployment;
-    if (id !== undefined) found.set(id, { title: `Tenant ${name}`, mayBeCopied: false, isFirst: name < metadata.name });
+    if (id === undefined) continue;
+    add(id, { title: `Tenant ${name}`, mayBeCopied: false, holder: holderOf(other, id, namespace) });
   }
   return found;
 }
 
-/** Answers the store that a server refuses; undefined while it refuses none. */
+function holderOf({ metadata, spec }: Tenant, deployment: string | undefined, namespace: string): StoreHolder {
+  const { name, creationTimestamp: created = '', annotations } = metadata;
+  const accepted = deployment !== undefined && annotations?.[acceptStoreAnnotation] === deployment;
+  return { at: `${namespace}/${name}`, created, accepted, serves: !spec.hibernated && !spec.paused };
+}
+
+/** Returns the store that a server refuses; undefined while it refuses none. */
 function refusedStore(running: RunningWorkload | undefined): string | undefined {
   for (const { state } of running?.instances ?? []) {
     const waitsFor = state.kind === 'starting' || state.kind === 'not-ready' ? state.waitsFor : undefined;
@@ -172,23 +195,23 @@ export async function observeStore(
     status: { deployment: found },
   };
   if (unpromoted === undefined || (await promoted(access, unpromoted.since, options))) return seen;
-  return { ...seen, unpromoted: notPromoted(tenant.metadata.name, unpromoted.reason) };
+  return { ...seen, unpromoted: notPromoted(tenant, unpromoted.reason) };
 }
 
-/** Answers why a store is not that of a tenant; undefined when it is, or when nothing tells. */
+/** Returns why a store is not that of a tenant; undefined when it is, or when nothing tells. */
 function problemOf(
   tenant: Tenant,
   { deployment: known, unproven }: KnownStore,
   found: string,
   others: ReadonlyMap<string, OtherTenant>,
 ): ConditionUpdate | undefined {
-  const { name, annotations } = tenant.metadata;
+  const { annotations } = tenant.metadata;
   const other = others.get(found);
-  // Of two that began together, the first by name keeps the store.
-  if (other !== undefined && (known !== found || other.isFirst)) return sharedStore(name, other, found);
+  // Of two that recorded it one keeps the store. The servers of the other go on, since nothing proves which of both is wrong.
+  if (other !== undefined && (known !== found || other.isFirst)) return sharedStore(tenant, other, found);
   if (known === found || annotations?.[acceptStoreAnnotation] === found) return undefined;
-  if (known !== undefined) return replaced(name, known, found);
-  return unproven && notProven(name, unproven, found);
+  if (known !== undefined) return replaced(tenant, known, found);
+  return unproven && notProven(tenant, unproven, found);
 }
 
 /**
@@ -211,10 +234,10 @@ async function promoted(
   }
 }
 
-function notPromoted(tenant: string, reason: string): ConditionUpdate {
+function notPromoted({ metadata: { name, namespace } }: Tenant, reason: string): ConditionUpdate {
   const message =
     `${reason}: its server removes nothing, and leaves tiers, replication, events and sites alone. ` +
-    `If it goes on in place of the original, which must not run again: kubectl coffer promote tenant/${tenant}`;
+    `If it goes on in place of the original, which must not run again: kubectl coffer promote tenant/${name}${namespaceFlag(namespace)}`;
   return { type: 'StorePromoted', status: 'False', reason: 'NotPromoted', message };
 }
 
@@ -234,7 +257,7 @@ export async function hasExpectedStore(
   return found === undefined || problemOf(tenant, known, found.deploymentID, others) === undefined;
 }
 
-/** Answers undefined for a server that cannot tell: it is away, or of an earlier release. Other conditions report that. */
+/** Returns undefined for a server that cannot tell: it is away, or of an earlier release. Other conditions report that. */
 async function ask(
   access: TenantAccess,
   deploymentOf: (access: TenantAccess) => Promise<StoredDeployment>,
@@ -247,7 +270,7 @@ async function ask(
   }
 }
 
-function replaced(tenant: string, known: string, found: string): ConditionUpdate {
+function replaced(tenant: Tenant, known: string, found: string): ConditionUpdate {
   const message =
     `its server has the store of the deployment ${found}, which is empty or another one's: the data of this Tenant is that of the deployment ` +
     `${known}. Its volume was lost or replaced: give it back, or restore it from a backup; its resources are not applied meanwhile. To go on ` +
@@ -256,7 +279,7 @@ function replaced(tenant: string, known: string, found: string): ConditionUpdate
 }
 
 function notProven(
-  tenant: string,
+  tenant: Tenant,
   { claim, uid }: NonNullable<KnownStore['unproven']>,
   found: string,
 ): ConditionUpdate {
@@ -270,11 +293,11 @@ function notProven(
   return { type: 'Ready', status: 'False', reason: 'StoreNotProven', message };
 }
 
-function acceptance(tenant: string, id: string): string {
-  return `kubectl annotate tenant ${tenant} --overwrite ${acceptStoreAnnotation}=${id}`;
+function acceptance(tenant: Tenant, id: string): string {
+  return `kubectl annotate ${kubectlArgument(tenant)} --overwrite ${acceptStoreAnnotation}=${id}`;
 }
 
-function sharedStore(tenant: string, { title, mayBeCopied }: OtherTenant, found: string): ConditionUpdate {
+function sharedStore(tenant: Tenant, { title, mayBeCopied }: OtherTenant, found: string): ConditionUpdate {
   const copied = mayBeCopied ? `. If the database is a copy, with copied bodies: ${acceptance(tenant, found)}` : '';
   const message =
     `its server has the store of another deployment, ${found}, which is that of ${title}: give each a database, and bodies, of its ` +

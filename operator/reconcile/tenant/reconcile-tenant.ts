@@ -1,10 +1,11 @@
 import { ResourceError } from '../../api/resource-error.ts';
-import type { Secret, Tenant } from '../../api/object.ts';
+import type { Tenant } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import { certificateNeeds } from '../../render/certificates.ts';
 import { workloadName } from '../../render/render-context.ts';
 import { renderTenant } from '../../render/render-tenant.ts';
-import type { RunningWorkload } from '../../runtime/contract/runtime.ts';
-import type { CertificateNeed, IssuedCertificate, Workload } from '../../runtime/contract/workload.ts';
+import type { RunningWorkload } from '../../contract/runtime.ts';
+import type { CertificateNeed, IssuedCertificate, Workload } from '../../contract/workload.ts';
 import { attempt, refuseUnallowed, type Rendered } from '../attempt-render.ts';
 import {
   certificatesOf,
@@ -14,18 +15,18 @@ import {
   type KnownCertificate,
 } from '../certificate-conditions.ts';
 import type { ConditionUpdate } from '../conditions.ts';
-import { type Issue, monitoringConditions, workloadStatus } from '../workload-conditions.ts';
+import { clusterRuleConditions, type Issue, monitoringConditions, workloadStatus } from '../workload-conditions.ts';
 import { decideKeyService, keyServiceStatus } from '../key-service/key-service-in-use.ts';
 import { admission, keyServiceVersion, unsettledReason } from '../key-service/key-service-views.ts';
 import type { KnownProvider } from '../identity-provider/provider-checks.ts';
 import { objectKey, type Resources } from '../resources.ts';
-import { isSettled } from '../rollout.ts';
+import { isSettled, wasRejected } from '../rollout.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { RolloutProgress } from '../rollouts.ts';
 import { observeKeys, type KeyObservation } from './observe-keys.ts';
 import { expectedStore, knownStore, observeStore, type KnownStore, type StoreObservation } from './observe-store.ts';
 import { keptTiers, reconcileTiers, type TierStatus } from './reconcile-tiers.ts';
-import { tenantConditions } from './tenant-conditions.ts';
+import { encryptionCondition, tenantConditions } from './tenant-conditions.ts';
 import { defaultImage, type DefaultImage } from '../upgrade-window.ts';
 import { withVolumes } from '../volume-conditions.ts';
 
@@ -40,7 +41,38 @@ interface Gathered {
 }
 
 /** Reconciles a Tenant: checks its providers, renders its server, takes the next safe step, sets its conditions. */
-export async function reconcileTenant(written: Tenant, resources: Resources, shared: SharedState): Promise<void> {
+export async function reconcileTenant(tenant: Tenant, resources: Resources, shared: SharedState): Promise<void> {
+  try {
+    await advanceTenant(tenant, resources, shared);
+  } catch (error) {
+    await observeBesideError(tenant, resources, shared);
+    throw error;
+  }
+}
+
+/**
+ * Observes what the server of a tenant tells, although another step of the reconcile fails: an error that lasts for days must not hide a volume that
+ * gets full, nor keys that were lost.
+ */
+async function observeBesideError(tenant: Tenant, resources: Resources, shared: SharedState): Promise<void> {
+  const ref = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  try {
+    const running = await shared.options.runtime.observeOne(workloadName(ref));
+    const known = await knownStore(tenant, shared);
+    const { condition, space, unpromoted, status } = await observeStore(tenant, known, running, resources, shared);
+    const keys = condition === undefined ? await observeKeys(tenant, resources, shared) : undefined;
+    const kms = tenant.spec.kmsConfigRef;
+    const encryption =
+      kms &&
+      (keys?.condition ?? encryptionCondition({ issue: undefined }, keyServiceConditions(kms.name, resources, shared)));
+    const found = [space, unpromoted, encryption].filter((update) => update !== undefined);
+    await shared.status.putBeside(ref, found, ['VolumeFull', 'StorePromoted'], { ...keys?.status, ...status });
+  } catch {
+    // The caller reports the first error. The conditions stay as they are.
+  }
+}
+
+async function advanceTenant(written: Tenant, resources: Resources, shared: SharedState): Promise<void> {
   const { runtime, enqueue, now } = shared.options;
   const ref = { kind: 'Tenant', name: written.metadata.name } as const;
   const before = await runtime.observeOne(workloadName(ref));
@@ -71,13 +103,8 @@ export async function reconcileTenant(written: Tenant, resources: Resources, sha
   // While the tenant is paused its spec does not count, so its problems are not reported.
   const reported = paused ? undefined : rendered;
   const rejected = paused ? undefined : issue;
-  await publish(
-    tenant,
-    resources,
-    gathered,
-    { rendered: reported, progress, waitingFor, rejected, tiers, keys, store },
-    shared,
-  );
+  const outcome = { rendered: reported, progress, waitingFor, rejected, tiers, keys, store };
+  await publish({ tenant, resources, gathered, outcome }, shared);
   noteKeyService(tenant, remembered, shared);
   if (issue !== undefined) enqueue(ref, proveRetryMs);
 }
@@ -113,13 +140,13 @@ async function gather(
   const needs = certificateNeeds([tenant], new Map(kms === undefined ? [] : [[kms.metadata.name, kms]])).filter(
     ({ owner }) => owner.kind === 'Tenant' && owner.name === name,
   );
-  const own = tenant.spec.tls?.secretName;
+  const own = ownCertificates(tenant, resources);
   const issued = await options.runtime.ensureCertificates(needs);
   return {
     providers: await providers.knownOf(names, resources),
     needs,
     issued,
-    certificates: certificatesOf(needs, issued, own === undefined ? [] : [resources.secrets.get(own)]),
+    certificates: certificatesOf(needs, issued, own),
     image: tenant.spec.paused
       ? { image: options.operandImage, held: [] }
       : defaultImage(tenant, before, options, kmsRef && keyServices.get(kmsRef.name)?.conditions),
@@ -127,7 +154,12 @@ async function gather(
   };
 }
 
-/** Answers a provider whose check is pending. The tenant waits for all new providers, so that changes made together cause one restart. */
+/** Returns the Secrets of the user that hold certificates of the tenant. */
+function ownCertificates({ spec }: Tenant, { secrets }: Resources): readonly (Secret | undefined)[] {
+  return spec.tls?.secretName === undefined ? [] : [secrets.get(spec.tls.secretName)];
+}
+
+/** Returns a provider whose check is pending. The tenant waits for all new providers, so that changes made together cause one restart. */
 function pendingProvider(tenant: Tenant, providers: ReadonlyMap<string, KnownProvider>): string | undefined {
   return (tenant.spec.identityProviders ?? []).find(({ name }) => {
     const known = providers.get(name);
@@ -219,35 +251,72 @@ function overlap(tenant: string, other: string): ResourceError {
   );
 }
 
-function advance(
+async function advance(
   desired: Workload,
   tenant: Tenant,
   resources: Resources,
   { issued }: Gathered,
   secrets: TenantSecrets,
-  { rollouts, keyServices, options }: SharedState,
+  shared: SharedState,
 ): Promise<RolloutProgress> {
+  const { rollouts, keyServices, options } = shared;
   const kmsRef = tenant.spec.kmsConfigRef;
   const kms = kmsRef && resources.kmsConfigs.get(kmsRef.name);
   const version = kms === undefined ? '' : keyServiceVersion(kms, resources, options.fingerprint);
   const view = kmsRef && keyServices.get(kmsRef.name);
   const unsettled = unsettledReason(tenant, admission(tenant, issued), view, version);
-  return rollouts.advance(desired, secrets.all, { paused: tenant.spec.paused, unsettled });
+  let isRecorded = false;
+  const beforeStart = async () => {
+    isRecorded = await recordKeyService(tenant, desired.name, shared);
+  };
+  try {
+    return await rollouts.advance(desired, secrets.all, { paused: tenant.spec.paused, unsettled, beforeStart });
+  } finally {
+    if (isRecorded) await forgetRefused(tenant, desired.name, shared);
+  }
 }
 
+/**
+ * Records the key service of a new tenant before its server is there. A key service takes a tenant with a server and without the record for one of a
+ * backup, whose default key it must not make, and would be changed for it twice. Resolves with true where it made the record.
+ */
+async function recordKeyService(tenant: Tenant, workload: string, { options, status }: SharedState): Promise<boolean> {
+  if (tenant.spec.kmsConfigRef === undefined || (await options.runtime.hasData(workload))) return false;
+  const ref = { kind: 'Tenant', name: tenant.metadata.name } as const;
+  if (options.status.get(ref)?.keyService !== undefined) return false;
+  await status.putBeside(ref, [], [], keyServiceStatus(tenant));
+  return true;
+}
+
+/** Takes the record of a new tenant back where no server was made: nothing is sealed with the keys, and the tenant may have others. */
+async function forgetRefused(tenant: Tenant, workload: string, { options, status }: SharedState): Promise<void> {
+  if (await options.runtime.hasData(workload)) return;
+  await status.putBeside({ kind: 'Tenant', name: tenant.metadata.name }, [], [], { keyService: undefined });
+}
+
+interface TenantOutcome {
+  readonly rendered: Rendered | undefined;
+  readonly progress: Partial<RolloutProgress>;
+  readonly waitingFor: string | undefined;
+  /** The reason why the key service of the spec does not count. */
+  readonly rejected: Issue | undefined;
+  readonly tiers: TierStatus;
+  readonly keys: KeyObservation | undefined;
+  readonly store: StoreObservation;
+}
+
+/** Writes the status of a tenant, and the events of what changed in it. */
 async function publish(
-  tenant: Tenant,
-  resources: Resources,
-  { providers, needs, certificates, image }: Gathered,
-  outcome: {
-    readonly rendered: Rendered | undefined;
-    readonly progress: Partial<RolloutProgress>;
-    readonly waitingFor: string | undefined;
-    /** The reason why the key service of the spec does not count. */
-    readonly rejected: Issue | undefined;
-    readonly tiers: TierStatus;
-    readonly keys: KeyObservation | undefined;
-    readonly store: StoreObservation;
+  {
+    tenant,
+    resources,
+    gathered: { providers, needs, certificates, image },
+    outcome,
+  }: {
+    readonly tenant: Tenant;
+    readonly resources: Resources;
+    readonly gathered: Gathered;
+    readonly outcome: TenantOutcome;
   },
   { options, keyServices, status }: SharedState,
 ): Promise<void> {
@@ -271,23 +340,25 @@ async function publish(
       keyService: kmsRef && keyServiceConditions(kmsRef.name, resources, { options, keyServices }),
       keys: outcome.keys?.condition,
       store: outcome.store.condition,
-      tls: tlsCondition(needs, certificates, options.now()),
+      tls: tlsCondition(needs, certificates, options.now(), ownCertificates(tenant, resources)),
       tiers: outcome.tiers,
     },
   );
   const before = options.status.get(ref);
+  const hasServer = running !== undefined && !wasRejected(running);
   const { conditions, againMs } = withVolumes(found, running, before, options.now());
   if (againMs !== undefined) options.enqueue(ref, againMs);
   const wanted = isHibernated(tenant, running) ? 0 : tenant.spec.replicas;
   const further = [
     ...monitoringConditions(running),
+    ...clusterRuleConditions(running),
     ...(outcome.store.space === undefined ? [] : [outcome.store.space]),
     ...(outcome.store.unpromoted === undefined ? [] : [outcome.store.unpromoted]),
   ];
   await status.put(ref, [...conditions, ...further, ...image.held], {
     ...workloadStatus(running, wanted, step, ref),
     // A server encrypts its backend at its first start. From then on the status decides which key service admits it.
-    ...(running === undefined && before?.keyService === undefined ? {} : keyServiceStatus(tenant)),
+    ...(hasServer || before?.keyService !== undefined ? keyServiceStatus(tenant) : {}),
     ...outcome.keys?.status,
     ...outcome.store.status,
     ...certificateStatus(certificates),
@@ -301,7 +372,7 @@ function isHibernated({ spec }: Tenant, running: RunningWorkload | undefined): b
 }
 
 /**
- * Answers the conditions of a KMSConfig; undefined when it is gone. Before its first reconcile its status counts, so that a start of the
+ * Returns the conditions of a KMSConfig; undefined when it is gone. Before its first reconcile its status counts, so that a start of the
  * operator does not change the tenant's status for a moment.
  */
 function keyServiceConditions(

@@ -14,7 +14,7 @@ export interface TierStatus {
   readonly added: readonly AddedTier[];
 }
 
-/** Answers the tiers as they were, for a Tenant whose server must not be changed. */
+/** Returns the tiers as they were, for a Tenant whose server must not be changed. */
 export function keptTiers({ metadata }: Tenant, { options }: SharedState): TierStatus {
   const added = options.status.get({ kind: 'Tenant', name: metadata.name })?.tiers ?? [];
   return { condition: undefined, passes: true, added };

@@ -9,7 +9,7 @@ const signedWith: string[] = [];
 const twoServers = {
   replicas: 2,
   storage: {
-    records: { postgres: { urlSecretRef: { name: 'client', key: 'secret' } } },
+    records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } },
     blobs: { sharedVolume: { claimName: 'blobs' } },
   },
 };
@@ -40,27 +40,27 @@ describe('root credentials that change', () => {
     };
     const look = () => reconciler.reconcile({ kind: 'Tenant', name: 'demo' });
     await look();
-    expect([await sign(), former()]).toEqual(['p', '']);
+    expect([await sign(), former()]).toEqual(['root-password', '']);
 
-    scope.root = { rootUser: 'u', rootPassword: 'next' };
+    scope.root = { rootUser: 'admin', rootPassword: 'next-password' };
     await look();
     // The first is being replaced: it will take both, and the other takes the former pair alone.
     expect(scope.runtime.told).toContain('replace demo-server-1');
-    expect([await sign(), former()]).toEqual(['p', 'u\np']);
+    expect([await sign(), former()]).toEqual(['root-password', 'admin\nroot-password']);
     scope.runtime.become('demo-server', 'ready');
     await look();
     expect(scope.runtime.told).toContain('replace demo-server-0');
-    expect([await sign(), former()]).toEqual(['p', 'u\np']);
+    expect([await sign(), former()]).toEqual(['root-password', 'admin\nroot-password']);
 
     scope.runtime.become('demo-server', 'ready');
     await look();
-    expect([await sign(), former()]).toEqual(['next', 'u\np']);
+    expect([await sign(), former()]).toEqual(['next-password', 'admin\nroot-password']);
     expect(scope.later.get('Tenant/demo')).toBe(formerMs);
 
     const replaced = scope.runtime.told.length;
     scope.clock.ms += formerMs;
     await look();
-    expect([await sign(), former()]).toEqual(['next', '']);
+    expect([await sign(), former()]).toEqual(['next-password', '']);
     expect(scope.runtime.told.slice(replaced).filter((told) => told.startsWith('replace'))).toEqual([]);
   });
 
@@ -69,10 +69,10 @@ describe('root credentials that change', () => {
     const reconciler = scope.open({ controllers: { Bucket: controller } as ManagedControllers });
     await reconciler.reconcile({ kind: 'Tenant', name: 'demo' });
     scope.objects = [tenant({ ...twoServers, paused: true }), bucket];
-    scope.root = { rootUser: 'u', rootPassword: 'next' };
+    scope.root = { rootUser: 'admin', rootPassword: 'next-password' };
     await reconciler.reconcile({ kind: 'Tenant', name: 'demo' });
     await reconciler.reconcile({ kind: 'Bucket', name: 'photos' });
-    expect(signedWith).toEqual(['p']);
+    expect(signedWith).toEqual(['root-password']);
   });
 
   it('are forgotten with their tenant', async () => {

@@ -8,7 +8,7 @@ const full = 0.01;
 const advice =
   'raise spec.storage.size, where its StorageClass lets volumes grow, or remove objects and noncurrent versions';
 
-/** Answers the condition of a volume with little room; undefined for one with room, and for a store that does not tell. */
+/** Returns the condition of a volume with little room; undefined for one with room, and for a store that does not tell. */
 export function spaceCondition(space: StoredDeployment['space'], wasReported: boolean): ConditionUpdate | undefined {
   if (space === undefined || space.total <= 0) return undefined;
   const share = space.free / space.total;

@@ -24,7 +24,7 @@ export interface TenantContext {
   readonly tiers?: Pick<TierStatus, 'condition' | 'passes'>;
 }
 
-/** Answers the conditions of a Tenant: those of its server, and those of the resources that it refers to. */
+/** Returns the conditions of a Tenant: those of its server, and those of the resources that it refers to. */
 export function tenantConditions(tenant: Tenant, seen: Observation, around: TenantContext): readonly ConditionUpdate[] {
   const [first, ...rest] = workloadConditions(seen);
   if (first === undefined) return [];
@@ -53,7 +53,7 @@ export function tenantConditions(tenant: Tenant, seen: Observation, around: Tena
   return [held, reconciling('CheckPending', message), ...extra];
 }
 
-/** Answers what tiers that are not as they should be make of Ready. */
+/** Returns what tiers that are not as they should be make of Ready. */
 function tierConditions({ tiers }: TenantContext): readonly ConditionUpdate[] {
   if (tiers?.condition?.status !== 'False') return [];
   const { reason, message } = tiers.condition;
@@ -114,7 +114,10 @@ function providerError(name: string, around: TenantContext): Issue | undefined {
   return known.state.kind === 'broken' ? known.state : undefined;
 }
 
-function encryptionCondition(seen: Observation, keyService: readonly ConditionUpdate[] | undefined): ConditionUpdate {
+export function encryptionCondition(
+  seen: Pick<Observation, 'issue'>,
+  keyService: readonly ConditionUpdate[] | undefined,
+): ConditionUpdate {
   if (keyService === undefined) {
     const message = seen.issue?.message ?? 'the key service was not looked at yet';
     const status = seen.issue === undefined ? 'Unknown' : 'False';

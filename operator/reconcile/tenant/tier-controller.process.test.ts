@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { CreateBucketCommand, PutBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Secret } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import type { TierSpec } from '../../api/tenant/tier-fields.ts';
 import { TestTenant } from '../../../test/support/operator/test-tenant.ts';
 import { s3Client } from '../../../test/support/server/s3-client.ts';

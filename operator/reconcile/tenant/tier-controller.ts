@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ResourceError } from '../../api/resource-error.ts';
-import type { Secret } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import type { TierSpec } from '../../api/tenant/tier-fields.ts';
 import { secretValue } from '../../render/render-context.ts';
 import type { AddedTier } from '../conditions.ts';
@@ -9,7 +9,7 @@ import type { TenantAccess } from '../managed/controller.ts';
 import { endpointOf, type TenantEndpoint } from '../managed/signed-request.ts';
 
 /** The input of a reconcile of tiers, and the callback for its changes. */
-export interface TierContext {
+interface TierContext {
   readonly access: TenantAccess;
   readonly secrets: ReadonlyMap<string, Secret>;
   readonly fingerprint: (value: string) => string;
@@ -19,7 +19,7 @@ export interface TierContext {
   readonly onChanged: (differences: readonly string[]) => void;
 }
 
-export interface TierResult {
+interface TierResult {
   readonly added: readonly AddedTier[];
   /** The first failure, and the step that failed. */
   readonly failure?: { readonly error: unknown; readonly doing: string };
@@ -56,7 +56,7 @@ type FoundTier = z.output<typeof foundTiers>[number];
 interface TierChange {
   readonly difference: string;
   readonly tier: string;
-  /** Answers the record of the tier; undefined where it was removed. */
+  /** Returns the record of the tier; undefined where it was removed. */
   make(): Promise<AddedTier | undefined>;
 }
 

@@ -134,7 +134,7 @@ export class ClusterCaches {
     return [...this.#caches];
   }
 
-  /** Answers the caches that the runtime reads. */
+  /** Returns the caches that the runtime reads. */
   forRuntime(): RuntimeCaches {
     const optional = (name: CacheName) => () => (this.get(name).isSynced ? this.get(name) : undefined);
     return {
@@ -163,7 +163,7 @@ export class ClusterCaches {
     await Promise.all([...needed, ...this.#looked]);
   }
 
-  /** Answers the types that were not listed yet, for messages. */
+  /** Returns the types that were not listed yet, for messages. */
   missing(): readonly string[] {
     return [...this.#caches]
       .filter(([name, cache]) => !isOptional(name) && !cache.isSynced)

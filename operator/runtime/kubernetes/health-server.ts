@@ -1,10 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerHalfClosed } from '../../../platform/half-closed.ts';
-import { formatAddress, listen, type ListenAddress } from '../../../platform/listen.ts';
+import { answerHalfClosed } from '../../../platform/http/half-closed.ts';
+import { formatAddress, listen, type ListenAddress } from '../../../platform/http/listen.ts';
 
 interface HealthOptions {
-  /** Answers why the operator is not ready; undefined when it is. */
+  /** Returns why the operator is not ready; undefined when it is. */
   readonly notReady: () => string | undefined;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
 }

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
-import { parseAddress, type ListenAddress } from '../../../platform/listen.ts';
-import { createLogger, logWarnings, logLevels, type LogLevel } from '../../../platform/logger.ts';
-import { onShutdown } from '../../../platform/shutdown.ts';
+import { parseAddress, type ListenAddress } from '../../../platform/http/listen.ts';
+import { createLogger, logWarnings, logLevels, type LogLevel } from '../../../platform/output/logger.ts';
+import { onShutdown } from '../../../platform/process/shutdown.ts';
 import { parseUpgradeWindow } from '../../reconcile/upgrade-window.ts';
 import { type UpgradeWindow } from '../../reconcile/rollout-limit.ts';
 import { imagesLike, podSecurityLevels, type PodBounds } from './pod-bounds.ts';

@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { droppedLogLines } from '../../../platform/log-output.ts';
+import { droppedLogLines, droppedLogLinesHelp } from '../../../platform/output/log-output.ts';
 import type { ResourceStatus } from '../../reconcile/conditions.ts';
 import type { RolloutCounters } from '../../reconcile/reconciler-options.ts';
 import { blockerReasons, type BlockerReason } from '../../reconcile/rollout.ts';
-import { resourceKinds, type ResourceKind } from '../contract/workload.ts';
+import { resourceKinds, type ResourceKind } from '../../contract/workload.ts';
 import type { CertificateExpiry } from './certificates/certificate-keeper.ts';
 
 /** A resource of the cluster with its status. */
@@ -75,7 +75,7 @@ export class OperatorMetrics implements RolloutCounters {
     // oxlint-disable-next-line no-new -- a counter lives in its registry
     new Counter({
       name: 'coffer_operator_log_lines_dropped_total',
-      help: 'Lines of the log that its reader did not read in time, or that could not be written',
+      help: droppedLogLinesHelp,
       registers,
       collect() {
         this.reset();

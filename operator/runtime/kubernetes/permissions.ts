@@ -89,7 +89,7 @@ export const ownPermissions: readonly Permission[] = [
   { type: 'lease', verbs: ['get', 'create', 'update'], why: 'leader election' },
 ];
 
-/** Answers the rules of a Role in the order of the list. Entries with the same group and verbs are joined. */
+/** Returns the rules of a Role in the order of the list. Entries with the same group and verbs are joined. */
 export function policyRules(permissions: readonly Permission[]): readonly PolicyRule[] {
   const rules = new Map<string, { apiGroups: string[]; resources: string[]; verbs: readonly Verb[] }>();
   for (const { type, subresource, verbs } of permissions) {

@@ -1,3 +1,4 @@
+import { matchesStars } from '../../../protocol/text/star-pattern.ts';
 import type { KMSConfig, Tenant } from '../../api/object.ts';
 import { containerSecurityContext, podSecurityContext } from './objects/pod-template.ts';
 
@@ -16,21 +17,24 @@ export interface PodBounds {
   readonly images: readonly string[];
 }
 
-/** Answers the patterns for every tag and digest of an image's repository. */
+/** Returns the patterns for every tag and digest of an image's repository. */
 export function imagesLike(image: string): readonly string[] {
   const repository = image.replace(/@.*$/, '').replace(/:[^:/]*$/, '');
   return [repository, `${repository}:*`, `${repository}@*`];
 }
 
-/** Answers why the pods of a resource are not allowed, with the field and the setting of the operator; undefined when they are. */
+/** Returns why the pods of a resource are not allowed, with the field and the setting of the operator; undefined when they are. */
 export function rejectedPod({ kind, metadata, spec }: Tenant | KMSConfig, bounds: PodBounds): string | undefined {
   const of = `of ${kind} ${metadata.name}`;
   const { image, serviceAccountName } = spec;
-  if (image !== undefined && !bounds.images.some((pattern) => matches(pattern, image))) {
+  if (image !== undefined && !bounds.images.some((pattern) => matchesStars(pattern, image))) {
     const allowed = bounds.images.join(', ') || 'none';
     return `spec.image ${of} names ${image}, which the operator's setting allowedImages (${allowed}) does not allow`;
   }
-  if (serviceAccountName !== undefined && !bounds.serviceAccounts.some((one) => matches(one, serviceAccountName))) {
+  if (
+    serviceAccountName !== undefined &&
+    !bounds.serviceAccounts.some((one) => matchesStars(one, serviceAccountName))
+  ) {
     const allowed = bounds.serviceAccounts.join(', ') || 'none';
     return (
       `spec.serviceAccountName ${of} names ${serviceAccountName}, which the operator's setting allowedServiceAccounts ` +
@@ -40,21 +44,6 @@ export function rejectedPod({ kind, metadata, spec }: Tenant | KMSConfig, bounds
   const broken = brokenField(spec, bounds.podSecurity);
   if (broken === undefined) return undefined;
   return `spec.${broken} ${of} is not allowed by the operator's setting podSecurity, which is ${bounds.podSecurity}`;
-}
-
-function matches(pattern: string, text: string): boolean {
-  const parts = pattern.split('*');
-  if (parts.length === 1) return pattern === text;
-  const [first = '', ...rest] = parts;
-  const last = rest.pop() ?? '';
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= text.length - last.length;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

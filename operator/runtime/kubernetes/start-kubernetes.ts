@@ -1,5 +1,5 @@
 import manifest from '../../../package.json' with { type: 'json' };
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import type { Connection } from '../../kube-client/connection.ts';
 import { createControllers } from '../../reconcile/managed/controllers.ts';
 import { createTierController } from '../../reconcile/tenant/tier-controller.ts';
@@ -14,7 +14,7 @@ import { parseQueueKey, queueKey } from '../../reconcile/resources.ts';
 import { RolloutLimit } from '../../reconcile/rollout-limit.ts';
 import type { UpgradeWindow } from '../../reconcile/rollout-limit.ts';
 import { WorkQueue } from '../../reconcile/work-queue.ts';
-import { resourceKinds } from '../contract/workload.ts';
+import { resourceKinds } from '../../contract/workload.ts';
 import { standardCertificateTimes, type CertificateTimes } from './certificates/certificate-times.ts';
 import { ClusterCaches } from './cluster-caches.ts';
 import { HealthServers, type HealthAddresses } from './health-server.ts';
@@ -213,7 +213,7 @@ export async function startKubernetes(options: KubernetesOptions): Promise<Kuber
 const eventsMs = 3_000;
 
 /**
- * Answers the name by which this operator holds namespaces: NAMESPACE/NAME of the Lease of its replicas, so that the next leader goes on at once,
+ * Returns the name by which this operator holds namespaces: NAMESPACE/NAME of the Lease of its replicas, so that the next leader goes on at once,
  * or of its pod where there is no election.
  */
 function namespaceIdentity({ leaderElection, operatorNamespace = 'outside', identity }: KubernetesOptions): string {

@@ -1,4 +1,4 @@
-import { removeUnfinished, writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../../platform/files/atomic-file.ts';
 import type { AcceptanceStore } from '../../reconcile/identity-provider/accepted-providers.ts';
 import type { StateFolder } from './state-folder.ts';
 import { rm } from 'node:fs/promises';

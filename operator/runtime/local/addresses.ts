@@ -1,12 +1,12 @@
-import { ProgramError } from '../../../platform/program-error.ts';
-import { formatAddress, listen } from '../../../platform/listen.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
+import { formatAddress, listen } from '../../../platform/http/listen.ts';
 import {
   portOf,
   resolveContent as resolveContentWith,
   resolveText as resolveTextWith,
   type Symbols as WorkloadSymbols,
-} from '../contract/resolve.ts';
-import type { FileContent, Port, Text, Workload, Probe } from '../contract/workload.ts';
+} from '../../contract/resolve.ts';
+import type { FileContent, Port, Text, Workload, Probe } from '../../contract/workload.ts';
 import { createServer, connect } from 'node:net';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -14,7 +14,7 @@ import { readMissing, waitsForHeader, type Missing } from '../../../protocol/wai
 
 /** The symbols that the local runtime can resolve. */
 export interface Symbols {
-  /** Answers the last applied workload of a name, including the one that is resolved now. */
+  /** Returns the last applied workload of a name, including the one that is resolved now. */
   workloads(name: string): Workload | undefined;
   mountPath(workload: string, mount: string): string;
   secret(name: string, key: string): string;
@@ -29,7 +29,7 @@ export function resolveContent(content: FileContent, workload: Workload, symbols
   return resolveContentWith(content, workload, symbolsOf(workload, symbols));
 }
 
-/** Answers the address for clients on this machine. A port that listens on all addresses is reached by loopback. */
+/** Returns the address for clients on this machine. A port that listens on all addresses is reached by loopback. */
 export function reachedAt({ host, port }: Pick<Port, 'host' | 'port'>): string {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return formatAddress({ host: reached, port });
@@ -49,7 +49,7 @@ function symbolsOf(workload: Workload, symbols: Symbols): WorkloadSymbols {
   };
 }
 
-/** Answers why the ports are not free, with the port and the field to change; undefined when they are. */
+/** Returns why the ports are not free, with the port and the field to change; undefined when they are. */
 export async function portError(ports: readonly Port[]): Promise<string | undefined> {
   for (const port of ports) {
     const server = createServer();

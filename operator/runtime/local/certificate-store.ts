@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { removeUnfinished, writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { removeUnfinished, writeFileAtomically } from '../../../platform/files/atomic-file.ts';
 import type { CertificateAndKey } from '../../../platform/tls/certificate-and-key.ts';
 import { identityOfCertificate } from '../../../protocol/key-service/identity.ts';
 import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
-import type { CertificateNeed, CertificatePart, IssuedCertificate } from '../contract/workload.ts';
+import type { CertificateNeed, CertificatePart, IssuedCertificate } from '../../contract/workload.ts';
 import type { StateFolder } from './state-folder.ts';
-import { mutex } from '../../../platform/concurrency.ts';
+import { mutex } from '../../../platform/async/concurrency.ts';
 
 const day = 24 * 60 * 60 * 1_000;
 const caLifeMs = 3_650 * day;
@@ -30,7 +30,7 @@ export class CertificateStore {
     return this.#lock(() => this.#ensure(need));
   }
 
-  /** Answers the PEM of a part of an ensured certificate. */
+  /** Returns the PEM of a part of an ensured certificate. */
   part(need: CertificateNeed, part: CertificatePart): Promise<string> {
     return this.#lock(() => this.#part(need, part));
   }

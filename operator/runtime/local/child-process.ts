@@ -31,7 +31,7 @@ export class ChildLog {
     lines.on('line', (line) => this.#line(line));
   }
 
-  /** Answers the last error of the program, or else its last line. */
+  /** Returns the last error of the program, or else its last line. */
   lastWords(): string {
     const warning = this.#last.map(warningOf).findLast((line) => line !== undefined);
     return (warning ?? this.#last.at(-1) ?? 'it wrote nothing').slice(0, 1_000);
@@ -71,7 +71,7 @@ export class ChildLog {
   }
 }
 
-/** Answers the message of a JSON log line of level warn or above. */
+/** Returns the message of a JSON log line of level warn or above. */
 function warningOf(line: string): string | undefined {
   if (!line.startsWith('{')) return undefined;
   try {

@@ -1,9 +1,10 @@
-import type { AccessKey, Secret, User, Tenant } from '../../api/object.ts';
+import type { AccessKey, User, Tenant } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import { credentialsSecretName, newCredentials } from '../../reconcile/managed/credentials.ts';
 import { type StateFolder, randomPassword } from './state-folder.ts';
 
 /**
- * Answers the Secret with the keys of a User or an AccessKey: that of a manifest, or the folder `secrets/NAME` of the state folder, with a
+ * Returns the Secret with the keys of a User or an AccessKey: that of a manifest, or the folder `secrets/NAME` of the state folder, with a
  * 0600 file for each key, which is made once.
  */
 export async function madeCredentials(
@@ -42,7 +43,7 @@ export interface RootCredentials {
 }
 
 /**
- * Answers the root credentials of a tenant: those of the environment, then those of its Secret, then a password that is made once and kept.
+ * Returns the root credentials of a tenant: those of the environment, then those of its Secret, then a password that is made once and kept.
  */
 export async function rootCredentials(
   tenant: Tenant,

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
-import type { WorkloadCheck, Workload } from '../contract/workload.ts';
+import type { WorkloadCheck, Workload } from '../../contract/workload.ts';
 import type { Symbols } from './addresses.ts';
 import { ChildLog, RunningChild } from './child-process.ts';
 import { commandOf, writeMount, type LocalWorkloadOptions } from './local-workload.ts';

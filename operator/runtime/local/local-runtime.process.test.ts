@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listen } from '../../../platform/listen.ts';
+import { listen } from '../../../platform/http/listen.ts';
 import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
 import { kubernetesOptions } from '../../../test/support/operator/workload-fixture.ts';
-import { text, listen as listenOn, mounted, type Workload } from '../contract/workload.ts';
+import { text, listen as listenOn, mounted, type Workload } from '../../contract/workload.ts';
 import { LocalRuntime } from './local-runtime.ts';
 import { StateFolder } from './state-folder.ts';
 

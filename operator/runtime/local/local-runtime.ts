@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
-import type { Secret } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import type { OperatorEvent } from '../../reconcile/reconciler-options.ts';
-import type { RunningWorkload, Runtime, StoreHealth } from '../contract/runtime.ts';
-import type { CertificateNeed, CertificatePart, IssuedCertificate, Program, Workload } from '../contract/workload.ts';
+import type { RunningWorkload, Runtime, StoreHealth } from '../../contract/runtime.ts';
+import type {
+  CertificateNeed,
+  CertificatePart,
+  IssuedCertificate,
+  Program,
+  Workload,
+} from '../../contract/workload.ts';
 import { CertificateStore } from './certificate-store.ts';
 import { runCheck } from './local-check.ts';
 import { LocalWorkload, type LocalWorkloadOptions } from './local-workload.ts';
@@ -131,7 +137,7 @@ export class LocalRuntime implements Runtime {
     this.#listeners.push(listener);
   }
 
-  /** Answers a certificate with its key and its authority, all as PEM; undefined while it is not made. */
+  /** Returns a certificate with its key and its authority, all as PEM; undefined while it is not made. */
   async certificate(
     name: string,
   ): Promise<{ readonly cert: string; readonly key: string; readonly ca: string } | undefined> {

@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
-import { writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { writeFileAtomically } from '../../../platform/files/atomic-file.ts';
 import { restartReasons } from '../../reconcile/rollout.ts';
-import { isRenewed } from '../contract/resolve.ts';
-import type { Instance, InstanceState, RefusalReason, RunningWorkload, WorkloadState } from '../contract/runtime.ts';
-import type { Mount, MountedFile, Program, RestartInput, Workload } from '../contract/workload.ts';
+import { isRenewed } from '../../contract/resolve.ts';
+import type { Instance, InstanceState, RefusalReason, RunningWorkload, WorkloadState } from '../../contract/runtime.ts';
+import type { Mount, MountedFile, Program, RestartInput, Workload } from '../../contract/workload.ts';
 import { ChildLog, compileCache, endLeftover, type Command } from './child-process.ts';
 import { portError, probe, reachedAt, resolveContent, resolveText, type Symbols } from './addresses.ts';
 import type { StateFolder } from './state-folder.ts';
@@ -283,7 +283,7 @@ export async function writeMount(
   }
 }
 
-/** Answers how the program of a workload is started. */
+/** Returns how the program of a workload is started. */
 export function commandOf(
   workload: Workload,
   { symbols, programs }: Pick<LocalWorkloadOptions, 'symbols' | 'programs'>,

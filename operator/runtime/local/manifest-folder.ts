@@ -1,12 +1,13 @@
-import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/errors/system-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { readTextFile } from '../../../platform/settings/read-setting-file.ts';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Secret, CofferObject } from '../../api/object.ts';
-import { isTemporaryName } from '../../../platform/atomic-file.ts';
+import type { CofferObject } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
+import { isTemporaryName } from '../../../platform/files/atomic-file.ts';
 import { byKind, type Resources } from '../../reconcile/resources.ts';
-import { isManagedKind } from '../contract/workload.ts';
+import { isManagedKind } from '../../contract/workload.ts';
 import { withoutLineEnd } from '../../../platform/settings/setting-text.ts';
 import { readManifests, type ParsedFile } from './read-manifests.ts';
 

@@ -7,7 +7,7 @@ interface ProcessIdentity {
   readonly startedAt: string;
 }
 
-/** Answers the process with this number; undefined when there is none. */
+/** Returns the process with this number; undefined when there is none. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === 'linux' ? startOnLinux(pid) : startByPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };

@@ -1,8 +1,9 @@
-import { yamlProblem } from '../../../platform/yaml.ts';
+import { yamlProblem } from '../../../platform/text/yaml.ts';
 import { LineCounter, parseAllDocuments, type Document, type YAMLError } from 'yaml';
-import type { CofferObject, ConfigMap, Secret } from '../../api/object.ts';
+import type { CofferObject, ConfigMap } from '../../api/object.ts';
+import type { Secret } from '../../contract/secret.ts';
 import { validate } from '../../api/validate.ts';
-import { resourceKinds } from '../contract/workload.ts';
+import { resourceKinds } from '../../contract/workload.ts';
 
 /** The content of one file. */
 export interface ParsedFile {
@@ -93,7 +94,7 @@ function lineOf(error: YAMLError, lines: LineCounter): number {
   return lines.linePos(error.pos[0]).line;
 }
 
-/** Answers the line of a field, or of the nearest written field around it. */
+/** Returns the line of a field, or of the nearest written field around it. */
 function lineOfField(document: Document, field: string, lines: LineCounter): number {
   const path = field.split('.');
   for (let length = path.length; length > 0; length--) {

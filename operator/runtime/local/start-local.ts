@@ -17,7 +17,7 @@ import { Reconciler } from '../../reconcile/reconciler.ts';
 import type { ResourceStatus } from '../../reconcile/conditions.ts';
 import { RolloutLimit } from '../../reconcile/rollout-limit.ts';
 import { WorkQueue } from '../../reconcile/work-queue.ts';
-import type { Program, ResourceRef } from '../contract/workload.ts';
+import type { Program, ResourceRef } from '../../contract/workload.ts';
 import { reachedAt } from './addresses.ts';
 import { AcceptanceFile, AcceptedRootFiles } from './accepted-files.ts';
 import { LocalRuntime } from './local-runtime.ts';
@@ -27,7 +27,7 @@ import { StateFolder, lockState } from './state-folder.ts';
 import { StatusFiles } from './status-files.ts';
 import { watchFolder } from './watch-folder.ts';
 
-export interface LocalOptions {
+interface LocalOptions {
   readonly manifests: string;
   readonly state: string;
   readonly environment: Readonly<Record<string, string | undefined>>;

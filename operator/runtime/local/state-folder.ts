@@ -1,9 +1,9 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createFileAtomically, removeUnfinished } from '../../../platform/atomic-file.ts';
+import { createFileAtomically, removeUnfinished } from '../../../platform/files/atomic-file.ts';
 import { identifyProcess, isRunning, parseIdentity } from './process-identity.ts';
 
 /** The folder with all data of the local runtime. Only its user may enter. */
@@ -16,12 +16,12 @@ export class StateFolder {
     chmodSync(this.path, 0o700);
   }
 
-  /** Answers the path of a file or folder in it. */
+  /** Returns the path of a file or folder in it. */
   at(...parts: readonly string[]): string {
     return join(this.path, ...parts);
   }
 
-  /** Answers the path of a folder in it, and makes the folder if needed. */
+  /** Returns the path of a folder in it, and makes the folder if needed. */
   folder(...parts: readonly string[]): string {
     const path = this.at(...parts);
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -37,7 +37,7 @@ export class StateFolder {
     }
   }
 
-  /** Answers a value that is made once and kept in a 0600 file: a password, a key. */
+  /** Returns a value that is made once and kept in a 0600 file: a password, a key. */
   async madeOnce(make: () => string, ...parts: readonly string[]): Promise<string> {
     const known = await this.readText(...parts);
     if (known !== undefined && known.trim() !== '') return known.trim();

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
-import { isTemporaryName, writeFileAtomically } from '../../../platform/atomic-file.ts';
+import { isTemporaryName, writeFileAtomically } from '../../../platform/files/atomic-file.ts';
 import { apiVersion, type CofferObject } from '../../api/object.ts';
 import { validate } from '../../api/validate.ts';
 import { mergeConditions, notReady, type ResourceStatus } from '../../reconcile/conditions.ts';
 import type { OperatorEvent, StatusStore } from '../../reconcile/reconciler-options.ts';
 import { canonical } from '../../render/restart-inputs.ts';
-import type { ResourceRef } from '../contract/workload.ts';
+import type { ResourceRef } from '../../contract/workload.ts';
 import type { StateFolder } from './state-folder.ts';
 
 interface RecordedEvent {
@@ -170,7 +170,7 @@ export class StatusFiles implements StatusStore {
   }
 }
 
-/** Answers the status of an earlier operator: the times of its conditions count, but no program runs. */
+/** Returns the status of an earlier operator: the times of its conditions count, but no program runs. */
 function asBefore({ observedGeneration, conditions }: ResourceStatus): ResourceStatus {
   return { observedGeneration, conditions };
 }

@@ -1,7 +1,7 @@
-import type { WorkloadState } from '../contract/runtime.ts';
+import type { WorkloadState } from '../../contract/runtime.ts';
 import { type ChildLog, RunningChild, type Command, type Exit } from './child-process.ts';
 import type { ProbeResult } from './addresses.ts';
-import { backoffMs, type Backoff } from '../../../platform/backoff.ts';
+import { backoffMs, type Backoff } from '../../../platform/async/backoff.ts';
 
 /** The delays before a crashed program starts again. */
 const restartBackoff: Backoff = { firstMs: 250, maxMs: 30_000 };

@@ -60,7 +60,7 @@ export function watchFolder(folder: string, changed: () => void): FolderWatch {
   };
 }
 
-/** Answers a text that changes whenever the listing of the folder does. */
+/** Returns a text that changes whenever the listing of the folder does. */
 function signature(folder: string): string {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' })

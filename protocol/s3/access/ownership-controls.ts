@@ -6,7 +6,7 @@ import { element, xmlDocument } from '../xml-writer.ts';
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
  */
-export const objectOwnerships = ['BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter'] as const;
+const objectOwnerships = ['BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter'] as const;
 export type ObjectOwnership = (typeof objectOwnerships)[number];
 
 /** Bytes. */

@@ -34,7 +34,7 @@ export type CopiedEncryption =
       readonly bucketKey: boolean;
     };
 
-export interface CopiedChecksum {
+interface CopiedChecksum {
   readonly algorithm: string;
   readonly type: string;
   /** Base64. */
@@ -49,7 +49,7 @@ export interface CopiedLock {
 }
 
 /** The attributes of the source that its answer does not show. */
-export interface HiddenAttributes {
+interface HiddenAttributes {
   /** The count of entries of metadata whose values no header can have. */
   readonly metadata: number;
   /** The caller may not read them. */

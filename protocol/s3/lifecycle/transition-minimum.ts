@@ -10,7 +10,7 @@ const everySize = 'varies_by_storage_class';
 /** Bytes. */
 const minimum = 128 * 1_024;
 
-export type TransitionMinimum = typeof largeOnly | typeof everySize;
+type TransitionMinimum = typeof largeOnly | typeof everySize;
 
 /**
  * Reads the header of a request.

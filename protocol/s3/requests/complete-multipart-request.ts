@@ -1,15 +1,8 @@
-import { type ChecksumAlgorithm, checksumAlgorithms } from '../checksum-algorithms.ts';
+import type { CompletedPart } from '../completed-part.ts';
+import { checksumAlgorithms } from '../checksum-algorithms.ts';
 import { S3Error } from '../s3-error.ts';
 import { checkChildren, childrenOf, requiredText, malformed, readXml, type XmlNode } from '../xml-reader.ts';
 import { element, xmlDocument } from '../xml-writer.ts';
-
-export interface CompletedPart {
-  /** 1 to 10,000, in ascending order. */
-  readonly partNumber: number;
-  /** Without quotes. */
-  readonly etag: string;
-  readonly checksum?: { readonly algorithm: ChecksumAlgorithm; /** Base64. */ readonly value: string };
-}
 
 export const maxParts = 10_000;
 /** Bytes. 10,000 parts with number, ETag, checksum, markup and indentation take 400 bytes each. */

@@ -1,7 +1,7 @@
 import { checkChildren, childrenOf, requiredText, textOf, malformed, readXml, type XmlNode } from '../xml-reader.ts';
 import { element, xmlDocument } from '../xml-writer.ts';
 
-export interface DeleteObjectsRequest {
+interface DeleteObjectsRequest {
   readonly quiet: boolean;
   /** 1 to 1,000 objects. The parser does not check the keys, because a bad key is an error of its own in the response. */
   readonly objects: readonly ObjectToDelete[];
@@ -19,7 +19,7 @@ export interface ObjectToDelete {
   };
 }
 
-export const maxDeletedObjects = 1_000;
+const maxDeletedObjects = 1_000;
 
 /** Bytes. 1,000 keys of 1,024 bytes with versions, conditions and markup fit. */
 export const maxDeleteDocument = 2 * 1_024 * 1_024;

@@ -63,7 +63,7 @@ const ofObject: Readonly<Record<string, SubResource>> = {
 const types: Readonly<Record<Level, string>> = { service: 'SERVICE', bucket: 'BUCKET', object: 'OBJECT' };
 
 /** A request for which there is no operation. */
-export interface UnknownOperation {
+interface UnknownOperation {
   readonly method: string;
   readonly level: Level;
   /** The subresources of the query, and `copy` for the header x-amz-copy-source. */

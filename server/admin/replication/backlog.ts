@@ -1,4 +1,5 @@
-import type { BacklogEntry, ReplicationBacklog } from '../../administration/services.ts';
+import type { ReplicationBacklog } from '../../administration/services.ts';
+import type { BacklogEntry } from '../../../protocol/admin/replication-backlog.ts';
 import { type AdminAnswer, type AdminCall, adminPath, type Route } from '../call.ts';
 import { adminError } from '../../administration/admin-error.ts';
 
@@ -35,7 +36,8 @@ async function failed(call: AdminCall): Promise<AdminAnswer> {
         object: key,
         versionId,
         retryCount: 0,
-        ...(error !== undefined && { error }),
+        // A stock mc ends at the first line with the field `error` of MinIO.
+        ...(error !== undefined && { refused: error }),
       })),
   };
 }
@@ -48,7 +50,7 @@ async function* shown(
 }
 
 /** @see https://github.com/minio/madmin-go/blob/main/replication-api.go DiffInfo */
-function diffInfo({ key, versionId, targets, status, removal, modified, deleteMarker }: BacklogEntry): object {
+function diffInfo({ key, versionId, targets, status, removal, modified, deleteMarker, error }: BacklogEntry): object {
   const field = removal ? 'drStatus' : 'rStatus';
   return {
     object: key,
@@ -57,6 +59,7 @@ function diffInfo({ key, versionId, targets, status, removal, modified, deleteMa
     ...(removal ? { dStatus: status } : { rStatus: status }),
     lastModified: new Date(modified).toISOString(),
     deletemarker: deleteMarker,
+    ...(error !== undefined && { refused: error }),
   };
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { bucketNameError } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { RemoteTargetFields, RemoteTargets, ShownRemoteTarget } from '../../administration/services.ts';
+import type { RemoteTargets } from '../../administration/services.ts';
+import type { RemoteTargetFields, ShownRemoteTarget } from '../../../protocol/admin/remote-target.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
 import { adminError } from '../../administration/admin-error.ts';
 import type { RequestError } from '../../../protocol/request-error.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adminTest } from '../../../test/support/admin/admin.ts';
-import type { Support } from '../../administration/support.ts';
+import type { Diagnostics } from '../../administration/diagnostics.ts';
 import type { SiteContents, SiteReplication } from '../../administration/sites.ts';
 
 const sites = ['a', 'b'].map((name) => ({
@@ -61,13 +61,13 @@ async function siteTest(more: Partial<SiteReplication> = {}) {
     ...more,
   };
   const tasks: string[] = [];
-  const support = {
+  const diagnostics = {
     exclusively: <T>(task: string, _maxMs: number, work: () => Promise<T>) => {
       tasks.push(task);
       return work();
     },
-  } as Partial<Support> as Support;
-  const test = await adminTest({ services: { sites: service, support } });
+  } as Partial<Diagnostics> as Diagnostics;
+  const test = await adminTest({ services: { sites: service, diagnostics } });
   await test.identities.putPolicy(
     'all-of-admin',
     JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: ['admin:*'] }] }),

@@ -13,8 +13,8 @@ import {
   sealed,
   sealedJsonBody,
 } from '../call.ts';
-import { supportOf } from '../../administration/support.ts';
-import { devNull, maxSiteMs, numberOf } from '../support/speed-tests.ts';
+import { diagnosticsOf } from '../../administration/diagnostics.ts';
+import { devNull, maxSiteMs, numberOf } from '../diagnostics/speed-tests.ts';
 import { peerInfo } from './peer-info.ts';
 import { siteStatus, statusQuery } from './site-status.ts';
 import { adminError } from '../../administration/admin-error.ts';
@@ -104,7 +104,7 @@ const peerRoutes: readonly Route[] = [
       const durationMs = Math.min(numberOf(call.query, 'duration', 10_000), maxSiteMs);
       const { peer } = sitesOf(call);
       const work = () => peer.speed(durationMs);
-      return json(await supportOf(call.services).exclusively('speed test', 3 * maxSiteMs, work));
+      return json(await diagnosticsOf(call.services).exclusively('speed test', 3 * maxSiteMs, work));
     },
   },
   {

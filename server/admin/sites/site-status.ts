@@ -2,7 +2,7 @@ import type { SiteContents } from '../../administration/sites.ts';
 import { peerInfo } from './peer-info.ts';
 
 /** The kinds that a client asks for, and the single entity. */
-export interface StatusQuery {
+interface StatusQuery {
   readonly kinds: ReadonlySet<string>;
   readonly entity?: { readonly kind: string; readonly name: string };
 }

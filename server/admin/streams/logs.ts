@@ -1,6 +1,6 @@
-import { counted } from '../../../platform/message-text.ts';
-import { formatForTerminal } from '../../../platform/terminal-log-format.ts';
-import { followLines } from '../../../platform/line-ring.ts';
+import { counted } from '../../../platform/text/message-text.ts';
+import { formatForTerminal } from '../../../platform/output/terminal-log-format.ts';
+import { followLines } from '../../shared-memory/line-ring.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
 import { askedServers } from '../../administration/other-servers.ts';
 import { mergedLines, namesOf } from './merged-lines.ts';
@@ -39,7 +39,7 @@ export function logEntry(line: string, { deploymentId, node }: LogSource): LogEn
   };
 }
 
-/** A truncated line is no JSON and is shown as it is. */
+/** A truncated line is not JSON and is shown as it is. */
 function fieldsOf(line: string): Readonly<Record<string, unknown>> {
   try {
     const fields: unknown = JSON.parse(line);

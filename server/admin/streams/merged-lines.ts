@@ -1,11 +1,11 @@
-import { pause } from '../../../platform/backoff.ts';
+import { pause } from '../../../platform/async/backoff.ts';
 import type { AskedServers, CallableServer, ServerCall } from '../../administration/other-servers.ts';
 
 /** Lines of JSON that go out together. */
 type Batch = readonly object[];
 
 interface MergedLines {
-  /** Those of the server that got the call. */
+  /** The lines of the server that got the call. */
   readonly own: (signal: AbortSignal) => AsyncIterable<Batch>;
   readonly servers: AskedServers;
   /** The call of another server. `again` for one whose answer broke off. The name of the server is added. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { redactText } from '../../../platform/redact-secrets.ts';
+import { redactText } from '../../../platform/output/redact-secrets.ts';
 import type { FinishedRequest } from '../../http/contract/request.ts';
 import { headersOfList } from '../../http/contract/request-audit.ts';
 
@@ -16,9 +16,15 @@ export function shownHeaders(headers: IncomingHttpHeaders | OutgoingHttpHeaders)
   const shown: Record<string, readonly string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
-    shown[name] = [value].flat().map((one) => shownHeader(name, String(one)));
+    shown[canonicalName(name)] = [value].flat().map((one) => shownHeader(name, String(one)));
   }
   return shown;
+}
+
+/** Returns the name as Go writes it. Clients look for `Host`, and compare names by their letters. MinIO writes `ETag` in this way alone. */
+function canonicalName(name: string): string {
+  if (name.toLowerCase() === 'etag') return 'ETag';
+  return name.toLowerCase().replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 function shownHeader(name: string, value: string): string {

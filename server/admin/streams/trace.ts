@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import { adminPath, nowOf, type AdminAnswer, type AdminCall, type Route } from '../call.ts';
 import { type TraceLine, traceTypes } from './trace-line.ts';
 import { askedServers } from '../../administration/other-servers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TierFields } from '../../administration/services.ts';
+import type { TierFields } from '../../../protocol/admin/tier.ts';
 import { endpointOf, invalid } from './endpoint.ts';
 
 const text = z.string().max(2_048).optional();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adminTest } from '../../../test/support/admin/admin.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { TierFields } from '../../administration/services.ts';
+import type { TierFields } from '../../../protocol/admin/tier.ts';
 
 const place = {
   Endpoint: 'https://cold.example:9000',

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { bucketNameError } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { TierFields, Tiers } from '../../administration/services.ts';
+import type { Tiers } from '../../administration/services.ts';
+import type { TierFields } from '../../../protocol/admin/tier.ts';
 import { type AdminAnswer, type AdminCall, adminPath, json, type Route, sealedJsonBody } from '../call.ts';
 import { azureFieldsOf, azureSchema } from './azure-fields.ts';
 import { endpointOf, invalid } from './endpoint.ts';

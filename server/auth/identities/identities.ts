@@ -95,7 +95,7 @@ export interface IdentityChanges {
 
 /**
  * The difference between the list that an administrator saw and the one that the administrator wants. The names that others added or removed
- * meanwhile stay so. A name that is there already, or is gone already, is no error.
+ * meanwhile stay so. A name that is there already, or is gone already, is not an error.
  */
 export interface NameChange {
   readonly add: readonly string[];

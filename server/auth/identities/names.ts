@@ -4,7 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 /** Bytes of UTF-8, because record keys have a maximum length. */
 const maxName = 128;
 
-/** Commas separate names in settings and claims, and control characters are no part of a name. */
+/** Commas separate names in settings and claims, and control characters are not part of a name. */
 // oxlint-disable-next-line no-control-regex -- they are what is refused
 const notInNames = /[\u0000-\u001f\u007f,]/;
 const notInAccessKeys = /[\p{Cc}/=,]/u;

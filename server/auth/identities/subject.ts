@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hiddenCharacters } from '../../../platform/terminal-log-format.ts';
+import { hiddenCharacters } from '../../../platform/text/printable.ts';
 import { claimAt } from '../../../platform/openid/claims.ts';
 import { matches, parsePattern } from '../../../protocol/policy/glob.ts';
 
@@ -70,6 +70,8 @@ const federated = z.object({
   targets: z.array(attachmentTarget),
   /** Claims for policy variables (`jwt:…`, `ldap:…`). */
   claims: z.record(z.string(), z.unknown()),
+  /** Whether `claims` has all claims of a token. Absent in records of older servers, which kept the claims that many providers have. */
+  claimsKept: z.enum(['all', 'part']).optional(),
 });
 
 /** The subject whose rights credentials have, as it is stored with them. */

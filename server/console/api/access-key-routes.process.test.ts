@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
-import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/identity-answers.ts';
-import type { ErrorAnswer } from '../contract/answers.ts';
+import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../../../protocol/console/identity-answers.ts';
+import type { ErrorAnswer } from '../../../protocol/console/answers.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let provider: OpenIdProviderDouble;

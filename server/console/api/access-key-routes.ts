@@ -6,7 +6,7 @@ import { parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
 import { serializePolicy } from '../../../protocol/policy/document.ts';
 import type { TemporaryCredentials } from '../../auth/temporary-credentials-record.ts';
 import type { ServiceAccount } from '../../auth/identities/records.ts';
-import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../contract/identity-answers.ts';
+import type { AccessKeyAnswer, AccessKeyList, NewAccessKeyAnswer } from '../../../protocol/console/identity-answers.ts';
 import type { ConsoleServices, Administration } from '../services.ts';
 import { accessKeyRowsOf, rowOfAccount, rowOfTemporary, type KeyViewer } from './access-key-rows.ts';
 import { type Authorizer, identitiesOf, readForm, type Exchange } from './authorize.ts';

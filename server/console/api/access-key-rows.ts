@@ -2,7 +2,7 @@ import { subjectOf, type StoredCredentials } from '../../auth/principal.ts';
 import type { TemporaryCredentials } from '../../auth/temporary-credentials-record.ts';
 import type { ServiceAccount } from '../../auth/identities/records.ts';
 import { ownerOf, type Subject } from '../../auth/identities/subject.ts';
-import type { AccessKeyRow, KeyOwner } from '../contract/identity-answers.ts';
+import type { AccessKeyRow, KeyOwner } from '../../../protocol/console/identity-answers.ts';
 import type { Administration } from '../services.ts';
 
 /** The number of keys on the page of a user, which has no next page. */

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { tagLimits } from '../../../protocol/s3/tagging.ts';
 import { checkBucketName } from '../../../protocol/s3/names.ts';
-import type { Bucket, BucketEncryption } from '../../objects/object-layer.ts';
+import type { Bucket, BucketEncryption } from '../../objects/contract/object-layer.ts';
 import type { BucketUsage } from '../../observability/usage/usage.ts';
-import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from '../contract/answers.ts';
+import type { BucketAnswer, BucketList, BucketPermissions, BucketSummary } from '../../../protocol/console/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type Authorizer, readForm, type Exchange } from './authorize.ts';
-import { mapLimit } from '../../../platform/concurrency.ts';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
 import { consoleError } from './console-error.ts';
 
 const encryptionForm = z.discriminatedUnion('scheme', [

@@ -10,7 +10,7 @@ import type {
   ObjectDetails,
   ObjectPage,
   PrefixDeletion,
-} from '../contract/answers.ts';
+} from '../../../protocol/console/answers.ts';
 import { usageRounds } from '../../observability/usage/count-usage.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 import { unlimited } from '../../maintenance/pace.ts';

@@ -1,16 +1,16 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { z } from 'zod';
-import { redactText } from '../../../platform/redact-secrets.ts';
+import { redactText } from '../../../platform/output/redact-secrets.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { asAdminError } from '../../administration/admin-error.ts';
 import { isStoreError, sealedRecordsErrors, isStoreUnavailable } from '../../store/store-error.ts';
-import type { ErrorAnswer } from '../contract/answers.ts';
+import type { ErrorAnswer } from '../../../protocol/console/answers.ts';
 import type { ConsoleLog } from '../services.ts';
 import { auditOf } from './request-audit.ts';
 import { IdentityError, type IdentityErrorCode } from '../../auth/identity-error.ts';
 import { RequestError } from '../../../protocol/request-error.ts';
 import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
-import { RepeatedLines } from '../../../platform/repeated-lines.ts';
+import { RepeatedLines } from '../../../platform/output/repeated-lines.ts';
 
 const statuses = {
   BadRequest: 400,

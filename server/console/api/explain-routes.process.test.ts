@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
-import type { ErrorAnswer } from '../contract/answers.ts';
-import type { DecisionAnswer, ExplainAnswer } from '../contract/explain-answers.ts';
+import type { ErrorAnswer } from '../../../protocol/console/answers.ts';
+import type { DecisionAnswer, ExplainAnswer } from '../../../protocol/console/explain-answers.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let provider: OpenIdProviderDouble;

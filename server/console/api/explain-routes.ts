@@ -4,7 +4,7 @@ import { principalNamed } from '../../administration/caller.ts';
 import { describeMismatch, renderExplanation, type Explanation } from '../../../protocol/policy/explanation.ts';
 import { type Principal, subjectOf } from '../../auth/principal.ts';
 import { openIdSubject } from '../../sts/granted-rights.ts';
-import type { DecisionAnswer, ExplainAnswer } from '../contract/explain-answers.ts';
+import type { DecisionAnswer, ExplainAnswer } from '../../../protocol/console/explain-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { type Authorizer, readForm } from './authorize.ts';
 import { describeTarget, type AttachmentTarget, type Subject } from '../../auth/identities/subject.ts';

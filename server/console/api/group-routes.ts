@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { existingPolicy } from '../../administration/policies.ts';
 import { noSuchGroup } from '../../auth/identities/change-users.ts';
 import type { Group } from '../../auth/identities/records.ts';
-import type { GroupList, GroupRow } from '../contract/identity-answers.ts';
+import type { GroupList, GroupRow } from '../../../protocol/console/identity-answers.ts';
 import type { Administration } from '../services.ts';
 import { type Authorizer, identitiesOf, readForm, mayAttach } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';

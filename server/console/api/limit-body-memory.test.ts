@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
 import { describe, expect, it, vi } from 'vitest';
-import { BodyMemory, sharedBodyMemory } from '../../../platform/body-memory.ts';
+import { BodyMemory, sharedBodyMemory } from '../../streams/body-memory.ts';
 import { limitBodyMemory } from './limit-body-memory.ts';
 
 /** A console that may hold so many bytes; each request ends when its response closes. */

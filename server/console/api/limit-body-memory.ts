@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { BodyMemory, BodySender } from '../../../platform/body-memory.ts';
+import type { BodyMemory, BodySender } from '../../streams/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 /** The maximum size of a JSON body. Longer bodies are streamed, or refused by their length. */

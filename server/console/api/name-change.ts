@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NameChange } from '../contract/identity-answers.ts';
+import type { NameChange } from '../../../protocol/console/identity-answers.ts';
 
 /** The difference of a list of names, in a form. */
 export function nameChange(names: z.ZodType<readonly string[]>): z.ZodType<NameChange> {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorAnswer } from '../contract/answers.ts';
+import type { ErrorAnswer } from '../../../protocol/console/answers.ts';
 import type {
   CheckedDocument,
   PolicyAnswer,
   PolicyList,
   PolicyNames,
   PolicyRow,
-} from '../contract/identity-answers.ts';
+} from '../../../protocol/console/identity-answers.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let console: TestConsole;

@@ -15,7 +15,7 @@ import type {
   PolicyList,
   PolicyNames,
   PolicyRow,
-} from '../contract/identity-answers.ts';
+} from '../../../protocol/console/identity-answers.ts';
 import type { Administration } from '../services.ts';
 import { type Authorizer, identitiesOf, readForm, mayAttach } from './authorize.ts';
 import { listPage, listQuery, queryText } from './query.ts';

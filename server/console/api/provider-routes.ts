@@ -10,7 +10,7 @@ import type {
   ProviderRow,
   ProviderState,
   ProviderTest,
-} from '../contract/provider-answers.ts';
+} from '../../../protocol/console/provider-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { refuseBoundedProviderChange } from '../../administration/caller.ts';
 import { type Authorizer, type Exchange, readForm, mayAttach } from './authorize.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
-import type { ErrorAnswer, SignInOptions, StatusAnswer } from '../contract/answers.ts';
-import type { ProviderAnswer, ProviderKinds, ProviderTest } from '../contract/provider-answers.ts';
+import type { ErrorAnswer, SignInOptions, StatusAnswer } from '../../../protocol/console/answers.ts';
+import type { ProviderAnswer, ProviderKinds, ProviderTest } from '../../../protocol/console/provider-answers.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let fixed: OpenIdProviderDouble;

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { keyServiceState } from '../../administration/keys.ts';
-import type { StatusAnswer } from '../contract/answers.ts';
+import type { StatusAnswer } from '../../../protocol/console/answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { Authorizer } from './authorize.ts';
 

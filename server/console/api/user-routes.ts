@@ -5,7 +5,7 @@ import { removeUserAndCredentials } from '../../administration/users.ts';
 import { noSuchUser, noSuchGroup } from '../../auth/identities/change-users.ts';
 import type { User } from '../../auth/identities/records.ts';
 import { newSecretKey } from '../../auth/identities/names.ts';
-import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../contract/identity-answers.ts';
+import type { SecretAnswer, UserAnswer, UserList, UserRow } from '../../../protocol/console/identity-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import { accessKeysOf } from './access-key-rows.ts';
 import { type Authorizer, identitiesOf, readForm, type Exchange, mayAttach } from './authorize.ts';

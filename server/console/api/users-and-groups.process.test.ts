@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorAnswer, SessionAnswer } from '../contract/answers.ts';
-import type { GroupList, GroupRow, SecretAnswer, UserAnswer, UserList } from '../contract/identity-answers.ts';
+import type { ErrorAnswer, SessionAnswer } from '../../../protocol/console/answers.ts';
+import type {
+  GroupList,
+  GroupRow,
+  SecretAnswer,
+  UserAnswer,
+  UserList,
+} from '../../../protocol/console/identity-answers.ts';
 import { TestBrowser, TestConsole } from '../../../test/support/console/test-console.ts';
 
 let console: TestConsole;

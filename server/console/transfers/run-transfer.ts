@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mapLimit } from '../../../platform/concurrency.ts';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { connectionContext } from '../../auth/condition-keys.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { SignInSession } from '../api/sign-in/sign-in-sessions.ts';
 import { copyObject, deleteObject, etagOfCopy, type Place, renameObject, type SendS3 } from './transfer-object.ts';
-import { targetKey } from '../contract/transfer-target.ts';
+import { targetKey } from '../../../protocol/console/transfer-target.ts';
 import { refusal, type StoredTransfer } from './transfer.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
 

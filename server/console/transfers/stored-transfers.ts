@@ -12,7 +12,7 @@ export const transferPrefix = 'console-transfer';
 const maxStored = 50;
 const maxListed = 1_000;
 
-export interface FoundTransfer {
+interface FoundTransfer {
   readonly id: string;
   readonly value: StoredTransfer;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { TransferRow } from '../contract/transfer-answers.ts';
-import { nameOf } from '../contract/transfer-target.ts';
+import type { TransferRow } from '../../../protocol/console/transfer-answers.ts';
+import { nameOf } from '../../../protocol/console/transfer-target.ts';
 
 const key = z.string().min(1).max(1_024);
 const bucket = z.string().min(1).max(255);

@@ -4,7 +4,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { sealedRecords, sealedWithin, type SealedRecordStore } from '../../encryption/sealed-records.ts';
 import type { ConsoleRecords } from '../services.ts';
 import type { SignInSession } from '../api/sign-in/sign-in-sessions.ts';
-import type { TransferForm } from '../contract/transfer-answers.ts';
+import type { TransferForm } from '../../../protocol/console/transfer-answers.ts';
 import { transferKey, transferPrefix } from './stored-transfers.ts';
 import { storedTransfer, type StoredTransfer } from './transfer.ts';
 import { Transfers } from './transfers.ts';

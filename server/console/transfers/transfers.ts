@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mutex, type Semaphore } from '../../../platform/concurrency.ts';
+import { mutex, type Semaphore } from '../../../platform/async/concurrency.ts';
 import type { Key } from '../../store/record-store.ts';
 import { ownerOf } from '../../auth/identities/subject.ts';
 import { subjectOf } from '../../auth/principal.ts';
 import type { RequestOrigin } from '../../auth/condition-keys.ts';
-import type { TransferForm, TransferRow } from '../contract/transfer-answers.ts';
+import type { TransferForm, TransferRow } from '../../../protocol/console/transfer-answers.ts';
 import type { ConsoleServices } from '../services.ts';
 import type { SignInSession, SignInSessions } from '../api/sign-in/sign-in-sessions.ts';
 import { runTransfer, type TransferRun } from './run-transfer.ts';

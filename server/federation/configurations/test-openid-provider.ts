@@ -1,10 +1,10 @@
-import type { ProviderMetadata } from '../../../platform/openid/discovery.ts';
+import { isForPrograms, type ProviderMetadata } from '../../../platform/openid/discovery.ts';
 import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
 import { proveKeys } from '../../../platform/openid/prove-keys.ts';
 import { scopesOfSignIn, unlistedScopes } from '../../../platform/openid/sign-in-scopes.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
-import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
+import { createLimitedFetch, type LimitedFetch } from '../../../platform/http/limited-fetch.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import { authorizedFetch, discoverProvider, providerCa } from '../openid-provider.ts';
 import type { TestStep } from './provider-configurations.ts';
@@ -34,7 +34,7 @@ export async function testOpenIdProvider(
     'Certificates',
     async () => {
       const ca = await providerCa(provider);
-      return authorizedFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+      return authorizedFetch(provider, createLimitedFetch(ca === undefined ? {} : { ca }));
     },
     () => ({
       outcome: 'ok',
@@ -56,14 +56,16 @@ export async function testOpenIdProvider(
     () => proveKeys(metadata, provider, fetch),
     () => ({ outcome: 'ok', message: `The keys at ${metadata.jwksUri} can be used.` }),
   );
-  const { clientId, clientSecret } = provider;
-  if (provider.vendor === 'kubernetes' || clientSecret === undefined) {
-    const why = provider.vendor === 'kubernetes' ? 'A cluster has no sign-in.' : 'The client has no secret.';
+  const { clientId, clientSecret, clientMethod } = provider;
+  if (isForPrograms(metadata) || clientSecret === undefined) {
+    const why = isForPrograms(metadata)
+      ? 'The issuer gives tokens to programs alone, and has no sign-in.'
+      : 'The client has no secret.';
     return [...steps, { step: 'Client', outcome: 'skipped', message: why }];
   }
   await at(
     'Client',
-    () => probeClient(metadata, { clientId, clientSecret }, { fetch }),
+    () => probeClient(metadata, { clientId, clientSecret, clientMethod }, { fetch }),
     (result) =>
       result.kind === 'accepted'
         ? { outcome: 'ok', message: `The provider accepts the client ${clientId} and its secret.` }
@@ -114,12 +116,12 @@ export async function proveOpenIdProvider(
   redirectUri: string | undefined = provider.redirectUri,
 ): Promise<void> {
   const ca = await providerCa(provider);
-  const fetch = authorizedFetch(provider, createProviderFetch(ca === undefined ? {} : { ca }));
+  const fetch = authorizedFetch(provider, createLimitedFetch(ca === undefined ? {} : { ca }));
   const metadata = await discoverProvider(provider, fetch);
   await proveKeys(metadata, provider, fetch);
-  const { clientId, clientSecret } = provider;
-  if (provider.vendor === 'kubernetes') return;
-  if (clientSecret !== undefined) await probeClient(metadata, { clientId, clientSecret }, { fetch });
+  const { clientId, clientSecret, clientMethod } = provider;
+  if (isForPrograms(metadata)) return;
+  if (clientSecret !== undefined) await probeClient(metadata, { clientId, clientSecret, clientMethod }, { fetch });
   const scopes = scopesOfSignIn(provider, metadata.scopesSupported);
   if (redirectUri !== undefined) await probeRedirect(metadata, { clientId, redirectUri, scopes }, fetch);
   checkListedScopes(provider, metadata);
@@ -144,7 +146,7 @@ function notListed(scopes: readonly string[], { issuer, scopesSupported }: Provi
 async function checkAdministration(
   { adminUrl, realm, clientId, clientSecret }: OpenIdProviderSettings,
   { tokenEndpoint }: ProviderMetadata,
-  fetch: ProviderFetch,
+  fetch: LimitedFetch,
 ): Promise<void> {
   // The settings require both.
   if (adminUrl === undefined || clientSecret === undefined) return;

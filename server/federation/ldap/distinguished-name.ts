@@ -1,6 +1,6 @@
 /**
  * Normalizes a distinguished name, so that equal names are equal texts: types and values in lower case, no spaces around `,`, `=` and `+`,
- * one form of escapes, parts of a multi-valued name in order. Returns undefined if the text is no DN.
+ * one form of escapes, parts of a multi-valued name in order. Returns undefined if the text is not a DN.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4514
  */

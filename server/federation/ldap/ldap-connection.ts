@@ -3,7 +3,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, getCACertificates } from 'node:tls';
 import { Client } from 'ldapts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
-import { timeoutText } from '../../../platform/message-text.ts';
+import { timeoutText } from '../../../platform/text/message-text.ts';
 
 /**
  * A connection to the directory that never reconnects. After a lost connection the library would continue as an anonymous client and, after

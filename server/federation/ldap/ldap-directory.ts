@@ -1,7 +1,7 @@
 import { type Client, ResultCodeError } from 'ldapts';
-import { semaphore } from '../../../platform/concurrency.ts';
+import { semaphore } from '../../../platform/async/concurrency.ts';
 import type { LdapSettings } from '../../../platform/settings/identity-settings.ts';
-import { timeoutText } from '../../../platform/message-text.ts';
+import { timeoutText } from '../../../platform/text/message-text.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
 import { ldapErrorText, lookupRefused } from './ldap-error-text.ts';
@@ -32,7 +32,7 @@ export interface LdapDirectory {
   stateOf(user: LdapUser): Promise<LdapUserState>;
 }
 
-export interface LdapDirectoryOptions {
+interface LdapDirectoryOptions {
   /** Maximum number of connections. */
   readonly connections?: number;
   /** Milliseconds for a call, including the wait for a connection. */

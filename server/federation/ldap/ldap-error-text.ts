@@ -1,5 +1,5 @@
 import { ResultCodeError } from 'ldapts';
-import { errorText } from '../../../platform/system-error.ts';
+import { errorText } from '../../../platform/errors/system-error.ts';
 import { IdentityError } from '../../auth/identity-error.ts';
 
 /** @see https://www.rfc-editor.org/rfc/rfc4511#appendix-A */

@@ -1,6 +1,6 @@
 import { type Client, ResultCodeError } from 'ldapts';
 import type { LdapSearch, LdapSettings } from '../../../platform/settings/identity-settings.ts';
-import { timeoutText } from '../../../platform/message-text.ts';
+import { timeoutText } from '../../../platform/text/message-text.ts';
 import type { SignInStep } from '../sign-in-test.ts';
 import { firstValue, normalizeDn } from './distinguished-name.ts';
 import { connected } from './ldap-connection.ts';
@@ -13,7 +13,7 @@ import { isDisabled, entryAt, findEntry, groupsOf, normalized } from './ldap-sea
 const unknownName = 'nobody-whom-coffer-knows';
 const namesShown = 20;
 
-export interface LdapSignInTest {
+interface LdapSignInTest {
   readonly steps: readonly SignInStep[];
   /** Undefined if the caller named no user, or the user could not sign in. */
   readonly user?: LdapUser;

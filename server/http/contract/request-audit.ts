@@ -16,7 +16,7 @@ import type { Decision, Principal } from '../../auth/principal.ts';
 const maxDecisions = 100;
 
 /** The part of a message that has the numbers of bytes that were read and sent. */
-export type CountedMessage = Pick<IncomingMessage, 'rawHeaders' | 'complete'> & {
+type CountedMessage = Pick<IncomingMessage, 'rawHeaders' | 'complete'> & {
   readonly socket: Pick<IncomingMessage['socket'], 'bytesRead' | 'bytesWritten'>;
 };
 

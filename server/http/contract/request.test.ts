@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BodySource } from '../../objects/bodies/body-source.ts';
+import type { BodySource } from '../../objects/contract/body-source.ts';
 import { readWholeBody } from './request.ts';
 
 /** A body of chunks of ten bytes, and how many were taken and held. */

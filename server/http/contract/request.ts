@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BodySource } from '../../objects/bodies/body-source.ts';
-import type { Chunks } from '../../../platform/chunks.ts';
-import type { BodySender } from '../../../platform/body-memory.ts';
+import type { BodySource } from '../../objects/contract/body-source.ts';
+import type { Chunks } from '../../streams/chunks.ts';
+import type { BodySender } from '../../streams/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { SignatureKind } from '../../auth/condition-keys.ts';
 import type { FederatedSubject } from '../../auth/identities/subject.ts';

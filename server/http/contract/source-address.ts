@@ -23,7 +23,7 @@ const maxHops = 32;
 
 /**
  * Finds the source of requests. The header counts if the peer is a trusted proxy. It is read from its end, because each proxy appends the
- * address that it saw: the first address that is no trusted proxy is the client. The client can forge what precedes it. What any other peer
+ * address that it saw: the first address that is not a trusted proxy is the client. The client can forge what precedes it. What any other peer
  * sends in the header changes nothing, neither the address nor a limit.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7239#section-5.2

@@ -1,5 +1,5 @@
-import { ProgramError } from '../../../platform/program-error.ts';
-import { parseYaml } from '../../../platform/yaml.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
+import { parseYaml } from '../../../platform/text/yaml.ts';
 import { z } from 'zod';
 import {
   type BatchFilter,
@@ -21,7 +21,7 @@ import {
 import { type ReplicateDefinition, replicateOf, replicateSchema } from './replicate-definition.ts';
 
 /** A rule of a job that expires objects. It applies to keys whose current version matches. */
-export interface ExpireRule {
+interface ExpireRule {
   readonly type: 'object' | 'deleted';
   readonly filter: BatchFilter;
   /** The count of the newest versions that stay. */

@@ -2,7 +2,7 @@ import { matches, parsePattern } from '../../../protocol/policy/glob.ts';
 import type { BatchFilter, NameAndPattern } from './definition-fields.ts';
 
 /** The fields of a version that a filter gets without another read. Times are milliseconds since 1970. */
-export interface FilteredVersion {
+interface FilteredVersion {
   readonly key: string;
   /** Bytes. */
   readonly size: number;

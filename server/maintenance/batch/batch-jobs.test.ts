@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
+import { replicatedRule } from '../../../test/support/replication/replicated-rule.ts';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { key } from '../../store/keys.ts';
@@ -112,6 +113,17 @@ describe('a batch job that expires', () => {
     await run();
     expect(await keys()).toEqual(['some', 'some']);
     expect(await jobs.list()).toEqual([expect.objectContaining({ objects: 5, deleteMarkers: 2, failed: 0 })]);
+  });
+
+  it('leaves what a replication target has not got, and counts it', async () => {
+    const { layer, start, run, keys, jobs } = await batchTest({ versioned: true });
+    await layer.putBucketReplication('bucket', { rules: [replicatedRule] });
+    await layer.putObject(put('bucket', 'key', 'text'));
+    await start('[{type: object}]');
+    await run();
+    expect(await keys()).toEqual(['key']);
+    const message = expect.stringContaining('OperationAborted: The version waits for its replication') as string;
+    expect(await jobs.list()).toMatchObject([{ objects: 0, failed: 1, failure: { key: 'key', message } }]);
   });
 
   it('never makes an older version current where a lock holds it', async () => {

@@ -1,6 +1,6 @@
-import { timeoutSignal } from '../../../platform/message-text.ts';
+import { timeoutSignal } from '../../../platform/http/timeout-signal.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';

@@ -1,4 +1,4 @@
-import type { ListedVersion, VersionListing } from '../../objects/object-layer.ts';
+import type { ListedVersion, VersionListing } from '../../objects/contract/object-layer.ts';
 import type { BatchSecrets, ReplicateDefinition } from './replicate-definition.ts';
 
 /** A version on either side. */

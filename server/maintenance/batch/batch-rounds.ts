@@ -1,12 +1,13 @@
-import { counted } from '../../../platform/message-text.ts';
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import { randomBytes } from 'node:crypto';
 import type { KeySource } from '../../encryption/key-source.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { isReadOnly } from '../../store/commits.ts';
 import type { RecordStore } from '../../store/record-store.ts';
 import { type Pace, pace } from '../pace.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { parseBatchDefinition } from './batch-definition.ts';
 import { type BatchJob, type BatchReplication, batchSecretKey, isWaiting, readJobs, RunningJob } from './batch-jobs.ts';
@@ -31,10 +32,7 @@ interface BatchRoundsOptions {
   readonly reads: Pace;
   /** Versions a second that the jobs change. Infinity for no limit. */
   readonly changesPerSecond: number;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly log: Pick<StructuredLog, 'info' | 'warn'>;
   readonly decide: DecideForAsker;
   /** Absent where no job may replicate. */
   readonly replication?: BatchReplication;

@@ -1,4 +1,4 @@
-import type { ObjectInfo } from '../../objects/object-layer.ts';
+import type { ObjectInfo } from '../../objects/contract/object-layer.ts';
 
 /** The headers that conditions may name: the standard ones, and user metadata with its prefix. */
 export function conditionHeaders(info: ObjectInfo): Record<string, string> {

@@ -1,3 +1,4 @@
+import { durationMs } from '../../../protocol/text/duration.ts';
 import { z } from 'zod';
 import { MaintenanceError } from '../maintenance-error.ts';
 
@@ -37,7 +38,6 @@ export interface JobTarget {
   readonly delayMs: number;
 }
 
-const msOf: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 };
 const bytesOf: Readonly<Record<string, number>> = {
   '': 1,
   b: 1,
@@ -52,15 +52,12 @@ const bytesOf: Readonly<Record<string, number>> = {
 };
 
 export const text = z.string().max(1_024);
-export const duration = z
-  .string()
-  .regex(/^(?:\d{1,9}(?:ms|s|m|h|d|w))+$/, 'expected a duration such as 70h or 7d10h31s')
-  .transform((given) =>
-    [...given.matchAll(/(\d+)(ms|s|m|h|d|w)/g)].reduce(
-      (sum, [, count, unit = '']) => sum + Number(count) * (msOf[unit] ?? 0),
-      0,
-    ),
-  );
+export const duration = z.string().transform((given, context) => {
+  const duration = durationMs(given, ['ms', 's', 'm', 'h', 'd', 'w']);
+  if (duration !== undefined) return duration;
+  context.addIssue({ code: 'custom', message: 'expected a duration such as 70h or 7d10h31s' });
+  return z.NEVER;
+});
 export const date = z
   .string()
   .refine(

@@ -102,13 +102,20 @@ export function rightsToSend(
 ): readonly JobRight[] {
   if (deleteMarker) return [listing(bucket, prefixes.find((prefix) => key.startsWith(prefix)) ?? '')];
   const resource = `${bucket}/${key}`;
-  // The tags that policies ask for are those of this version, also if another one has become the current one.
   const conditions = { 's3:versionid': [versionId] };
-  return currentReads.map((action, at) =>
-    isLatest
-      ? { action, resource, conditions }
-      : { action: versionReads[at] ?? action, alsoDeniedBy: action, resource, conditions },
-  );
+  if (isLatest) {
+    // As a request without a version. The tags that policies ask for are also those of this version, if another one has become the current one.
+    return currentReads.flatMap((action) => [
+      { action, resource },
+      { action, resource, conditions },
+    ]);
+  }
+  return currentReads.map((action, at) => ({
+    action: versionReads[at] ?? action,
+    alsoDeniedBy: action,
+    resource,
+    conditions,
+  }));
 }
 
 /** Returns the rights to write a version that is fetched. */

@@ -14,7 +14,7 @@ import {
 } from './definition-fields.ts';
 
 /** The other server of a job that replicates. */
-export interface BatchPlace {
+interface BatchPlace {
   /** `minio`, which Coffer is too, keeps versions with their ids; `s3` gets the current versions. */
   readonly type: 'minio' | 's3';
   readonly bucket: string;

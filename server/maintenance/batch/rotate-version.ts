@@ -1,7 +1,7 @@
-import type { ListedVersion } from '../../objects/object-layer.ts';
-import { findVersion } from '../../objects/operations/versions.ts';
+import type { ListedVersion } from '../../objects/contract/object-layer.ts';
 import { rewrapObject, type RewrapKeys } from '../rewrap/rewrap-records.ts';
 import type { BatchDefinition } from './batch-definition.ts';
+import { findVersion } from '../../objects/versions/find-version.ts';
 
 /**
  * Seals the key of a version again, under the key that the job names. The body does not change. Returns false for a version with another

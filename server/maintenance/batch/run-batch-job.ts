@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mapLimit } from '../../../platform/concurrency.ts';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
+import type { ListedVersion, ObjectLayer } from '../../objects/contract/object-layer.ts';
 import type { ExpireDefinition, RotateDefinition } from './batch-definition.ts';
 import type { BatchFilter } from './definition-fields.ts';
 import { matchesFacts, matchesPairs } from './batch-filter.ts';

@@ -241,6 +241,8 @@ describe('the rights of a job that replicates, at each version', () => {
       's3:GetObjectVersion',
       's3:GetObjectVersionTagging',
       's3:GetObject',
+      's3:GetObject',
+      's3:GetObjectTagging',
       's3:GetObjectTagging',
     ]);
     expect(named('bucket')).toEqual(['s3:ListBucketVersions']);

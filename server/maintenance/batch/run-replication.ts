@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../../platform/backoff.ts';
-import { forEachLimit } from '../../../platform/concurrency.ts';
+import { backoffMs } from '../../../platform/async/backoff.ts';
+import { forEachLimit } from '../../../platform/async/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLayer, VersionListing } from '../../objects/object-layer.ts';
+import type { ObjectLayer, VersionListing } from '../../objects/contract/object-layer.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { matchesFacts, matchesPairs } from './batch-filter.ts';
 import { type BatchCounts, type BatchJob, isOfTheStores } from './batch-jobs.ts';

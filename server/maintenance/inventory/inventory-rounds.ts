@@ -1,3 +1,4 @@
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import type { InventoryConfiguration } from '../../../protocol/s3/bucket-inventory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
@@ -28,10 +29,7 @@ interface InventoryRoundsOptions {
   readonly dayMs: number;
   /** Waits until more records may be read. */
   readonly reads: Pace;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly log: Pick<StructuredLog, 'info' | 'warn'>;
   readonly clock?: () => number;
   readonly random?: (size: number) => Buffer;
 }

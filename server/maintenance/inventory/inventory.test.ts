@@ -6,7 +6,7 @@ import type { InventoryConfiguration } from '../../../protocol/s3/bucket-invento
 import { inventoryFields } from '../../../protocol/s3/bucket-inventory.ts';
 import { ownerId } from '../../../protocol/s3/acl.ts';
 import { body, damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { inventoryRounds } from './inventory-rounds.ts';
 import { writeReport } from './write-report.ts';
 import { unlimited } from '../pace.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { inventoryFolder, type InventoryConfiguration } from '../../../protocol/s3/bucket-inventory.ts';
-import { bodyFrom } from '../../objects/bodies/body-source.ts';
-import { keptChunks } from '../../../platform/chunks.ts';
-import type { ObjectInfo, ObjectLayer } from '../../objects/object-layer.ts';
+import { bodyFrom } from '../../objects/contract/body-source.ts';
+import { keptChunks } from '../../streams/chunks.ts';
+import type { ObjectInfo, ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { columnsOf } from './inventory-columns.ts';
 import { beginFile, extensions, type ReportFile, schemaText } from './report-file.ts';
 

@@ -1,7 +1,8 @@
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';
@@ -11,9 +12,10 @@ import { UnreadableBuckets } from '../unreadable-buckets.ts';
 import { type LifecycleCounts, type LifecycleObjects, walkBucket } from './walk-bucket.ts';
 
 /** The last walk of a bucket. Times are milliseconds since 1970. */
-export interface LifecycleState extends Omit<LifecycleCounts, 'transitioned'> {
-  /** Absent in the state of an older server. */
+export interface LifecycleState extends Omit<LifecycleCounts, 'transitioned' | 'waiting'> {
+  /** Absent in the state of an older server, as the next one is. */
   readonly transitioned?: number;
+  readonly waiting?: number;
   /** The digest of the rules that it applied. */
   readonly rules: string;
   /** The day that it applied them to: the count of days since 1970. */
@@ -38,10 +40,7 @@ interface LifecycleRoundsOptions {
   readonly reads: Pace;
   /** Removals a second. */
   readonly removalsPerSecond: number;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly log: Pick<StructuredLog, 'info' | 'warn'>;
   readonly clock?: () => number;
   readonly random?: (size: number) => Buffer;
 }
@@ -90,7 +89,15 @@ export function lifecycleRounds(options: LifecycleRoundsOptions): (round: Lifecy
   };
 }
 
-const none: LifecycleCounts = { expired: 0, removed: 0, aborted: 0, locked: 0, transitioned: 0, failed: 0 };
+const none: LifecycleCounts = {
+  expired: 0,
+  removed: 0,
+  aborted: 0,
+  locked: 0,
+  waiting: 0,
+  transitioned: 0,
+  failed: 0,
+};
 
 async function walk(
   { dayMs, reads, removalsPerSecond, log, clock = Date.now, random = randomBytes }: LifecycleRoundsOptions,
@@ -98,9 +105,8 @@ async function walk(
   { bucket, rules, begin }: { bucket: string; rules: readonly LifecycleRule[]; begin: LifecycleState },
 ): Promise<void> {
   const { rules: digest, day, began, after } = begin;
-  // The state of an older server has no moves.
-  const { expired, removed, aborted, locked, transitioned = 0, failed } = begin;
-  const counts = { expired, removed, aborted, locked, transitioned, failed };
+  const { expired, removed, aborted, locked, waiting = 0, transitioned = 0, failed } = begin;
+  const counts = { expired, removed, aborted, locked, waiting, transitioned, failed };
   const awayTiers = new Set<string>();
   /** The last key of the pages before a tier was away. */
   let resumeAfter = after;
@@ -137,6 +143,12 @@ async function walk(
   // The pauses grow with the time that the tier has been away.
   const pause = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, now - began));
   await save(awayTiers.size > 0 ? { retry: now + pause, after: resumeAfter } : { ended: now });
+  if (counts.waiting > 0) {
+    log.warn(
+      { event: 'lifecycle-waits', bucket, versions: counts.waiting },
+      'lifecycle rules left versions that a replication target has not got yet; `replicate backlog` lists them',
+    );
+  }
   if (Object.values(counts).some((count) => count > 0)) log.info({ bucket, ...counts }, 'applied lifecycle rules');
 }
 

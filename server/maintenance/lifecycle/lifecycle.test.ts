@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LifecycleFilter, LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { damageRecord, put, testLayer } from '../../../test/support/objects/test-layer.ts';
-import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
+import type { ListedVersion, ObjectLayer } from '../../objects/contract/object-layer.ts';
+import { replicatedRule, replicatedTarget } from '../../../test/support/replication/replicated-rule.ts';
 import { lifecycleRounds, readLifecycleStates } from './lifecycle-rounds.ts';
 import { unlimited } from '../pace.ts';
 
@@ -194,6 +195,35 @@ describe('a walk of a bucket', () => {
       { key: 'a', versionId },
     ]);
     expect((await readLifecycleStates(records)).get('bucket')).toMatchObject({ expired: 1, locked: 1 });
+  });
+
+  it('leaves what a replication target has not got, and says so', async () => {
+    const { layer, time, apply, records, logged } = await lifecycleLayer();
+    await layer.putBucketLifecycle('bucket', [rule({ noncurrent: { days: 1 } })]);
+    await layer.putBucketVersioning('bucket', { status: 'Enabled' });
+    await layer.putBucketReplication('bucket', { rules: [replicatedRule] });
+    const versions = [];
+    for (const text of ['sent', 'refused', 'waits', 'current']) {
+      time.now += 1;
+      const { versionId = '' } = await layer.putObject(put('bucket', 'a', text));
+      versions.push({ bucket: 'bucket', key: 'a', versionId, target: replicatedTarget, changed: undefined });
+    }
+    const [sent, refused, waits, current] = versions;
+    if (sent === undefined || refused === undefined) throw new Error('no versions');
+    await layer.setReplicationStatus({ ...sent, status: 'COMPLETED' });
+    await layer.setReplicationStatus({ ...refused, status: 'FAILED', refused: 'no space' });
+    time.now += 3 * dayMs;
+    await apply();
+    expect((await listAll(layer)).map(({ versionId }) => versionId)).toEqual(
+      [current, waits, refused].map((one) => one?.versionId),
+    );
+    expect((await readLifecycleStates(records)).get('bucket')).toMatchObject({ removed: 1, waiting: 2 });
+    expect(logged).toContainEqual({ event: 'lifecycle-waits', bucket: 'bucket', versions: 2 });
+    // Without the rule nothing waits.
+    await layer.putBucketReplication('bucket', undefined);
+    time.now += dayMs;
+    await apply();
+    expect(await listAll(layer)).toHaveLength(1);
   });
 
   it('is refused with rules that remove all versions in a bucket with object lock', async () => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { lifecycleRounds } from './lifecycle-rounds.ts';
 import { previewLifecycle } from './preview-lifecycle.ts';
 import { unlimited } from '../pace.ts';

@@ -1,3 +1,4 @@
+import type { LifecyclePreview, PreviewCounts, PreviewKind } from '../../../protocol/console/reach-answers.ts';
 import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import {
   abortionOf,
@@ -8,39 +9,10 @@ import {
   isWholeKeyDue,
   type VersionFacts,
 } from '../../objects/lifecycle/evaluate.ts';
-import type { ListedVersion, ObjectLayer } from '../../objects/object-layer.ts';
+import type { ListedVersion, ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { commonPrefix } from './walk-bucket.ts';
 
-type Kind = 'object' | 'version' | 'marker' | 'upload';
-
-export interface PreviewedCounts {
-  objects: number;
-  /** Noncurrent versions. */
-  versions: number;
-  markers: number;
-  uploads: number;
-  /** Bytes of objects and versions. */
-  bytes: number;
-}
-
-export interface Preview {
-  /** The removals that are due now. */
-  readonly due: PreviewedCounts;
-  /** The removals that become due later if nothing changes. */
-  readonly later: PreviewedCounts;
-  readonly examples: readonly {
-    readonly key: string;
-    readonly size: number;
-    readonly what: Kind;
-    readonly due: boolean;
-  }[];
-  /** The versions that were read. */
-  readonly read: number;
-  /** False where the bucket has more versions or uploads than were read. */
-  readonly complete: boolean;
-  /** Rules with tags count as fulfilled: the preview reads no tags. */
-  readonly ignoresTags: boolean;
-}
+type Counts = { -readonly [Kind in keyof PreviewCounts]: PreviewCounts[Kind] };
 
 interface PreviewOptions {
   readonly objects: Pick<ObjectLayer, 'listObjectVersions' | 'listMultipartUploads'>;
@@ -57,7 +29,7 @@ const PAGE = 1_000;
 const maxExamples = 10;
 
 /** Finds what lifecycle rules would remove from a bucket. It reads a bounded number of versions and removes nothing. */
-export async function previewLifecycle(options: PreviewOptions): Promise<Preview> {
+export async function previewLifecycle(options: PreviewOptions): Promise<LifecyclePreview> {
   const preview = new LifecyclePreviewer(options);
   const allVersions = await preview.readVersions();
   const allUploads = await preview.readUploads();
@@ -70,8 +42,8 @@ class LifecyclePreviewer {
   readonly #ever: Evaluation;
   readonly #due = noCounts();
   readonly #later = noCounts();
-  readonly #dueExamples: Preview['examples'][number][] = [];
-  readonly #laterExamples: Preview['examples'][number][] = [];
+  readonly #dueExamples: LifecyclePreview['examples'][number][] = [];
+  readonly #laterExamples: LifecyclePreview['examples'][number][] = [];
   #read = 0;
   /** The state of the key whose versions are being read. */
   #key:
@@ -128,7 +100,7 @@ class LifecyclePreviewer {
     return page.next === undefined;
   }
 
-  result(complete: boolean): Preview {
+  result(complete: boolean): LifecyclePreview {
     return {
       due: this.#due,
       later: this.#later,
@@ -178,7 +150,7 @@ class LifecyclePreviewer {
     if (due || dueForMarker(this.#ever, marker, isLone) !== undefined) this.#count(key.name, 0, 'marker', due);
   }
 
-  #count(key: string, size: number, what: Kind, due: boolean): void {
+  #count(key: string, size: number, what: PreviewKind, due: boolean): void {
     const counts = due ? this.#due : this.#later;
     counts[`${what}s`] += 1;
     counts.bytes += size;
@@ -187,6 +159,6 @@ class LifecyclePreviewer {
   }
 }
 
-function noCounts(): PreviewedCounts {
+function noCounts(): Counts {
   return { objects: 0, versions: 0, markers: 0, uploads: 0, bytes: 0 };
 }

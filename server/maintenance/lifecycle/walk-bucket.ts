@@ -1,4 +1,4 @@
-import { mapLimit } from '../../../platform/concurrency.ts';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import {
   abortionOf,
@@ -12,14 +12,14 @@ import {
   type NoncurrentFacts,
   type VersionFacts,
 } from '../../objects/lifecycle/evaluate.ts';
-import { isDamage } from '../../objects/damage.ts';
+import { isDamage } from '../../objects/records/damage.ts';
 import type {
   ExpireObject,
   ExpiringVersion,
   ListedVersion,
   ObjectLayer,
   TransitionObject,
-} from '../../objects/object-layer.ts';
+} from '../../objects/contract/object-layer.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { isTierUnavailable } from '../tiers/tier-unavailable.ts';
 
@@ -32,6 +32,8 @@ export interface LifecycleCounts {
   aborted: number;
   /** Versions that are due, but locked. */
   locked: number;
+  /** Versions that are due, but that a replication target has not got. A later walk removes them, once it has: what it refused needs a resync. */
+  waiting: number;
   /** Versions whose body moved to a tier. */
   transitioned: number;
   /** Removals and moves that failed. The next walk repeats them. */
@@ -85,7 +87,7 @@ interface KeyState {
   noncurrent: number;
   /** A rule removes all versions: the current one goes last. */
   readonly removesAll: boolean;
-  /** A noncurrent version is locked or could not be removed: the current one stays, or else that one would become current. */
+  /** A noncurrent version is locked, waits for replication or could not be removed: the current one stays, or else that one would become current. */
   keepsCurrent: boolean;
 }
 
@@ -302,6 +304,10 @@ class BucketWalk {
         state.keepsCurrent ||= request.versionId !== undefined;
         if (error.code === 'AccessDenied') {
           counts.locked += 1;
+          return;
+        }
+        if (error.code === 'OperationAborted') {
+          counts.waiting += 1;
           return;
         }
         counts.failed += 1;

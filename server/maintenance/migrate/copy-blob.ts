@@ -1,7 +1,7 @@
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../streams/chunks.ts';
 import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
 import { isStoreError, StoreError } from '../../store/store-error.ts';
-import { storedCheck } from '../../objects/checksums/stored-check.ts';
+import { storedCheck } from '../../objects/records/stored-check.ts';
 import { checkBlob, type Damage, storedSize, type StoredStream } from '../verify/check-stream.ts';
 
 export interface BlobCopy {

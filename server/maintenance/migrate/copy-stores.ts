@@ -10,10 +10,10 @@ import { tierOf } from '../../store/tiered-id.ts';
 import { copyBlob, type BlobCopy } from './copy-blob.ts';
 import { plainRecords } from './copied-records.ts';
 import type { Issue } from '../verify/issue.ts';
-import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import { allObjectRecords, entries, namedPlace, type ObjectRecords, type Place } from '../verify/object-records.ts';
 import { planObject } from '../verify/plan-object.ts';
-import { mapStream } from '../../../platform/concurrency.ts';
+import { mapStream } from '../../../platform/async/concurrency.ts';
+import { objectRecordKey } from '../../objects/records/version-place.ts';
 
 /** The progress of a copy. The target keeps it. */
 interface CopyState {

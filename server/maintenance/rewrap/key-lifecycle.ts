@@ -1,10 +1,11 @@
-import { counted } from '../../../platform/message-text.ts';
+import type { KeyUsage } from '../../../protocol/admin/keys.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import { backendKeyRecord, keyOfBackend } from '../../encryption/backend-key.ts';
 import type { KeyCanaries } from '../../../protocol/key-service/canary.ts';
 import { canariesRecord, listCanaries } from '../../encryption/key-canaries.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';
-import { isLocked, threadLockClock } from '../../objects/attributes/object-lock.ts';
+import { isLocked } from '../../objects/versions/object-lock.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore } from '../../store/record-store.ts';
@@ -12,21 +13,10 @@ import { entries } from '../verify/object-records.ts';
 import { versionPass } from './version-pass.ts';
 import { randomBytes } from 'node:crypto';
 import { unsealedKeyLimits } from '../../encryption/key-service-keys.ts';
-import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/encryption/decide-encryption.ts';
 import { type RewrapState, readRewrapState, writeRewrapState } from './rewrap-state.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
-
-/** The objects that a named key encrypts, and the defaults that name it. */
-interface KeyUsage {
-  /** Objects, noncurrent versions among them. */
-  readonly objects: number;
-  /** Multipart uploads in progress. */
-  readonly uploads: number;
-  /** Names of buckets that have the key as default, at most `MAX_BUCKETS`. */
-  readonly buckets: readonly string[];
-  /** True where the key seals identities and settings. */
-  readonly backend: boolean;
-}
+import { threadLockClock } from '../../objects/contract/lock-clock.ts';
+import { findKeyUse, type KeyUse, writeKeyUse } from '../../objects/records/key-use.ts';
 
 interface UsageOptions {
   readonly records: RecordStore;

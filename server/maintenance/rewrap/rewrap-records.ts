@@ -1,5 +1,5 @@
 import type { ObjectPlace } from '../../encryption/object-key.ts';
-import type { ObjectContext } from '../../objects/context.ts';
+import type { ObjectContext } from '../../objects/context/context.ts';
 import { guardKey } from '../../objects/encryption/decide-encryption.ts';
 import { recoverObjectKey, sealUnder } from '../../objects/encryption/object-keys.ts';
 import { decodeBucket, encodeBucket } from '../../objects/records/bucket-record.ts';
@@ -11,11 +11,11 @@ import {
 } from '../../objects/records/object-record.ts';
 import { encodeRecord } from '../../objects/records/record-format.ts';
 import { decodeUpload } from '../../objects/records/upload-record.ts';
-import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { decodeKey } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { Place } from '../verify/object-records.ts';
+import { objectRecordKey } from '../../objects/records/version-place.ts';
 
 /** The keys that a rewrap moves objects from and to. */
 export interface RewrapKeys extends Pick<ObjectContext, 'records' | 'keys' | 'random' | 'clock' | 'keyUses'> {

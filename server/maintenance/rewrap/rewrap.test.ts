@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../platform/logger.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import type { KeySource } from '../../encryption/key-source.ts';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { decodeObject } from '../../objects/records/object-record.ts';

@@ -3,14 +3,13 @@ import { contextText, type DataKey, type KeySource } from '../../encryption/key-
 import { ExpiringCache } from '../../encryption/expiring-cache.ts';
 import { dataKeyLimits } from '../../encryption/key-service-keys.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { type Place, entries, namedPlace } from '../verify/object-records.ts';
 import { versionPass } from './version-pass.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import { decodeHead, hasHead, decodeObject } from '../../objects/records/object-record.ts';
-import { versionIdOf } from '../../objects/records/record-format.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import { type Entry, type RecordStore } from '../../store/record-store.ts';
 import { pace } from '../pace.ts';
@@ -35,11 +34,12 @@ function withoutCachedDataKeys(keys: KeySource, clock: () => number): KeySource 
 /** Encrypts the body of a version again under a new key. Returns false where the version was replaced or deleted. */
 async function rewriteObject(
   objects: Pick<ObjectLayer, 'rewriteBody'>,
-  { bucket, key, order }: Place,
+  place: Place,
   keyName: string,
 ): Promise<boolean> {
   try {
-    return await objects.rewriteBody({ bucket, key, versionId: order && versionIdOf(order), keyName });
+    const { bucket, key, versionId } = namedPlace(place);
+    return await objects.rewriteBody({ bucket, key, versionId, keyName });
   } catch (error) {
     if (error instanceof S3Error && (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion')) return false;
     throw error;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import type { DigestKeys } from '../../encryption/digest-keys.ts';
 import type { DigestSeal } from '../../encryption/digest-seal.ts';
 import {
@@ -32,7 +32,7 @@ import type { Batch, Entry, RecordStore } from '../../store/record-store.ts';
 import { entries, namedPlace, type Place } from '../verify/object-records.ts';
 import { type PassPosition, versionPass } from './version-pass.ts';
 import { type Pace, pace } from '../pace.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { StoreError } from '../../store/store-error.ts';
 
 /** The progress of sealing the digests that older servers stored in the clear. Times are milliseconds since 1970. */

@@ -1,10 +1,10 @@
 import { decodeCounter } from '../../store/commits.ts';
 import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
-import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { type Pace, unlimited } from '../pace.ts';
-import { entries, type Place, placeFrom, type StoredPlace, storedPlace } from '../verify/object-records.ts';
+import { entries, named, type Place, placeFrom, type StoredPlace, storedPlace } from '../verify/object-records.ts';
+import { objectRecordKey } from '../../objects/records/version-place.ts';
 
 /** The position of a pass over all versions, as its record of progress has it. Older records have no table: that of current objects. */
 export interface PassPosition {
@@ -89,7 +89,7 @@ async function* table(
     count += 1;
     if (count % PACED_RECORDS === 0) await reads(PACED_RECORDS, signal);
     const [, bucket, key, order] = decodeKey(entry.key);
-    const place = { bucket: String(bucket), key: String(key), ...(order && { order }) };
+    const place = named({ bucket: String(bucket), key: String(key), ...(order && { order }) }, entry);
     yield { entry, place, position: { ...(name && { table: name }), after: storedPlace(place) } };
   }
 }

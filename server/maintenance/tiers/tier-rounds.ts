@@ -1,15 +1,16 @@
-import { mapLimit } from '../../../platform/concurrency.ts';
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
-import { isDamage } from '../../objects/damage.ts';
-import { queuedVersion } from '../../objects/tiers/tiers.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
+import { isDamage } from '../../objects/records/damage.ts';
+import { queuedVersion } from '../../objects/tiers/queued-version.ts';
 import { commitOnce, isReadOnly } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';
 import { type Entry, type RecordStore, type ScanRange, scanPages } from '../../store/record-store.ts';
 import { isTierUnavailable } from './tier-unavailable.ts';
 
 interface TierRoundsOptions {
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'warn'>;
   readonly clock?: () => number;
   readonly random: (size: number) => Buffer;
 }

@@ -9,7 +9,7 @@ import { allObjectRecords, entries, type ObjectRecords, readObjectRecords } from
 import { type ObjectPlan, planObject } from './plan-object.ts';
 import type { VerifyContext } from './check-object.ts';
 import { type Issue, shownKey } from './issue.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 
 const ID_BYTES = 16;
 

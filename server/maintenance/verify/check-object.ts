@@ -11,9 +11,11 @@ import { decodeBlockSums } from '../../objects/records/body-records.ts';
 import { recordKeys, decodeRecord } from '../../objects/records/record-format.ts';
 import type { PlainBlob } from '../../objects/bodies/block-sums-of.ts';
 import type { Issue } from './issue.ts';
+import { decodeVersionIndex } from '../../objects/records/record-format.ts';
+import { indexKeyOf, orderOf } from '../../objects/records/version-place.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText, readObjectRecords } from './object-records.ts';
 import { type ObjectStream, planObject } from './plan-object.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
@@ -59,14 +61,43 @@ export async function checkObject(check: VerifyContext, scanned: ObjectRecords):
     check.signal?.throwIfAborted();
     const { record, issues: fromRecords, streams } = planObject(records);
     const stored = record && records.object && { record, entry: records.object };
-    const issues = [...fromRecords, ...(record === undefined ? [] : await checkStreams(check, place, record, streams))];
+    const issues = [...fromRecords];
+    if (record !== undefined) {
+      issues.push(
+        ...(await checkStreams(check, place, record, streams)),
+        ...(await indexIssues(check, records, record)),
+      );
+    }
     if (issues.length === 0) return { place, issues, ...(stored && { stored }) };
     if (attempt > 0 && (await unchanged(check.records, records))) return { place, issues, ...(stored && { stored }) };
     records = await readObjectRecords(check.records, place);
-    // The second look uses new connections: one wrong answer of another S3 is no damage.
+    // The second look uses new connections: one wrong answer of another S3 is not damage.
     await check.blobs.renew?.();
   }
   return { place, issues: [] };
+}
+
+/** A version from elsewhere is found by its index record. */
+async function indexIssues({ records }: VerifyContext, at: Place, record: ObjectRecord): Promise<readonly Issue[]> {
+  const { bucket, key } = at;
+  const indexKey = indexKeyOf(bucket, key, record);
+  if (indexKey === undefined) return [];
+  const entry = await records.get(indexKey);
+  if (entry !== undefined && readIndex(entry.value)?.order === orderOf(record)) return [];
+  const named = { ...at, versionId: record.versionId };
+  const message = `${placeText(named)} is not found by its id ${record.versionId}: its index record is ${entry === undefined ? 'missing' : 'another'}`;
+  return [
+    { kind: 'inconsistent-versions', bucket, key, ...(record.versionId && { versionId: record.versionId }), message },
+  ];
+}
+
+function readIndex(value: Buffer): { readonly order: string } | undefined {
+  try {
+    return decodeVersionIndex(value, 'a version');
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
 }
 
 async function unchanged(records: RecordStore, seen: ObjectRecords): Promise<boolean> {

@@ -1,16 +1,16 @@
 import { decodeCanaries } from '../../encryption/key-canaries.ts';
-import { decodeRecord, recordKeys } from '../../objects/records/record-format.ts';
-import { decodeObject } from '../../objects/records/object-record.ts';
+import { decodeRecord, decodeVersionIndex, recordKeys, versionOrder } from '../../objects/records/record-format.ts';
+import { decodeObject, foreignVersionId } from '../../objects/records/object-record.ts';
 import { isBlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore } from '../../store/record-store.ts';
 import type { VerifyContext } from './check-object.ts';
 import { type Issue, shownKey } from './issue.ts';
 import { entries, placeText } from './object-records.ts';
-import { objectRecordKey } from '../../objects/operations/commit-change.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { StoreError } from '../../store/store-error.ts';
+import { objectRecordKey } from '../../objects/records/version-place.ts';
 
 /** Checks that bucket, damage, leftover, removal and tombstone records can be read and do not contradict other records. */
 export async function* checkRecords({ records, signal }: VerifyContext): AsyncGenerator<Issue> {
@@ -44,6 +44,47 @@ export async function* checkCanaries({ records, signal }: VerifyContext): AsyncG
       if ((await records.get(key)) === undefined) continue;
       yield { kind: 'unreadable-record', record: shownKey(key), message: error.message };
     }
+  }
+}
+
+/** Checks that each index record leads to a version that has its id. */
+export async function* checkVersionIndex({ records, signal }: VerifyContext): AsyncGenerator<Issue> {
+  for await (const { key, value } of entries(records, within('w'))) {
+    signal?.throwIfAborted();
+    const [, bucket, name] = decodeKey(key).map(String);
+    const record = shownKey(key);
+    if (bucket === undefined || name === undefined) continue;
+    let index;
+    try {
+      index = decodeVersionIndex(value, record);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      if ((await records.get(key)) !== undefined) yield { kind: 'unreadable-record', record, message: error.message };
+      continue;
+    }
+    // One read of all: a version moves between these places, and goes together with its index record.
+    const [now, ...versions] = await records.getAll([
+      key,
+      recordKeys.object(bucket, name),
+      recordKeys.marker(bucket, name),
+      recordKeys.version(bucket, name, versionOrder(index.order)),
+    ]);
+    if (now === undefined || versions.some((entry) => entry && hasId(entry.value, index.versionId))) continue;
+    yield {
+      kind: 'stray-record',
+      record,
+      message: `the record leads to the version ${index.versionId} of ${bucket}/${name}, which is gone`,
+    };
+  }
+}
+
+/** Another check reports a record that cannot be read. */
+function hasId(value: Buffer, versionId: string): boolean {
+  try {
+    return foreignVersionId(value) === versionId;
+  } catch (error) {
+    if (isUnreadable(error)) return true;
+    throw error;
   }
 }
 

@@ -1,10 +1,10 @@
-import { errorText } from '../../../platform/system-error.ts';
-import { eachChunk } from '../../../platform/chunks.ts';
+import { errorText } from '../../../platform/errors/system-error.ts';
+import { eachChunk } from '../../streams/chunks.ts';
 import { cipherRange, cipherSize, HEADER_SIZE, STREAM_FORMAT } from '../../encryption/package-format.ts';
 import type { OpenedObjectKey } from '../../encryption/object-key.ts';
 import { decryptBuffer, decryptStream } from '../../encryption/packages.ts';
 import type { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
-import { storedCheck } from '../../objects/checksums/stored-check.ts';
+import { storedCheck } from '../../objects/records/stored-check.ts';
 import type { Protection } from '../../objects/records/object-record.ts';
 import { type BlobId, type BlobStore, isDamagedBlob } from '../../store/blob-store.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';

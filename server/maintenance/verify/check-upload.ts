@@ -6,7 +6,7 @@ import { type VerifyContext, checkBlobStream, objectKeyOf } from './check-object
 import { type Issue, shownKey } from './issue.ts';
 import { entries, type Place } from './object-records.ts';
 import { isHex, isProtection } from './plan-object.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { StoreError } from '../../store/store-error.ts';
 
 interface Upload extends Place {

@@ -97,7 +97,7 @@ export function isLoss({ kind }: Issue): boolean {
   }
 }
 
-/** Formats the key of a record: its parts in JSON, or its bytes in hexadecimal where it is no key of Coffer. */
+/** Formats the key of a record: its parts in JSON, or its bytes in hexadecimal where it is not a key of Coffer. */
 export function shownKey(key: Key): string {
   try {
     return JSON.stringify(decodeKey(key).map(String));

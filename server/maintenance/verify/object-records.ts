@@ -1,10 +1,14 @@
-import type { VersionPlace } from '../../objects/operations/commit-change.ts';
-import { recordKeys, versionIdOf } from '../../objects/records/record-format.ts';
+import { foreignVersionId } from '../../objects/records/object-record.ts';
+import { orderOfPart, recordKeys, type VersionOrder } from '../../objects/records/record-format.ts';
 import { after as afterKey, decodeKey, key as makeKey, prefixOf, within } from '../../store/keys.ts';
 import type { Entry, Key, RecordStore } from '../../store/record-store.ts';
+import type { VersionPlace } from '../../objects/records/version-place.ts';
 
 /** The place of a version: that of the current one, or with an order that of a noncurrent one. */
-export type Place = VersionPlace;
+export interface Place extends VersionPlace {
+  /** The id of a version from elsewhere. That of any other version follows from its order. */
+  readonly versionId?: string | undefined;
+}
 
 /** All records of one version. Where some of them are missing, the version is damaged or changes at the moment. */
 export interface ObjectRecords extends Place {
@@ -50,7 +54,7 @@ export async function* allObjectRecords(
       if (place.order === undefined) {
         const [object, marker] = [objects.take(first), markers.take(first)];
         last = { name: first, entry: object ?? marker };
-        yield { ...place, object, ...own, marker, current: undefined, headless: false };
+        yield { ...named(place, object), object, ...own, marker, current: undefined, headless: false };
         continue;
       }
       const name = prefixOf(place.bucket, place.key);
@@ -60,7 +64,7 @@ export async function* allObjectRecords(
         last = { name, entry: undefined, headless: true };
       }
       const current = last?.name.equals(name) === true ? last.entry : undefined;
-      yield { ...place, object, ...own, marker: undefined, current, headless: false };
+      yield { ...named(place, object), object, ...own, marker: undefined, current, headless: false };
     }
   } finally {
     await Promise.all(scans.map((scan) => scan.close()));
@@ -88,6 +92,12 @@ function headless({ bucket, key }: Place): ObjectRecords {
   return { bucket, key, ...none, headless: true };
 }
 
+/** Adds the id of a version that came from elsewhere. */
+export function named(place: Place, entry: Entry | undefined): Place {
+  const versionId = entry && foreignVersionId(entry.value);
+  return versionId === undefined ? place : { ...place, versionId };
+}
+
 /** Decodes the parts of a record key after its table. */
 function placeOf(name: Buffer): Place {
   const [bucket, key, order] = decodeKey(name);
@@ -108,10 +118,11 @@ export async function readObjectRecords(records: RecordStore, place: Place): Pro
   ]);
   if (order !== undefined) {
     const current = object ?? marker;
-    return { bucket, key, order, object: version, inline, manifest, marker: undefined, current, headless: false };
+    const own = named({ bucket, key, order }, version);
+    return { ...own, object: version, inline, manifest, marker: undefined, current, headless: false };
   }
   const alone = object === undefined && marker === undefined && (await hasNoncurrent(records, place));
-  return { bucket, key, object, inline, manifest, marker, current: undefined, headless: alone };
+  return { ...named({ bucket, key }, object), object, inline, manifest, marker, current: undefined, headless: alone };
 }
 
 async function hasNoncurrent(records: RecordStore, { bucket, key }: Place): Promise<boolean> {
@@ -136,17 +147,21 @@ export function placeFrom({ bucket, key, order }: StoredPlace): Place {
 }
 
 /** Names a version for clients: a noncurrent one by its id. */
-export function namedPlace({ bucket, key, order }: Place): {
+export function namedPlace({ bucket, key, order, versionId }: Place): {
   readonly bucket: string;
   readonly key: string;
   readonly versionId?: string;
 } {
-  return { bucket, key, ...(order && { versionId: versionIdOf(order) }) };
+  return { bucket, key, ...(order && { versionId: shownId(order, versionId) }) };
+}
+
+function shownId(order: VersionOrder, versionId: string | undefined): string {
+  return versionId ?? orderOfPart(order) ?? 'null';
 }
 
 /** Names a version in a message. */
-export function placeText({ bucket, key, order }: Place): string {
-  return order === undefined ? `${bucket}/${key}` : `version ${versionIdOf(order)} of ${bucket}/${key}`;
+export function placeText({ bucket, key, order, versionId }: Place): string {
+  return order === undefined ? `${bucket}/${key}` : `version ${shownId(order, versionId)} of ${bucket}/${key}`;
 }
 
 /** A scan of one kind of record, by the bucket, the key and the order in its keys. */

@@ -1,4 +1,4 @@
-import { eachChunk } from '../../../platform/chunks.ts';
+import { eachChunk } from '../../streams/chunks.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import { type BlobId, type BlobStore } from '../../store/blob-store.ts';
 import { isStoreError } from '../../store/store-error.ts';

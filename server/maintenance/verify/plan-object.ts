@@ -1,15 +1,15 @@
 import { isBlockSize } from '../../objects/checksums/block-sums.ts';
 import { decodeObject, type ObjectRecord } from '../../objects/records/object-record.ts';
 import { decodeManifest, type ManifestPart } from '../../objects/records/body-records.ts';
-import { decodeBody } from '../../objects/records/record-format.ts';
-import { type VersionOrder, versionOrder } from '../../objects/records/record-format.ts';
+import { decodeBody, type VersionOrder } from '../../objects/records/record-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { StoredStream } from './check-stream.ts';
-import { copyOf } from '../../objects/tiers/restored-copy.ts';
+import { copyOf } from '../../objects/records/restored-copy.ts';
 import { type Issue, shownKey } from './issue.ts';
+import { partOf } from '../../objects/records/version-place.ts';
 import { namedPlace, type ObjectRecords, type Place, placeText } from './object-records.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { StoreError } from '../../store/store-error.ts';
 
 /** The state of an object by its records alone, and the streams that remain to be checked. */
@@ -128,9 +128,10 @@ function currentIssues(records: ObjectRecords): Issue[] {
   return issues;
 }
 
-function noncurrentIssues(records: ObjectRecords, order: VersionOrder, { versionId }: ObjectRecord): Issue[] {
+function noncurrentIssues(records: ObjectRecords, order: VersionOrder, record: ObjectRecord): Issue[] {
   const { bucket, key, current } = records;
-  if (!versionOrder(versionId).equals(order))
+  const { versionId } = record;
+  if (!partOf(record).equals(order))
     return [inconsistent(records, `the record of ${placeText(records)} has the version id ${versionId ?? 'null'}`)];
   if (versionId !== undefined || current === undefined || !isNullVersion(current, records)) return [];
   return [inconsistent(records, `${bucket}/${key} has two null versions: the current one, and a noncurrent one`)];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { versionsOf } from '../../../test/support/maintenance/versioned-layer.ts';
-import { removeQueuedBlobs } from '../../objects/garbage-collection.ts';
+import { removeQueuedBlobs } from '../../objects/garbage-collection/garbage-collection.ts';
 import { decodeObject, encodeObject } from '../../objects/records/object-record.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { openFilesBlobStore } from '../../store/files/blob-store.ts';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../platform/logger.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import { quarantined } from '../../objects/operations/quarantine.ts';
 import { encodeObject } from '../../objects/records/object-record.ts';
 import { decodeBlockSums, encodeBlockSums } from '../../objects/records/body-records.ts';

@@ -6,7 +6,7 @@ import { encodeBlockSums } from '../../objects/records/body-records.ts';
 import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
 import { chunks, put, randomBody, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { quarantine } from '../../objects/operations/quarantine.ts';
-import { ORPHAN_GRACE_PERIOD } from '../../objects/orphan-grace-period.ts';
+import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection/orphan-grace-period.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { key } from '../../store/keys.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';

@@ -1,5 +1,5 @@
 import type { KeySource } from '../../encryption/key-source.ts';
-import { ORPHAN_GRACE_PERIOD } from '../../objects/orphan-grace-period.ts';
+import { ORPHAN_GRACE_PERIOD } from '../../objects/garbage-collection/orphan-grace-period.ts';
 import type { BlobStore } from '../../store/blob-store.ts';
 import { within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
@@ -8,10 +8,10 @@ import type { Issue } from './issue.ts';
 import { allObjectRecords, entries, namedPlace, placeText } from './object-records.ts';
 import { orphanBlobs } from './orphan-blobs.ts';
 import { compareCounts } from './compare-counts.ts';
-import { checkCanaries, checkRecords, unreferencedBlockSums } from './check-records.ts';
+import { checkCanaries, checkVersionIndex, checkRecords, unreferencedBlockSums } from './check-records.ts';
 import { unreferencedOwners } from './blob-references.ts';
 import { checkUpload, unreferencedParts } from './check-upload.ts';
-import { mapStream } from '../../../platform/concurrency.ts';
+import { mapStream } from '../../../platform/async/concurrency.ts';
 
 export interface VerifyOptions {
   readonly records: RecordStore;
@@ -93,6 +93,7 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
     if (uncounted !== undefined) summary.uncounted = uncounted;
     yield* checkRecords(check);
     yield* checkCanaries(check);
+    yield* checkVersionIndex(check);
     yield* unreferencedBlockSums(check);
     const objects = mapStream(allObjectRecords(records), concurrency, async (object) => {
       const checked = await checkObject(check, object);

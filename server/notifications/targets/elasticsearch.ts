@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EventMessage } from '../event-message.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
-import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
+import { type NotificationTarget, rowAfter, type TargetValues, textOf } from '../target.ts';
 import { basicAuthorization, openWebService } from '../web-service.ts';
 
 const timeoutMs = 10_000;
@@ -36,13 +36,16 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
       try {
         await used;
         if (message.record === undefined) return;
-        const body = JSON.stringify({ Records: [message.record] });
+        const row = rowAfter(message);
+        const body = JSON.stringify({ Records: [isNamespace ? row : message.record] });
         const document = `${index}/_doc/${idOf(message)}`;
         if (!isNamespace) checkResult(await service.request({ method: 'POST', path: `${index}/_doc`, headers, body }));
-        else if (removesObject(message.name)) {
+        else if (row === 'removed') {
           const removed = await service.request({ method: 'DELETE', path: document, headers });
           if (!saysAbsent(removed)) checkResult(removed);
-        } else checkResult(await service.request({ method: 'PUT', path: document, headers, body }));
+        } else if (row !== 'unchanged') {
+          checkResult(await service.request({ method: 'PUT', path: document, headers, body }));
+        }
       } catch (error) {
         if (hasIndex === used) hasIndex = undefined;
         throw error;

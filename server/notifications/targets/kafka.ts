@@ -36,13 +36,21 @@ export function openKafka(values: TargetValues): NotificationTarget {
     },
     async send(producer, { key, body }) {
       // All replicas that are in step have it.
-      const [taken] = await producer.send({ topic, acks: -1, timeout: 5_000, messages: [{ key, value: body }] });
+      const sent = producer.send({ topic, acks: -1, timeout: 5_000, messages: [{ key, value: body }] });
+      const [taken] = await sent.catch((error: unknown) => {
+        throw isTooLarge(error) ? new DeliveryError('rejected', error.message, { cause: error }) : error;
+      });
       // The broker names the place of the event in its partition.
       if (taken === undefined || taken.errorCode !== 0 || Number(taken.baseOffset ?? -1) < 0)
         throw new DeliveryError('unavailable', 'the broker did not say that it has the event');
     },
     close: (producer) => producer.disconnect(),
   });
+}
+
+function isTooLarge(error: unknown): error is Error {
+  const types: readonly unknown[] = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
+  return error instanceof Error && 'type' in error && types.includes(error.type);
 }
 
 function saslOf(values: TargetValues): SASLOptions | undefined {

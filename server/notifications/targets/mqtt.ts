@@ -1,41 +1,108 @@
 import mqtt, { type MqttClient } from 'mqtt';
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../../platform/errors/system-error.ts';
 import { connectedTarget } from '../connected-target.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { type NotificationTarget, numberOf, type TargetValues, textOf } from '../target.ts';
 
-/** Publishes each event on a topic, by MQTT 5. With a quality of service of 1 or 2 the broker acknowledges it. */
+interface ConnectedMqtt {
+  readonly client: MqttClient;
+  /** Rejects with the first cause when the connection ends: the client lets publications wait for the next connection. */
+  readonly ended: Promise<never>;
+}
+
+/** The codes of MQTT 5 for a message that is too large, and for one with a wrong content. */
+const codesOfMessage: readonly unknown[] = [0x95, 0x99];
+/** The codes of MQTT 3.1.1 and 5 for a version that the broker does not speak. */
+const codesOfVersion: readonly unknown[] = [1, 0x84];
+/** The message of the client library for a connection that ended before an answer. */
+const closedText = "Couldn't connect to server";
+/** The largest header of a message beside its topic. */
+const headerBytes = 16;
+
+/**
+ * Publishes each event on a topic, by MQTT 5, or by MQTT 3.1.1 where the broker speaks no other version. With a quality of service of 1 or 2 the
+ * broker acknowledges it.
+ */
 export function openMqtt(values: TargetValues): NotificationTarget {
   const topic = textOf(values, 'topic') ?? '';
   const qos = numberOf(values, 'qos') === 2 ? 2 : numberOf(values, 'qos') === 0 ? 0 : 1;
-  return connectedTarget<MqttClient>({
+  return connectedTarget<ConnectedMqtt>({
     async connect() {
-      const caFile = textOf(values, 'ca_file');
-      const [username, password] = [textOf(values, 'username'), textOf(values, 'password')];
-      const client = await mqtt.connectAsync(
-        // MinIO writes tcp and ssl.
-        (textOf(values, 'broker') ?? '').replace(/^tcp:/, 'mqtt:').replace(/^(?:ssl|tls):/, 'mqtts:'),
-        {
-          protocolVersion: 5,
-          clean: true,
-          connectTimeout: 5_000,
-          // The queue tries again.
-          reconnectPeriod: 0,
-          ...(username !== undefined && { username }),
-          ...(password !== undefined && { password }),
-          ...(caFile !== undefined && { ca: await readFile(caFile) }),
-        },
-        false,
-      );
-      // Without a listener an error would end the process. Publishing rejects with it too.
-      client.on('error', () => undefined);
-      return client;
+      const client = await connectByNewest(values);
+      return { client, ended: endOf(client) };
     },
-    async send(client, { body }) {
+    async send({ client, ended }, { body }) {
       // A client that is not connected keeps messages in memory.
       if (!client.connected) throw new DeliveryError('unavailable', 'the connection was lost');
-      await client.publishAsync(topic, body, { qos });
+      const max = client.options.properties?.maximumPacketSize;
+      if (max !== undefined && Buffer.byteLength(body) + Buffer.byteLength(topic) + headerBytes > max)
+        throw new DeliveryError('rejected', `the event is larger than the ${max} bytes that the broker takes`);
+      try {
+        await Promise.race([client.publishAsync(topic, body, { qos }), ended]);
+      } catch (error) {
+        if (!(error instanceof Error) || !codesOfMessage.includes(codeOf(error))) throw error;
+        throw new DeliveryError('rejected', `the broker refused the event: ${messageOf(error)}`, { cause: error });
+      }
     },
-    close: (client) => client.endAsync(true),
+    close: ({ client }) => client.endAsync(true),
   });
+}
+
+function endOf(client: MqttClient): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let cause: string | undefined;
+  const end = () => reject(new DeliveryError('unavailable', cause ?? 'the connection was lost'));
+  // Without a listener an error would end the process. After an answer that cannot be read the client goes on, and waits for ever.
+  client.on('error', (error) => {
+    cause ??= messageOf(error);
+    end();
+  });
+  client.on('disconnect', ({ reasonCode = 0 }) => {
+    const why = codesOfMessage.includes(reasonCode) ? ', the message is too large for it' : '';
+    cause ??= `the broker ended the connection with the code 0x${reasonCode.toString(16)}${why}`;
+  });
+  client.on('close', end);
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/**
+ * Connects by MQTT 5, or by MQTT 3.1.1 where the broker refuses the version. Some brokers refuse it by closing the connection without an answer, which a
+ * broker that starts or stops does, too: so they are asked twice.
+ */
+async function connectByNewest(values: TargetValues): Promise<MqttClient> {
+  for (let isClosedBefore = false; ; isClosedBefore = true) {
+    try {
+      return await connect(values, 5);
+    } catch (error) {
+      const isClosed = error instanceof Error && error.message === closedText;
+      if (codesOfVersion.includes(codeOf(error)) || (isClosed && isClosedBefore)) return connect(values, 4);
+      if (!isClosed) throw error;
+    }
+  }
+}
+
+async function connect(values: TargetValues, protocolVersion: 4 | 5): Promise<MqttClient> {
+  const caFile = textOf(values, 'ca_file');
+  const [username, password] = [textOf(values, 'username'), textOf(values, 'password')];
+  return mqtt.connectAsync(
+    // MinIO writes tcp and ssl.
+    (textOf(values, 'broker') ?? '').replace(/^tcp:/, 'mqtt:').replace(/^(?:ssl|tls):/, 'mqtts:'),
+    {
+      protocolVersion,
+      clean: true,
+      connectTimeout: 5_000,
+      // The queue tries again.
+      reconnectPeriod: 0,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(caFile !== undefined && { ca: await readFile(caFile) }),
+    },
+    false,
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

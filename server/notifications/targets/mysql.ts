@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { type Connection, type ConnectionOptions, createConnection, escapeId } from 'mysql2/promise';
 import { connectedTarget } from '../connected-target.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
-import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
+import { type NotificationTarget, rowAfter, type TargetValues, textOf } from '../target.ts';
 
 /** Seconds for a lock: less than an event has. */
 const lockSeconds = 8;
@@ -50,19 +50,23 @@ export function openMysql(values: TargetValues): NotificationTarget {
       }
       return connection;
     },
-    async send(connection, { name, key, time, record }) {
+    async send(connection, message) {
+      const { key, time, record } = message;
       if (record === undefined) {
         // A test event says only that the connection works.
         await connection.ping();
         return;
       }
-      const document = JSON.stringify({ Records: [record] });
       if (!isNamespace) {
+        const document = JSON.stringify({ Records: [record] });
         const insert = `INSERT INTO ${table} (event_time, event_data) VALUES (?, ?)`;
         await connection.execute(insert, [time.slice(0, 19).replace('T', ' '), document]);
-      } else if (removesObject(name)) {
-        await connection.execute(`DELETE FROM ${table} WHERE key_hash = SHA2(?, 256)`, [key]);
-      } else {
+        return;
+      }
+      const row = rowAfter(message);
+      if (row === 'removed') await connection.execute(`DELETE FROM ${table} WHERE key_hash = SHA2(?, 256)`, [key]);
+      else if (row !== 'unchanged') {
+        const document = JSON.stringify({ Records: [row] });
         const update = 'ON DUPLICATE KEY UPDATE value = VALUES(value)';
         await connection.execute(`INSERT INTO ${table} (key_name, value) VALUES (?, ?) ${update}`, [key, document]);
       }

@@ -1,13 +1,22 @@
-import { jetstream, type JetStreamClient } from '@nats-io/jetstream';
+import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
 import { connect, credsAuthenticator, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { readFile } from 'node:fs/promises';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { connectedTarget } from '../connected-target.ts';
 import { isOn, type NotificationTarget, type TargetValues, textOf } from '../target.ts';
 
 interface NatsClient {
   readonly connection: NatsConnection;
   readonly stream: JetStreamClient | undefined;
+  /** What the broker refused on this connection. It tells beside the answers of the calls. */
+  readonly refused: Error[];
+  /** Ends the waits of this connection: the client library forgets them when it is closed. */
+  readonly waits: Set<(error: Error) => void>;
 }
+
+/** The code of JetStream for a message that is larger than its stream takes. */
+const messageTooLarge = 10_054;
 
 /** Publishes each event on a subject, of NATS or of a stream of JetStream. */
 export function openNats(values: TargetValues): NotificationTarget {
@@ -15,19 +24,59 @@ export function openNats(values: TargetValues): NotificationTarget {
   return connectedTarget<NatsClient>({
     async connect() {
       const connection = await connect(await connectionOptions(values));
-      return { connection, stream: isOn(values, 'jetstream') ? jetstream(connection) : undefined };
+      const refused: Error[] = [];
+      void collectRefusals(connection, refused);
+      const waits = new Set<(error: Error) => void>();
+      void endWaits(connection, waits, refused);
+      return { connection, stream: isOn(values, 'jetstream') ? jetstream(connection) : undefined, refused, waits };
     },
-    async send({ connection, stream }, { body }) {
-      if (stream !== undefined) {
-        await stream.publish(subject, body);
-        return;
+    async send({ connection, stream, refused, waits }, { body }) {
+      const max = connection.info?.max_payload;
+      if (max !== undefined && Buffer.byteLength(body) > max)
+        throw new DeliveryError('rejected', `the event is larger than the ${max} bytes that the broker takes`);
+      try {
+        if (stream === undefined) {
+          connection.publish(subject, body);
+          // The answer to the ping of a flush follows what was published, and what the broker says of it.
+          await untilClosed(connection.flush(), waits);
+          await endOfTurn();
+        } else await stream.publish(subject, body);
+      } catch (error) {
+        throw refusalOf(error) ?? refused[0] ?? error;
       }
-      connection.publish(subject, body);
-      // The answer to the ping of a flush follows what was published.
-      await connection.flush();
+      // All events have one subject, so that a refusal is one of this event too.
+      const [refusal] = refused;
+      if (refusal !== undefined) throw refusal;
     },
     close: ({ connection }) => connection.close(),
   });
+}
+
+async function endWaits(connection: NatsConnection, waits: NatsClient['waits'], refused: Error[]): Promise<void> {
+  const error = (await connection.closed()) ?? refused[0] ?? new Error('the connection was closed');
+  for (const end of waits) end(error);
+}
+
+/** Rejects where the connection is closed first. */
+async function untilClosed(answer: Promise<void>, waits: NatsClient['waits']): Promise<void> {
+  const { promise: closed, reject } = Promise.withResolvers<never>();
+  waits.add(reject);
+  try {
+    await Promise.race([answer, closed]);
+  } finally {
+    waits.delete(reject);
+  }
+}
+
+/** Ends with the connection. */
+async function collectRefusals(connection: NatsConnection, refused: Error[]): Promise<void> {
+  for await (const status of connection.status()) if (status.type === 'error') refused.push(status.error);
+}
+
+/** Returns the refusal of one event by a stream of JetStream. */
+function refusalOf(error: unknown): DeliveryError | undefined {
+  const isTooLarge = error instanceof JetStreamApiError && error.code === messageTooLarge;
+  return isTooLarge ? new DeliveryError('rejected', error.message, { cause: error }) : undefined;
 }
 
 async function connectionOptions(values: TargetValues): Promise<Parameters<typeof connect>[0]> {

@@ -1,6 +1,7 @@
 import { Client, escapeIdentifier } from 'pg';
 import { connectedTarget } from '../connected-target.ts';
-import { type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
+import { connectionOf } from './postgres-connection.ts';
+import { type NotificationTarget, rowAfter, type TargetValues, textOf } from '../target.ts';
 
 /** Milliseconds for a statement: less than an event has. */
 const statementMs = 8_000;
@@ -13,10 +14,9 @@ export function openPostgres(values: TargetValues): NotificationTarget {
   const isNamespace = textOf(values, 'format') !== 'access';
   return connectedTarget<Client>({
     async connect(givenUp) {
-      const client = new Client({
-        ...connectionOf(textOf(values, 'connection_string') ?? ''),
-        connectionTimeoutMillis: 5_000,
-      });
+      const client = new Client(
+        await connectionOf(textOf(values, 'connection_string') ?? '', textOf(values, 'ca_file')),
+      );
       // Without a listener an error of an idle connection would end the process. Queries reject with it too.
       client.on('error', () => undefined);
       const end = () => void client.end().catch(() => undefined);
@@ -37,40 +37,26 @@ export function openPostgres(values: TargetValues): NotificationTarget {
       }
       return client;
     },
-    async send(client, { name, key, time, record }) {
+    async send(client, message) {
+      const { key, time, record } = message;
       if (record === undefined) {
         // A test event says only that the connection works.
         await client.query('SELECT 1');
         return;
       }
-      const document = JSON.stringify({ Records: [record] });
       if (!isNamespace) {
+        const document = JSON.stringify({ Records: [record] });
         await client.query(`INSERT INTO ${table} (event_time, event_data) VALUES ($1, $2)`, [time, document]);
-      } else if (removesObject(name)) {
-        await client.query(`DELETE FROM ${table} WHERE key = $1`, [key]);
-      } else {
+        return;
+      }
+      const row = rowAfter(message);
+      if (row === 'removed') await client.query(`DELETE FROM ${table} WHERE key = $1`, [key]);
+      else if (row !== 'unchanged') {
+        const document = JSON.stringify({ Records: [row] });
         const update = 'ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value';
         await client.query(`INSERT INTO ${table} (key, value) VALUES ($1, $2) ${update}`, [key, document]);
       }
     },
     close: (client) => client.end(),
   });
-}
-
-/** Reads a URL, or the form `host=… port=… user=…` of libpq, which MinIO's deployments use. */
-export function connectionOf(text: string): ConstructorParameters<typeof Client>[0] & object {
-  if (/^postgres(?:ql)?:/.test(text)) return { connectionString: text };
-  const pairs = [...text.matchAll(/(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S+))/g)].map(
-    ([, name = '', quoted, bare]) => [name, quoted?.replaceAll(/\\(.)/g, '$1') ?? bare ?? ''] as const,
-  );
-  const { host, port, user, password, dbname, sslmode } = Object.fromEntries(pairs);
-  return {
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port: Number(port) }),
-    ...(user !== undefined && { user }),
-    ...(password !== undefined && { password }),
-    ...(dbname !== undefined && { database: dbname }),
-    ...(sslmode !== undefined &&
-      sslmode !== 'disable' && { ssl: { rejectUnauthorized: sslmode.startsWith('verify') } }),
-  };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { connectedTarget } from '../connected-target.ts';
-import { isOn, type NotificationTarget, removesObject, type TargetValues, textOf } from '../target.ts';
+import { isOn, type NotificationTarget, rowAfter, type TargetValues, textOf } from '../target.ts';
 
 /**
  * Keeps the last event of each object in a hash (`namespace`), or appends all events to a list (`access`), as MinIO does.
@@ -9,7 +9,7 @@ import { isOn, type NotificationTarget, removesObject, type TargetValues, textOf
  * @see https://redis.io/docs/latest/commands/hset/
  */
 export function openRedis(values: TargetValues): NotificationTarget {
-  const [host = '', port = '6379'] = (textOf(values, 'address') ?? '').split(/:(?=\d+$)/);
+  const { host, port } = addressOf(textOf(values, 'address') ?? '');
   const key = textOf(values, 'key') ?? '';
   const isNamespace = textOf(values, 'format') !== 'access';
   return connectedTarget<Redis>({
@@ -17,7 +17,7 @@ export function openRedis(values: TargetValues): NotificationTarget {
       const caFile = textOf(values, 'ca_file');
       const redis = new Redis({
         host,
-        port: Number(port),
+        port,
         username: textOf(values, 'user'),
         password: textOf(values, 'password'),
         lazyConnect: true,
@@ -38,13 +38,23 @@ export function openRedis(values: TargetValues): NotificationTarget {
       }
       return redis;
     },
-    async send(redis, { name, key: objectKey, time, record }) {
+    async send(redis, message) {
+      const { key: objectKey, time, record } = message;
       // A test event says only that the connection works.
       if (record === undefined) await redis.ping();
       else if (!isNamespace) await redis.rpush(key, JSON.stringify([{ Event: [record], EventTime: time }]));
-      else if (removesObject(name)) await redis.hdel(key, objectKey);
-      else await redis.hset(key, objectKey, JSON.stringify({ Records: [record] }));
+      else {
+        const row = rowAfter(message);
+        if (row === 'removed') await redis.hdel(key, objectKey);
+        else if (row !== 'unchanged') await redis.hset(key, objectKey, JSON.stringify({ Records: [row] }));
+      }
     },
     close: (redis) => redis.disconnect(),
   });
+}
+
+/** Reads `HOST:PORT`, whose host may be an address of IPv6 in brackets. */
+export function addressOf(text: string): { readonly host: string; readonly port: number } {
+  const [host = '', port = '6379'] = text.split(/:(?=\d+$)/);
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
 }

@@ -1,10 +1,11 @@
 import { type Acl, ownerId, resolveAcl } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ObjectTags } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ObjectTags } from '../contract/object-layer.ts';
 import type { ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { findVersion, storedObject } from '../operations/versions.ts';
+import { storedObject } from '../records/object-record.ts';
+import { findVersion } from '../versions/find-version.ts';
 
 /** The tags of an object. The id is that of the object, which a write replaces. */
 export interface ExistingTags {

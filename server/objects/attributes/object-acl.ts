@@ -8,9 +8,9 @@ import {
   resolveAcl,
 } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { readAccountBlock } from '../buckets/account-block.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ObjectWriter } from '../object-layer.ts';
+import { readAccountBlock } from './account-block.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ObjectWriter } from '../contract/object-layer.ts';
 import { type BucketRecord, countsAcls } from '../records/bucket-record.ts';
 
 /**

@@ -1,16 +1,19 @@
 import { type Acl, ownerId, type RequestedAcl } from '../../../protocol/s3/acl.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ByCaller, EventCaller } from '../events/event-caller.ts';
-import { ruledEvent } from '../events/object-event.ts';
-import type { ObjectLock, ObjectTags, PutRetention, VersionOptions, VersionResult } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ByCaller, EventCaller } from '../contract/event-caller.ts';
+import { ruledEvent, unlessCurrent } from '../records/object-event.ts';
+import type { ObjectLock, ObjectTags, PutRetention, VersionOptions, VersionResult } from '../contract/object-layer.ts';
 import { type BucketRecord, countsAcls, getBucket, isObserved } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord, shownLock } from '../records/object-record.ts';
-import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { allowedAcl, checkUncounted, refusePublic, shownAcl, storedAcl } from './object-acl.ts';
 import { replicateAttributes } from '../replication/queue-replication.ts';
-import { checkRetentionChange } from './object-lock.ts';
-import { checkIdentity, readVersionRecord, shownVersionId } from '../operations/versions.ts';
+import { withChanges } from '../records/attribute-changes.ts';
+import { changesOf } from '../records/change-times.ts';
+import { checkRetentionChange } from '../versions/object-lock.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import { checkIdentity, readVersionRecord, shownVersionId } from '../versions/find-version.ts';
 
 interface Version extends VersionOptions {
   readonly bucket: string;
@@ -18,6 +21,8 @@ interface Version extends VersionOptions {
   readonly by: EventCaller | undefined;
   /** The names of the event. */
   readonly names: readonly string[];
+  /** The lock that the change sets. Set again it is newer than a release on another server, also where nothing else changes. */
+  readonly locks?: 'retention' | 'legalHold' | undefined;
   /** The change is not replicated. */
   readonly stays?: true;
 }
@@ -25,7 +30,7 @@ interface Version extends VersionOptions {
 /** Changes fields of an object's record in place: its body and its time stay. Throws as `readVersionRecord`. */
 export function updateObject(
   context: ObjectContext,
-  { bucket, key, versionId, onlyId, by, names, stays }: Version,
+  { bucket, key, versionId, onlyId, by, names, locks, stays }: Version,
   change: (record: ObjectRecord, bucket: BucketRecord) => ObjectRecord,
 ): Promise<VersionResult> {
   return commitChange(context, async (events) => {
@@ -33,11 +38,22 @@ export function updateObject(
     checkIdentity(stored.record, onlyId);
     const bucketRecord = (await getBucket(context.records, bucket)).record;
     const recordKey = objectRecordKey({ bucket, key, order });
-    const changed = change(stored.record, bucketRecord);
+    const after = change(stored.record, bucketRecord);
+    const dated =
+      stays === true || after === stored.record || bucketRecord.versioning === undefined
+        ? after
+        : withChanges(stored.record, after, context.clock(), locks);
+    const changed = dated === after || (await keepsTimes(context, stored.record)) ? dated : after;
     const replicated =
       bucketRecord.replication === undefined || stays === true || changed === stored.record
         ? undefined
-        : replicateAttributes(context, events, { bucket, key, stored: bucketRecord, record: changed });
+        : replicateAttributes(context, events, {
+            bucket,
+            key,
+            stored: bucketRecord,
+            record: changed,
+            times: changesOf(dated),
+          });
     const record = replicated?.record ?? changed;
     const value = encodeObject(record);
     const shownId = shownVersionId(record);
@@ -48,10 +64,24 @@ export function updateObject(
       },
       result: bucketRecord.versioning === undefined ? {} : { versionId: shownId },
       event: isObserved(context, bucketRecord)
-        ? ruledEvent(context, { names, bucket, key, stored: bucketRecord, versionId: shownId, record, by })
+        ? ruledEvent(context, {
+            names,
+            bucket,
+            key,
+            stored: bucketRecord,
+            versionId: shownId,
+            record,
+            ...unlessCurrent(order),
+            by,
+          })
         : undefined,
     };
   });
+}
+
+/** Reports whether a record gets the times of its changes: every server of the deployment must read them. One that has times keeps them up to date. */
+async function keepsTimes({ written }: ObjectContext, { changes }: ObjectRecord): Promise<boolean> {
+  return changes !== undefined || (await written.isNewest());
 }
 
 export async function getObjectTags(
@@ -143,7 +173,8 @@ export function putObjectRetention(
   { versionId, onlyId, retention, bypassGovernance, by }: PutRetention,
 ): Promise<VersionResult> {
   const names = ['s3:ObjectCreated:PutRetention'];
-  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, (record, bucketRecord) => {
+  const locks = retention && 'retention';
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names, locks }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     checkRetentionChange(record, retention, { now: context.lockClock.earliest(), bypassGovernance });
     const { mode: _mode, until: _until, ...kept } = record.lock ?? {};
@@ -161,7 +192,8 @@ export function putObjectLegalHold(
   { versionId, onlyId, legalHold, by }: VersionOptions & ByCaller & { readonly legalHold: boolean },
 ): Promise<VersionResult> {
   const names = ['s3:ObjectCreated:PutLegalHold'];
-  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, (record, bucketRecord) => {
+  const locks = legalHold ? 'legalHold' : undefined;
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names, locks }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     return withLock(record, { ...record.lock, legalHold });
   });

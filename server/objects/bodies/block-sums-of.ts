@@ -1,5 +1,5 @@
-import { eachChunk } from '../../../platform/chunks.ts';
-import type { SharedMutex } from '../../../platform/shared-mutex.ts';
+import { eachChunk } from '../../streams/chunks.ts';
+import type { SharedMutex } from '../../shared-memory/shared-mutex.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commits.ts';
 import type { RecordStore } from '../../store/record-store.ts';
@@ -13,10 +13,8 @@ import {
 } from '../checksums/block-sums.ts';
 import { decodeBlockSums, encodeBlockSums } from '../records/body-records.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { isUnreadable } from '../damage.ts';
-
-/** Block sums that this thread computes at the moment, by blob: concurrent readers of one body share the work. */
-export type PendingBlockSums = Map<BlobId, Promise<BlockSums | undefined>>;
+import { isUnreadable } from '../records/damage.ts';
+import type { PendingBlockSums } from '../context/context.ts';
 
 export interface BlockSumsContext {
   readonly records: Pick<RecordStore, 'get' | 'commit' | 'outcome'>;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyBuffers } from '../../../platform/body-memory.ts';
-import { eachChunk, ownChunks } from '../../../platform/chunks.ts';
-import { SharedMutex, sharedMutexMemory } from '../../../platform/shared-mutex.ts';
+import { bodyBuffers } from '../../streams/body-memory.ts';
+import { eachChunk, ownChunks } from '../../streams/chunks.ts';
+import { SharedMutex, sharedMutexMemory } from '../../shared-memory/shared-mutex.ts';
 import {
   blobOf,
   flipped,
@@ -15,7 +15,7 @@ import {
 import { CheckedBlocks } from './checked-blocks.ts';
 import { BLOCK_SIZE, BlockSumsHasher } from '../checksums/block-sums.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { removeQueuedBlobs } from '../garbage-collection.ts';
+import { removeQueuedBlobs } from '../garbage-collection/garbage-collection.ts';
 import {
   chunks,
   put,

@@ -1,5 +1,5 @@
-import { bodyBuffers } from '../../../platform/body-memory.ts';
-import type { Chunks } from '../../../platform/chunks.ts';
+import { bodyBuffers } from '../../streams/body-memory.ts';
+import type { Chunks } from '../../streams/chunks.ts';
 import { type BlockSums, matchesBlock } from '../checksums/block-sums.ts';
 
 interface Range {

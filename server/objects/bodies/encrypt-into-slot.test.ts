@@ -10,7 +10,7 @@ import { Gmac } from '../checksums/block-sums.ts';
 import { hashingPlaces, bufferSlotsAt } from '../hashing/hashing.ts';
 import { BUFFER_BYTES, SLOTS } from '../hashing/layout.ts';
 import type { BufferSlots } from '../hashing/buffer-slots.ts';
-import type { ObjectLayer } from '../object-layer.ts';
+import type { ObjectLayer } from '../contract/object-layer.ts';
 import { decodeObject } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { body, chunks, put, testLayer } from '../../../test/support/objects/test-layer.ts';

@@ -1,15 +1,16 @@
-import type { BlobId } from '../../store/blob-store.ts';
 import { crc32 } from 'node:zlib';
 import { encryptBuffer, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
 import { type BodyDigests, digestTogether, digestWhole, MIN_TOGETHER } from '../checksums/body-digests.ts';
 import { type BlockSums, storedBlockSums } from '../checksums/block-sums.ts';
-import type { ExpectedDigests } from '../object-layer.ts';
-import type { BodySource } from './body-source.ts';
+import type { ExpectedDigests } from '../contract/object-layer.ts';
+import type { BodySource } from '../contract/body-source.ts';
 import type { Protection } from '../records/object-record.ts';
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
+import { bodyBytesPassed } from '../../streams/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { StoredBlob } from '../records/blob-claims.ts';
 
 export interface IncomingBody {
+  readonly bucket: string;
   readonly body: BodySource;
   readonly size: number;
   readonly digests: ExpectedDigests;
@@ -23,12 +24,6 @@ export interface IncomingBody {
   readonly packed?: boolean;
   /** True where block sums always have a record of their own. */
   readonly sumsInRecord?: boolean;
-}
-
-/** A blob, and the block sums that the commit which claims it must write under `c`. */
-export interface StoredBlob {
-  readonly blob: BlobId;
-  readonly recordedSums?: BlockSums;
 }
 
 /** A body that came whole and matched its request. Nothing refers to it yet. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { JoinedChunks, type Chunks } from '../../../platform/chunks.ts';
+import { JoinedChunks, type Chunks } from '../../streams/chunks.ts';
 import type { CustomerKey, OpenedObjectKey } from '../../encryption/object-key.ts';
 import { DecryptedChunks } from '../../encryption/package-decryptor.ts';
 import { cipherRange, cipherSize, packageCuts } from '../../encryption/package-format.ts';
@@ -9,16 +9,16 @@ import type { Entry } from '../../store/record-store.ts';
 import { type BlockSumsContext, blockSumsOf, type PlainBlob } from './block-sums-of.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
 import { holds } from '../checksums/block-sums.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
-import type { ReadableObject } from '../object-layer.ts';
+import type { ReadableObject } from '../contract/object-layer.ts';
 import { type ObjectRecord, type Protection } from '../records/object-record.ts';
 import { type ManifestPart } from '../records/body-records.ts';
 import { decodeBody } from '../records/record-format.ts';
 import type { VersionOrder } from '../records/record-format.ts';
-import { readManifest } from '../operations/commit-change.ts';
-import { copyOf } from '../tiers/restored-copy.ts';
+import { copyOf } from '../records/restored-copy.ts';
 import { isStoreError, StoreError } from '../../store/store-error.ts';
+import { readManifest } from '../records/manifest.ts';
 
 /**
  * Chunks of a source that is opened by the first `next`, so that errors of opening it come from `next` too. The source is read in the

@@ -1,16 +1,16 @@
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
+import { bodyBytesPassed } from '../../streams/body-memory.ts';
 import { PackageEncryptor } from '../../encryption/package-encryptor.ts';
 import { encryptStream, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
 import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf, receiveInline } from './incoming-body.ts';
-import type { ObjectContext } from '../context.ts';
-import { discardBlob } from '../operations/commit-change.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { PACKED_LIMIT, storeBlob } from './store-blob.ts';
 import { receiveIntoSlot } from './receive-into-slot.ts';
-import { chunksOf, giveBackTo } from './body-source.ts';
+import { chunksOf, giveBackTo } from '../contract/body-source.ts';
+import { discardBlob } from '../records/blob-claims.ts';
 
-export { discardBlob } from '../operations/commit-change.ts';
+export { discardBlob } from '../records/blob-claims.ts';
 export type { IncomingBody, ReceivedBody } from './incoming-body.ts';
 
 /**

@@ -10,9 +10,9 @@ import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts
 import { hashingPlaces, bufferSlotsAt, HashingRounds } from '../hashing/hashing.ts';
 import { BUFFER_BYTES, SLOTS, slotsOf } from '../hashing/layout.ts';
 import { md5Lanes } from '../hashing/md5-module.ts';
-import { bodyFrom } from './body-source.ts';
+import { bodyFrom } from '../contract/body-source.ts';
 import type { BufferSlots } from '../hashing/buffer-slots.ts';
-import type { ObjectLayer } from '../object-layer.ts';
+import type { ObjectLayer } from '../contract/object-layer.ts';
 import { body, chunks, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');

@@ -1,12 +1,12 @@
 import type { BufferSlot, SlotChunk } from '../hashing/buffer-slots.ts';
-import { giveBackTo } from './body-source.ts';
+import { giveBackTo } from '../contract/body-source.ts';
 import type { PackageEncryptor } from '../../encryption/package-encryptor.ts';
 import { BodyHasher } from '../checksums/body-digests.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { checkLength, type IncomingBody, type ReceivedBody, protectionOf } from './incoming-body.ts';
-import { discardBlob } from '../operations/commit-change.ts';
 import { storeBlob } from './store-blob.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { discardBlob } from '../records/blob-claims.ts';
 
 /** Chunks between the receiver, which pushes them, and the store, which takes them. The buffers of the slot bound its length. */
 class ChunkQueue implements AsyncIterableIterator<Buffer, undefined> {

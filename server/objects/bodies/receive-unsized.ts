@@ -1,13 +1,13 @@
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
+import { bodyBytesPassed } from '../../streams/body-memory.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { encryptStream, SALT_SIZE, streamKey } from '../../encryption/packages.ts';
 import { Gmac } from '../checksums/block-sums.ts';
 import { BodyHasher } from '../checksums/body-digests.ts';
-import type { ObjectContext } from '../context.ts';
-import { discardBlob, newBlobId } from '../operations/commit-change.ts';
-import { bodyFrom, chunksOf } from './body-source.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { bodyFrom, chunksOf } from '../contract/body-source.ts';
 import { type IncomingBody, protectionOf, type ReceivedBody } from './incoming-body.ts';
 import { receiveBody } from './receive-body.ts';
+import { discardBlob, newBlobId } from '../records/blob-claims.ts';
 
 type UnsizedBody = Omit<IncomingBody, 'size'> & { readonly size: { readonly max: number } };
 
@@ -54,7 +54,7 @@ async function receiveBlob(
   const salt = incoming.objectKey && random(SALT_SIZE);
   const key = incoming.objectKey && salt && streamKey(incoming.objectKey, salt);
   const mac = key && new Gmac();
-  const blob = newBlobId(context.clock(), random);
+  const blob = newBlobId(incoming.bucket, context.clock(), random);
   let size = 0;
   async function* measured(): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {

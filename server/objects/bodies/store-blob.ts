@@ -1,8 +1,8 @@
 import { cipherSize } from '../../encryption/package-format.ts';
 import type { BlobId, WriteOptions } from '../../store/blob-store.ts';
-import type { ObjectContext } from '../context.ts';
-import { newBlobId } from '../operations/commit-change.ts';
+import type { ObjectContext } from '../context/context.ts';
 import type { IncomingBody } from './incoming-body.ts';
+import { newBlobId } from '../records/blob-claims.ts';
 
 /** Bodies up to this many bytes share files. Larger ones are as fast in files of their own, whose space is free at once. */
 export const PACKED_LIMIT = 4 * 1024 * 1024;
@@ -11,7 +11,7 @@ export const PACKED_LIMIT = 4 * 1024 * 1024;
 export async function storeBlob(
   { blobs, clock, random }: Pick<ObjectContext, 'blobs' | 'clock' | 'random'>,
   bytes: AsyncIterable<Buffer>,
-  { size, objectKey, packed }: Pick<IncomingBody, 'size' | 'objectKey' | 'packed'>,
+  { bucket, size, objectKey, packed }: Pick<IncomingBody, 'bucket' | 'size' | 'objectKey' | 'packed'>,
   options: WriteOptions = {},
 ): Promise<BlobId> {
   const { segments } = blobs;
@@ -19,7 +19,7 @@ export async function storeBlob(
     const length = objectKey === undefined ? size : cipherSize(size);
     return (await segments.write(bytes, { length, ...options })).id;
   }
-  const blob = newBlobId(clock(), random);
+  const blob = newBlobId(bucket, clock(), random);
   await blobs.write(blob, bytes, options);
   return blob;
 }

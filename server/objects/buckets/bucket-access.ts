@@ -4,7 +4,7 @@ import type { PolicyDocument } from '../../../protocol/policy/document.ts';
 import type { Acl } from '../../../protocol/s3/acl.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
 import type { RecordStore, Revision } from '../../store/record-store.ts';
-import { joinedBlock, readAccountBlock } from './account-block.ts';
+import { joinedBlock, readAccountBlock } from '../attributes/account-block.ts';
 import { bucketAcl } from './bucket-configuration.ts';
 import { type BucketRecord, countsAcls, decodeBucket } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-format.ts';

@@ -1,5 +1,5 @@
 import { allowedAcl, checkUncounted, refusePublic } from '../attributes/object-acl.ts';
-import { joinedBlock, readAccountBlock } from './account-block.ts';
+import { joinedBlock, readAccountBlock } from '../attributes/account-block.ts';
 import { checkSettingCondition } from './setting-condition.ts';
 import {
   countsAcls,
@@ -9,10 +9,10 @@ import {
   getBucket,
   noSuchBucket,
 } from '../records/bucket-record.ts';
-import { commitChange } from '../operations/commit-change.ts';
-import type { ObjectContext } from '../context.ts';
+import { commitChange } from '../commit/commit-change.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { recordKeys } from '../records/record-format.ts';
-import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
+import type { BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../contract/object-layer.ts';
 import { isPublic } from '../../../protocol/policy/is-public.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { type Acl, isPrivate, ownerId, type RequestedAcl, resolveAcl } from '../../../protocol/s3/acl.ts';
@@ -20,8 +20,8 @@ import type { ObjectOwnership } from '../../../protocol/s3/access/ownership-cont
 import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';
 import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
-import type { EventCaller } from '../events/event-caller.ts';
-import { ruledEvent } from '../events/object-event.ts';
+import type { EventCaller } from '../contract/event-caller.ts';
+import { ruledEvent } from '../records/object-event.ts';
 import { testEvents } from '../events/outbox.ts';
 import type { BucketCharges } from '../contract/buckets.ts';
 import type { Website } from '../../../protocol/s3/bucket-website.ts';

@@ -2,8 +2,8 @@ import type { InventoryConfiguration } from '../../../protocol/s3/bucket-invento
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
-import { commitChange } from '../operations/commit-change.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { checkOwnRecord } from './setting-condition.ts';
 import { findBucket, getBucket, guardBucket } from '../records/bucket-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';

@@ -2,12 +2,12 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { changesNothing, ownerId, resolveAcl } from '../../../protocol/s3/acl.ts';
 import { withGrants } from './bucket-configuration.ts';
 import { decodeKey, within } from '../../store/keys.ts';
-import type { EventCaller } from '../events/event-caller.ts';
-import { ruledEvent } from '../events/object-event.ts';
-import { commitChange } from '../operations/commit-change.ts';
+import type { EventCaller } from '../contract/event-caller.ts';
+import { ruledEvent } from '../records/object-event.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { refusePublic } from '../attributes/object-acl.ts';
-import type { ObjectContext } from '../context.ts';
-import type { Bucket, CreateBucket } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { Bucket, CreateBucket } from '../contract/object-layer.ts';
 import {
   bucketInfo,
   type BucketRecord,
@@ -18,10 +18,10 @@ import {
   getBucket,
 } from '../records/bucket-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { quotaRecords } from '../quota/bucket-quota.ts';
+import { quotaRecords } from './bucket-quota.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { endUpload, uploadsOfBucket } from '../records/upload-record.ts';
-import { isUnreadable } from '../damage.ts';
+import { isUnreadable } from '../records/damage.ts';
 import { StoreError } from '../../store/store-error.ts';
 
 /** Throws `BucketAlreadyOwnedByYou`. */

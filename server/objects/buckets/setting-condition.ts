@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import type { BucketSetting, SettingCondition } from '../contract/buckets.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 

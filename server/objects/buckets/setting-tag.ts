@@ -1,4 +1,4 @@
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import type { BucketSetting } from '../contract/buckets.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { getBucketInventories } from './bucket-inventory.ts';

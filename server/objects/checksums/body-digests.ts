@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Hasher, hasherOf } from '../../../platform/checksums/hashers.ts';
-import type { Checksum, ExpectedDigests } from '../object-layer.ts';
+import type { Checksum, ExpectedDigests } from '../contract/object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type Md5Stream, Md5Streams } from '../hashing/md5-streams.ts';
 import { type BlockSums, BlockSumsHasher } from './block-sums.ts';

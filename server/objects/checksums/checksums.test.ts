@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checksumAlgorithms, checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
-import type { Checksum } from '../object-layer.ts';
+import type { Checksum } from '../contract/object-layer.ts';
 import { combineCrcs } from './combine-crc.ts';
 import { crc32c, Crc64Nvme, hasherOf } from '../../../platform/checksums/hashers.ts';
 

@@ -1,4 +1,4 @@
-import type { Checksum } from '../object-layer.ts';
+import type { Checksum } from '../contract/object-layer.ts';
 import { CRC32C_POLYNOMIAL, CRC64NVME_POLYNOMIAL } from '../../../platform/checksums/hashers.ts';
 
 /** A reflected CRC that starts and ends with an exclusive or of all ones. */

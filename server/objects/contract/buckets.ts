@@ -58,7 +58,7 @@ export interface BucketQuota {
 export type BucketSetting = RecordSetting | 'payer' | 'acceleration' | 'logging' | 'inventory';
 
 /** A setting that is a field of the bucket's record. */
-export type RecordSetting =
+type RecordSetting =
   | 'encryption'
   | 'policy'
   | 'tags'

@@ -73,8 +73,10 @@ export interface ListObjectVersions {
 }
 
 export interface ListedVersion extends ListedObject {
-  /** 32 hexadecimal digits, or `null`. */
+  /** Up to 255 bytes, or `null`. */
   readonly versionId: string;
+  /** The place among the versions of the key, where it does not follow from the id. */
+  readonly order?: string | undefined;
   /** True for the current version of the key. */
   readonly isLatest: boolean;
   readonly deleteMarker: boolean;

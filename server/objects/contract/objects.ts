@@ -1,11 +1,12 @@
-import type { ByCaller, EventCaller } from '../events/event-caller.ts';
+import type { ByCaller, EventCaller } from './event-caller.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { ChecksumAlgorithm } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { RequestedAcl } from '../../../protocol/s3/acl.ts';
 import type { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { BodySource } from '../bodies/body-source.ts';
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { BodySource } from './body-source.ts';
+import type { Chunks } from '../../streams/chunks.ts';
+import type { Instant } from './instant.ts';
 
 /** The version that was read or changed; absent in a bucket that never had versions. */
 export interface VersionResult {
@@ -37,19 +38,45 @@ export interface ReplicationState {
   readonly status: ReplicationStatus;
   /** The ids of the remote targets that have not got the version as it is. */
   readonly waiting?: readonly string[];
-  /** The last change of tags or lock, in milliseconds since 1970: of two servers that change a version, the later change wins. */
+  /** The last change of tags or lock, in milliseconds since 1970: a delivery that began before it leaves the version waiting. */
   readonly changed?: number;
+  /** The state of the version at the remote targets, by their ids. A target that is absent never got it. */
+  readonly targets?: Readonly<Record<string, VersionAtTarget>>;
+}
+
+export interface VersionAtTarget {
+  /** `removed`: the target got the version, and has it no more. */
+  readonly has?: 'whole' | 'removed';
+  /** Why the last delivery failed. */
+  readonly refused?: string;
+  /** No delivery can bring the version there. */
+  readonly isImpossible?: true;
 }
 
 /** A version that another server made, with its id and its time. */
 export interface Replica {
-  /** 32 hexadecimal digits, or `null`. */
+  /** Up to 255 bytes, or `null`. */
   readonly versionId: string;
   readonly modified: Date;
+  /**
+   * The place among the versions of the key as the other server has it (`version-order.ts`), with the nanoseconds of its time. Absent where the
+   * id is such a place, or nothing more is known than `modified`.
+   */
+  readonly order?: string | undefined;
   /** The ETag of the source. */
   readonly etag?: string | undefined;
   /** The last change of tags or lock. */
   readonly changed?: Date | undefined;
+  /** The last change of each, as far as the other server says it. */
+  readonly changes?: ChangeTimes | undefined;
+}
+
+/** The times at which attributes of a version changed. */
+export interface ChangeTimes {
+  readonly tags?: Instant | undefined;
+  readonly retention?: Instant | undefined;
+  readonly legalHold?: Instant | undefined;
+  readonly metadata?: Instant | undefined;
 }
 
 export type ObjectTags = Readonly<Record<string, string>>;
@@ -124,6 +151,8 @@ export interface ObjectInfo extends ObjectHeaders {
   readonly tags?: ObjectTags;
   readonly lock?: ObjectLock;
   readonly replication?: ReplicationState;
+  /** When attributes changed after the version was made. */
+  readonly changes?: ChangeTimes;
   /** The time when a lifecycle rule expires the current version. */
   readonly expiration?: { readonly date: Date; readonly ruleId: string };
   /** The restored copy of a body in a tier. */
@@ -208,6 +237,8 @@ export interface ReadOptions extends ByCaller {
   readonly parts?: { readonly after: number; readonly limit: number } | undefined;
   /** The read of a client, for events of the current version; none by default. */
   readonly access?: 'Get' | 'Head' | 'Attributes' | undefined;
+  /** Throws where the answer cannot be made, before the read is reported: a read that fails is no event. */
+  readonly accept?: ((info: ObjectInfo) => void) | undefined;
 }
 
 export type VersionOptions = Pick<ReadOptions, 'versionId' | 'onlyId'>;
@@ -238,7 +269,7 @@ export interface DeleteOptions extends ByCaller {
   /** As in `ReadOptions`. */
   readonly onlyId?: string | undefined;
   /** Another server removed `versionId` or, with `marker`, added a delete marker with that id. */
-  readonly replica?: { readonly marker: Pick<Replica, 'versionId' | 'modified'> | undefined } | undefined;
+  readonly replica?: { readonly marker: Pick<Replica, 'versionId' | 'modified' | 'order'> | undefined } | undefined;
 }
 
 export interface ExpireObject {

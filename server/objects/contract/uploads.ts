@@ -1,4 +1,4 @@
-import type { ByCaller } from '../events/event-caller.ts';
+import type { ByCaller } from './event-caller.ts';
 import type {
   Checksum,
   ExpectedDigests,
@@ -11,7 +11,7 @@ import type {
   RequestedEncryption,
   WriteConditions,
 } from './objects.ts';
-import type { BodySource } from '../bodies/body-source.ts';
+import type { BodySource } from './body-source.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 
 export interface CreateMultipartUpload extends NewAcl {

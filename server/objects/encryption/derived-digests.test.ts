@@ -4,7 +4,7 @@ import { body, put, testLayer } from '../../../test/support/objects/test-layer.t
 import { CustomerKey } from '../../encryption/object-key.ts';
 import { decodeObject } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import type { RequestedEncryption } from '../object-layer.ts';
+import type { RequestedEncryption } from '../contract/object-layer.ts';
 
 const bucket = 'bucket';
 const content = '0815';

@@ -4,7 +4,7 @@ import { DigestSearch } from '../../../test/sealed-digests/find-digests.ts';
 import { CustomerKey } from '../../encryption/object-key.ts';
 import { noDigestKeys } from '../../encryption/digest-keys.ts';
 import { commitOnce } from '../../store/commits.ts';
-import type { Checksum, PutObject, RequestedEncryption } from '../object-layer.ts';
+import type { Checksum, PutObject, RequestedEncryption } from '../contract/object-layer.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 

@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { digestSealOfObject } from '../../encryption/digest-keys.ts';
 import type { DigestSeal } from '../../encryption/digest-seal.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { arePlain, type SealedKeys } from '../records/object-record.ts';
 import {
   type DigestOwner,

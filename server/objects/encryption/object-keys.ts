@@ -8,7 +8,7 @@ import {
 } from '../../encryption/object-key.ts';
 import { openCustomerSealed } from './customer-keys.ts';
 import { type ChosenEncryption, dataKeyContext } from './decide-encryption.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import type { SealedKeys, ServiceSealedKeys } from '../records/object-record.ts';
 
 /** The maximum of cached keys of all data keys together, some 600 bytes each. */

@@ -3,9 +3,11 @@ import { covers } from '../../../protocol/s3/event-names.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { Batch, Entry, Key } from '../../store/record-store.ts';
 import { decodeKey, key, within } from '../../store/keys.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { slottedEnd } from '../../store/slot.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
-import type { ObjectEvent, RuledEvent } from './object-event.ts';
+import type { PlannedQueues } from '../context/event-hub.ts';
+import type { ObjectEvent, RuledEvent } from '../records/object-event.ts';
 
 /** An event in the queue of a target. */
 export interface QueuedEvent extends Omit<ObjectEvent, 'names'> {
@@ -35,11 +37,14 @@ function groupPart({ bucket, key: objectKey }: ObjectRef): Buffer {
   return hash('sha1', `${bucket}/${objectKey}`, 'buffer').subarray(0, 8);
 }
 
-/** Makes the last part of a key: 6 bytes of milliseconds, 10 random ones. */
-export function uniquePart({ time }: { readonly time: number }, random: ObjectContext['random']): Buffer {
+/** Makes the last part of a key: 6 bytes of milliseconds, 8 random ones, 2 of the slot of the bucket. */
+export function uniquePart(
+  { time, bucket }: { readonly time: number; readonly bucket: string },
+  random: ObjectContext['random'],
+): Buffer {
   const unique = Buffer.alloc(16);
   unique.writeUIntBE(time, 0, 6);
-  random(10).copy(unique, 6);
+  slottedEnd(bucket, random).copy(unique, 6);
   return unique;
 }
 
@@ -57,11 +62,12 @@ export function decodeEvent({ value }: Entry): QueuedEvent {
   return decodeRecord(value, 'a queued event') as QueuedEvent;
 }
 
+interface QueueContext extends Pick<ObjectContext, 'random'> {
+  readonly events: PlannedQueues;
+}
+
 /** Returns the records that queue an event, one for each target that a rule names for it. A full queue gets none, and counts it. */
-export function queueEvent(
-  { events, random }: Pick<ObjectContext, 'events' | 'random'>,
-  event: RuledEvent,
-): NonNullable<Batch['put']> {
+export function queueEvent({ events, random }: QueueContext, event: RuledEvent): NonNullable<Batch['put']> {
   const { rules, names, ...rest } = event;
   const put: { readonly key: Key; readonly value: Buffer }[] = [];
   const done = new Set<string>();
@@ -90,11 +96,7 @@ function nameFor(
 }
 
 /** Adds the records of an event to the commit that causes it. */
-export function withEvent(
-  context: Pick<ObjectContext, 'events' | 'random'>,
-  batch: Omit<Batch, 'id'>,
-  event: RuledEvent,
-): Omit<Batch, 'id'> {
+export function withEvent(context: QueueContext, batch: Omit<Batch, 'id'>, event: RuledEvent): Omit<Batch, 'id'> {
   if (event.rules.length === 0) return batch;
   return { ...batch, put: [...(batch.put ?? []), ...queueEvent(context, event)] };
 }

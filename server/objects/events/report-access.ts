@@ -1,6 +1,7 @@
 import { commitOnce } from '../../store/commits.ts';
-import type { ObjectContext } from '../context.ts';
-import type { RuledEvent } from './object-event.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { AttemptEvents } from './attempt-events.ts';
+import type { RuledEvent } from '../records/object-event.ts';
 import { queueEvent, queueOfEvent } from './outbox.ts';
 
 /**
@@ -9,10 +10,15 @@ import { queueEvent, queueOfEvent } from './outbox.ts';
  */
 export async function reportAccess(context: ObjectContext, event: RuledEvent): Promise<void> {
   context.events.hear(event);
-  const put = queueEvent(context, event);
+  const attempt = new AttemptEvents(context.events);
+  const { random } = context;
+  const make = () => queueEvent({ events: attempt, random }, event);
+  // A state that cannot be read drops nothing.
+  const put = await attempt.plan(make).catch(make);
+  attempt.onCommitted();
   if (put.length === 0) return;
   try {
-    await commitOnce(context.records, { put }, context.random);
+    await commitOnce(context.records, { put }, random);
   } catch {
     for (const { key } of put) context.events.countDropped(queueOfEvent(key));
   }

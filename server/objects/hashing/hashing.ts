@@ -119,7 +119,7 @@ export class HashingRounds {
 }
 
 /** The memory that HTTP threads share with their hashing thread. The system allocates it as it is used. */
-export interface HashingMemory {
+interface HashingMemory {
   readonly buffer: SharedArrayBuffer;
 }
 

@@ -33,7 +33,7 @@ export const SUBMITTED = 4;
 export const HASHED = 5;
 /** Address and length of each submitted buffer, by its number modulo `RING`. */
 const RING_WORDS = 16;
-export const RING = 16;
+const RING = 16;
 /** The end of the message, with its padding: two blocks. */
 const TAIL = 256;
 export const TAIL_BYTES = 128;

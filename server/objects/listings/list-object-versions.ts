@@ -1,14 +1,17 @@
 import { decodePrefix, endOf, escape, partialPrefix, prefixOf, after as afterKey, textAt } from '../../store/keys.ts';
 import { type Entry, type ScanItem, type ScanRange, scanPages } from '../../store/record-store.ts';
+import { orderMarker, orderOfMarker } from '../../../protocol/s3/names.ts';
 import { bucketSeal } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ListedVersion, ListObjectVersions, VersionListing } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ListedVersion, ListObjectVersions, VersionListing } from '../contract/object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
-import { decodeObject } from '../records/object-record.ts';
+import { decodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { decodeListedVersion } from '../records/listed-objects.ts';
-import { recordKeys, versionOrder } from '../records/record-format.ts';
+import { decodeVersionIndex, recordKeys, versionOrder } from '../records/record-format.ts';
+import { isOrder, type Order } from '../records/version-order.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';
-import { findVersion, NULL_VERSION, orderOf } from '../operations/versions.ts';
+import { NULL_VERSION, shownVersionId } from '../versions/find-version.ts';
+import { orderOf, orderOfKey } from '../records/version-place.ts';
 
 /**
  * Lists the versions and delete markers of a bucket: keys in the order of their UTF-8 bytes, the versions of a key from the newest to the
@@ -81,27 +84,43 @@ async function afterVersion(
   { bucket, keyMarker }: ListObjectVersions,
   versionId: string,
 ): Promise<{ readonly order: Buffer; readonly nullVersion?: Start['nullVersion']; readonly currentFollows: boolean }> {
-  const marked = orderOf(versionId);
-  const [object, marker, nullVersion] = await context.records.getAll([
+  const [object, marker, nullVersion, indexed] = await context.records.getAll([
     recordKeys.object(bucket, keyMarker),
     recordKeys.marker(bucket, keyMarker),
     recordKeys.version(bucket, keyMarker, versionOrder(undefined)),
+    recordKeys.versionIndex(bucket, keyMarker, versionId),
   ]);
-  const timeOf = (entry: Entry | undefined) =>
-    entry === undefined ? Infinity : decodeObject(entry.value, bucket, keyMarker).modified;
-  if (versionId === NULL_VERSION) {
-    const found = await findVersion(context, bucket, keyMarker, versionId);
-    // Without the null version, its time is not known: the others are listed again.
-    if (found === undefined) return { order: afterKey(prefixOf(marked)), currentFollows: true };
-    const older = found.stored.record.modified.toString(16).padStart(12, '0') + '0'.repeat(20);
-    return { order: prefixOf(versionOrder(older)), currentFollows: false };
-  }
-  const time = Number.parseInt(versionId.slice(0, 12), 16);
-  const currentFollows = timeOf(object ?? marker) < time;
-  const order = afterKey(prefixOf(marked));
-  return timeOf(nullVersion) < time && nullVersion !== undefined
+  const at = (entry: Entry) => orderOf(decodeObject(entry.value, bucket, keyMarker));
+  const current = object ?? marker;
+  const marked = markedOrder(versionId, { object, marker, nullVersion, indexed }, (entry) =>
+    decodeObject(entry.value, bucket, keyMarker),
+  );
+  // Without the version, its place is not known: the others are listed again. The order of a version made here is its id.
+  if (marked === undefined) return { order: afterKey(prefixOf(versionOrder(undefined))), currentFollows: true };
+  const currentFollows = current !== undefined && at(current) < marked;
+  const order = afterKey(prefixOf(versionOrder(marked)));
+  // Of the same order, the null version is the older one.
+  return nullVersion !== undefined && at(nullVersion) <= marked && versionId !== NULL_VERSION
     ? { order, currentFollows, nullVersion: { key: keyMarker, value: nullVersion.value } }
     : { order, currentFollows };
+}
+
+/** Returns the order of the version that a page ended with; undefined where nothing says it. */
+function markedOrder(
+  versionId: string,
+  entries: Readonly<Record<'object' | 'marker' | 'nullVersion' | 'indexed', Entry | undefined>>,
+  decode: (entry: Entry) => ObjectRecord,
+): Order | undefined {
+  const { object, marker, nullVersion, indexed } = entries;
+  const order = orderOfMarker(versionId);
+  if (order !== undefined) return order;
+  const index = indexed && decodeVersionIndex(indexed.value, `version ${versionId}`);
+  if (index?.versionId === versionId) return index.order;
+  for (const entry of [object, marker, nullVersion]) {
+    const record = entry && decode(entry);
+    if (record !== undefined && shownVersionId(record) === versionId) return orderOf(record);
+  }
+  return isOrder(versionId) ? versionId : undefined;
 }
 
 /** The items of one table, by pages. */
@@ -200,7 +219,7 @@ class Page {
   readonly sealed = new SealedEtags();
   readonly #request: ListObjectVersions;
   /** The null version of a key, which the table has before the others: it waits for its place of time. */
-  #waiting: { readonly place: Buffer; readonly version: ListedVersion } | undefined;
+  #waiting: { readonly place: Buffer; readonly version: ListedVersion; readonly order: Order } | undefined;
   #last: ListedVersion | string | undefined;
   #isFull = false;
 
@@ -208,7 +227,8 @@ class Page {
     this.#request = request;
     if (nullVersion === undefined) return;
     const { key, value } = nullVersion;
-    this.#waiting = { place: prefixOf(key), version: this.#decode(value, key, false) };
+    const version = this.#decode(value, key, false);
+    this.#waiting = { place: prefixOf(key), version, order: this.#orderOf(value, key) };
   }
 
   /** True when an item came that the page has no room for. */
@@ -220,7 +240,13 @@ class Page {
   get next(): VersionListing['next'] {
     const last = this.#last;
     if (!this.#isFull || last === undefined) return undefined;
-    return typeof last === 'string' ? { key: last } : { key: last.key, versionId: last.versionId };
+    if (typeof last === 'string') return { key: last };
+    // The page goes on also where the version is removed meanwhile: the order of an id from elsewhere is then known no more.
+    const { key, versionId, order } = last;
+    return {
+      key,
+      versionId: versionId === NULL_VERSION ? versionId : order === undefined ? versionId : orderMarker(order),
+    };
   }
 
   /** Takes the next item in the order of the keys. `place` is the encoded key of the object or the group. */
@@ -232,10 +258,11 @@ class Page {
     }
     const version = this.#decode(item.value, textAt(place, 0), isLatest);
     if (!isLatest && version.versionId === NULL_VERSION) {
-      this.#waiting = { place: Buffer.from(place), version };
+      this.#waiting = { place: Buffer.from(place), version, order: this.#orderOf(item.value, version.key) };
       return;
     }
-    if (this.#waiting !== undefined && this.#waiting.version.modified > version.modified) this.end();
+    const before = isLatest ? undefined : this.#waiting?.order;
+    if (before !== undefined && before > (orderOfKey(item.key) ?? '')) this.end();
     this.#push(version);
   }
 
@@ -253,6 +280,10 @@ class Page {
     this.#last = item;
     if (typeof item === 'string') this.commonPrefixes.push(item);
     else this.versions.push(item);
+  }
+
+  #orderOf(value: Buffer, key: string): Order {
+    return orderOf(decodeObject(value, this.#request.bucket, key));
   }
 
   #decode(value: Buffer, key: string, isLatest: boolean): ListedVersion {

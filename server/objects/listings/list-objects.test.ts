@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ListObjects } from '../object-layer.ts';
+import type { ListObjects } from '../contract/object-layer.ts';
 import { put, testLayer } from '../../../test/support/objects/test-layer.ts';
 
 function bytewise(a: string, b: string): number {

@@ -9,8 +9,8 @@ import {
 } from '../../store/keys.ts';
 import { scanPages } from '../../store/record-store.ts';
 import { bucketSeal } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ListedObject, ListObjects, ObjectListing } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ListedObject, ListObjects, ObjectListing } from '../contract/object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { decodeListed, detailsOf } from '../records/listed-objects.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';

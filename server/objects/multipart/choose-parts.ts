@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { combineCrcs, isCrc } from '../checksums/combine-crc.ts';
 import { hasherOf } from '../../../platform/checksums/hashers.ts';
-import type { Checksum, CompleteMultipartUpload, CreateMultipartUpload, GivenChecksum } from '../object-layer.ts';
+import type {
+  Checksum,
+  CompleteMultipartUpload,
+  CreateMultipartUpload,
+  GivenChecksum,
+} from '../contract/object-layer.ts';
 import type { Digests } from '../records/stored-digests.ts';
 import type { StoredPart } from '../records/upload-record.ts';
 

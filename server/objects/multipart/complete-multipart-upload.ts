@@ -1,21 +1,20 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type BucketRecord, guardBucket, getBucket, isObserved } from '../records/bucket-record.ts';
-import { type EventHub, ruledEvent } from '../events/object-event.ts';
-import { type Change, commitChange, objectRecordKey, readManifest } from '../operations/commit-change.ts';
-import { lockOfNew } from '../attributes/object-lock.ts';
-import { checkCurrent, type Place, placeNew, readPlace, removedBytes, shownVersionId } from '../operations/versions.ts';
+import { ruledEvent, unlessCurrent } from '../records/object-event.ts';
+import { type Change, commitChange } from '../commit/commit-change.ts';
+import { lockOfNew } from '../versions/object-lock.ts';
+import { placeNew } from '../versions/replace-version.ts';
 import { placeReplica, type ReplicaPlace } from '../replication/place-replica.ts';
 import { replicaState, type ReplicatedRecord, replicateNew } from '../replication/queue-replication.ts';
-import { checkWriteConditions } from '../operations/get-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked } from '../encryption/decide-encryption.ts';
 import { comparable, openDigests, sealDigests } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { countBytes } from '../quota/count-bytes.ts';
 import { uploadBytes } from '../quota/upload-bytes.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
-import type { CompleteMultipartUpload, ObjectInfo } from '../object-layer.ts';
+import type { CompleteMultipartUpload, ObjectInfo } from '../contract/object-layer.ts';
 import {
   arePlain,
   encodeObject,
@@ -50,6 +49,12 @@ import {
 } from './choose-parts.ts';
 import { queueTransition } from '../tiers/transition-at-once.ts';
 import { StoreError } from '../../store/store-error.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import { readManifest } from '../records/manifest.ts';
+import type { PlannedQueues } from '../context/event-hub.ts';
+import { checkWriteConditions } from '../versions/preconditions.ts';
+import { shownVersionId } from '../versions/find-version.ts';
+import { checkCurrent, type Place, readPlace, removedBytes } from '../versions/place.ts';
 
 /**
  * Writes a manifest of the parts; no byte is copied. Garbage collection removes parts that are not listed. A repeated request gets the
@@ -65,7 +70,7 @@ export async function completeMultipartUpload(
 
 async function plan(
   context: ObjectContext,
-  events: EventHub,
+  events: PlannedQueues,
   request: CompleteMultipartUpload,
 ): Promise<Change<ObjectInfo>> {
   const { bucket, key, uploadId } = request;
@@ -136,7 +141,16 @@ async function plan(
   const names = ['s3:ObjectCreated:CompleteMultipartUpload'];
   return {
     event: isObserved(context, stored.record)
-      ? ruledEvent(context, { names, bucket, key, stored: stored.record, versionId, record, by: request.by })
+      ? ruledEvent(context, {
+          names,
+          bucket,
+          key,
+          stored: stored.record,
+          versionId,
+          record,
+          ...unlessCurrent(order),
+          by: request.by,
+        })
       : undefined,
     batch: await countBytes(context, request, stored, delta, batch),
     result: objectInfo(
@@ -160,7 +174,7 @@ function placeUpload(context: ObjectContext, place: Place, source: UploadRecord[
 /** Adds what the request that began the upload asked for, and the replication state. */
 function recordOfUpload(
   context: ObjectContext,
-  events: EventHub,
+  events: PlannedQueues,
   place: Place,
   { sealed, tags, lock: asked, acl, replica }: UploadRecord,
   draft: ObjectRecord,

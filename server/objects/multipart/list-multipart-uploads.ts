@@ -1,6 +1,6 @@
 import { after, decodeKey, endOf, key as recordKey, partialPrefix } from '../../store/keys.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ListMultipartUploads, UploadListing } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ListMultipartUploads, UploadListing } from '../contract/object-layer.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { decodeUpload, shownUpload } from '../records/upload-record.ts';
 

@@ -1,18 +1,19 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { newSlottedId } from '../../store/slot.ts';
 import { guardBucket, getBucket } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeRecord } from '../records/record-format.ts';
-import { commitChange, newId } from '../operations/commit-change.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { aclOfNew, refusePublic } from '../attributes/object-acl.ts';
-import { checkLockOfNew } from '../attributes/object-lock.ts';
+import { checkLockOfNew } from '../versions/object-lock.ts';
 import { isCrc } from '../checksums/combine-crc.ts';
 import { decideEncryption, guardKey } from '../encryption/decide-encryption.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { countBytes } from '../quota/count-bytes.ts';
 import { uploadBytes } from '../quota/upload-bytes.ts';
 import { shownAbortion } from '../lifecycle/evaluate.ts';
 import { sealDigests } from '../encryption/digests.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
-import type { CreateMultipartUpload, ObjectEncryption, Replica } from '../object-layer.ts';
+import type { CreateMultipartUpload, ObjectEncryption, Replica } from '../contract/object-layer.ts';
 import { shownEncryption, storedLock } from '../records/object-record.ts';
 import { storedReplica, type UploadRecord, endUpload, getUpload, getUploadInBucket } from '../records/upload-record.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
@@ -33,7 +34,7 @@ export async function createMultipartUpload(
   // The retention of a replica may have ended.
   checkLockOfNew(bucketRecord, request.lock, request.replica === undefined ? context.lockClock.earliest() : 0);
   const acl = aclOfNew(bucketRecord, request.acl, request.writer);
-  const uploadId = newId(now, context.random);
+  const uploadId = newSlottedId(bucket, now, context.random);
   const chosen = decideEncryption({
     requested: request.encryption,
     bucketDefault: bucketRecord.encryption,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { within } from '../../store/keys.ts';
-import { removeQueuedBlobs } from '../garbage-collection.ts';
-import type { ObjectLayer, PutPart } from '../object-layer.ts';
+import { removeQueuedBlobs } from '../garbage-collection/garbage-collection.ts';
+import type { ObjectLayer, PutPart } from '../contract/object-layer.ts';
 import {
   body,
   chunks,
@@ -12,7 +12,7 @@ import {
   testLayer,
   type TestLayer,
 } from '../../../test/support/objects/test-layer.ts';
-import { bodyFrom } from '../bodies/body-source.ts';
+import { bodyFrom } from '../contract/body-source.ts';
 
 const MIB = 1024 * 1024;
 const headers = { metadata: {} };

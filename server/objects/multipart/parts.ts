@@ -1,15 +1,14 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError } from '../../store/store-error.ts';
-import { commitChange, claimBlob, queueRemoval } from '../operations/commit-change.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { copiedVersion, openSource, sourceRange } from '../operations/copy-object.ts';
 import { openUploadSealed } from '../encryption/customer-keys.ts';
 import { checkBlocked, hasPlainEtag } from '../encryption/decide-encryption.ts';
 import { sealDigests, openDigests } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import type { Batch, Entry } from '../../store/record-store.ts';
 import { checkQuota, countBytes } from '../quota/count-bytes.ts';
 import { shownAbortion } from '../lifecycle/evaluate.ts';
-import type { StoredBlob } from '../bodies/incoming-body.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
 import { recoverObjectKey } from '../encryption/object-keys.ts';
 import type {
@@ -22,7 +21,7 @@ import type {
   PutPart,
   ListParts,
   PartListing,
-} from '../object-layer.ts';
+} from '../contract/object-layer.ts';
 import { DEFAULT_CHECKSUM } from './choose-parts.ts';
 import { digestsOf } from '../operations/put-object.ts';
 import { getBucket, guardBucket, type StoredBucket } from '../records/bucket-record.ts';
@@ -39,8 +38,10 @@ import {
   digestsOfRecord,
   partsOf,
 } from '../records/upload-record.ts';
-import { keptChunks } from '../../../platform/chunks.ts';
-import { bodyFrom } from '../bodies/body-source.ts';
+import { keptChunks } from '../../streams/chunks.ts';
+import { bodyFrom } from '../contract/body-source.ts';
+import type { StoredBlob } from '../records/blob-claims.ts';
+import { claimBlob, queueRemoval } from '../records/blob-claims.ts';
 
 const MAX_PARTS = 10_000;
 
@@ -69,6 +70,7 @@ export async function putPart(
     openUploadSealed(sealed, place, request.customerKey) ??
     (sealed && (await recoverObjectKey(context, sealed, place)).bytes);
   const received = await receiveBody(context, {
+    bucket,
     body: request.body,
     size: request.size,
     digests: digestsOfPart(request.digests, upload, from),

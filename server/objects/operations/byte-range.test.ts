@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ByteRange } from '../object-layer.ts';
+import type { ByteRange } from '../contract/object-layer.ts';
 import { parseRange, resolveRange } from './byte-range.ts';
 
 describe('parseRange', () => {

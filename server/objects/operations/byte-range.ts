@@ -1,5 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ByteRange } from '../object-layer.ts';
+import type { ByteRange } from '../contract/object-layer.ts';
 
 /**
  * Parses a `Range` header with one range. It ignores any other header (several ranges, another unit, an end before the start), as RFC 9110

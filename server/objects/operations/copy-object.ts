@@ -1,5 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { getIntactObject } from './get-object.ts';
 import type {
   ByteRange,
@@ -9,11 +9,11 @@ import type {
   ObjectHeaders,
   ObjectInfo,
   ReadableObject,
-} from '../object-layer.ts';
+} from '../contract/object-layer.ts';
 import { putObject } from './put-object.ts';
 import { resolveRange } from './byte-range.ts';
-import { keptChunks } from '../../../platform/chunks.ts';
-import { bodyFrom } from '../bodies/body-source.ts';
+import { keptChunks } from '../../streams/chunks.ts';
+import { bodyFrom } from '../contract/body-source.ts';
 
 /**
  * Copies an object. The target is encrypted by its own rules, under a new key. Throws `InvalidRequest` for a copy onto itself that

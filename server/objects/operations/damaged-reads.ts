@@ -1,6 +1,6 @@
-import type { Chunks } from '../../../platform/chunks.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ObjectInfo, ReadableObject } from '../object-layer.ts';
+import type { Chunks } from '../../streams/chunks.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ObjectInfo, ReadableObject } from '../contract/object-layer.ts';
 import { isDamagedBlob } from '../../store/blob-store.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { quarantineRead, releaseRead } from './quarantine.ts';

@@ -1,13 +1,13 @@
 import { comparable } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { countBytes } from '../quota/count-bytes.ts';
-import type { DeletedObject, DeleteOptions, ExpireObject, ExpiringVersion } from '../object-layer.ts';
+import type { DeletedObject, DeleteOptions, ExpireObject, ExpiringVersion } from '../contract/object-layer.ts';
 import { type BucketRecord, getBucket, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { type EventHub, type RuledEvent, ruledEvent } from '../events/object-event.ts';
-import { type BatchChanges, type Change, commitChange, removeObject } from './commit-change.ts';
-import { checkDeleteConditions } from './get-object.ts';
+import { indexKeyOf } from '../records/version-place.ts';
+import { type RuledEvent, ruledEvent, unlessCurrent } from '../records/object-event.ts';
+import { type Change, commitChange } from '../commit/commit-change.ts';
 import { placeReplica } from '../replication/place-replica.ts';
 import {
   queueReplication,
@@ -15,21 +15,17 @@ import {
   type ReplicatedRecord,
   replicateNew,
 } from '../replication/queue-replication.ts';
-import { checkRemovable } from '../attributes/object-lock.ts';
-import {
-  checkIdentity,
-  deleteMarker,
-  findVersion,
-  type FoundVersion,
-  joined,
-  newVersion,
-  type Place,
-  promoteNewest,
-  readPlace,
-  removedBytes,
-  shownVersionId,
-  replaceVersion,
-} from './versions.ts';
+import { checkRemovable, isLocked } from '../versions/object-lock.ts';
+import { checkReplicated } from '../replication/replication-targets.ts';
+import { deleteMarker, replaceVersion } from '../versions/replace-version.ts';
+import type { BatchChanges } from '../records/blob-claims.ts';
+import { removeObject } from '../versions/remove-object.ts';
+import type { PlannedQueues } from '../context/event-hub.ts';
+import { checkDeleteConditions } from '../versions/preconditions.ts';
+import { checkIdentity, findVersion, type FoundVersion, shownVersionId } from '../versions/find-version.ts';
+import { newVersion, type Place, readPlace, removedBytes } from '../versions/place.ts';
+import { joined } from '../versions/move-object.ts';
+import { promoteNewest } from '../versions/promote-newest.ts';
 
 /**
  * Deletes an object or a version, or adds a delete marker, also below the reserve of free space. The commit expects the records that the
@@ -44,7 +40,7 @@ export async function deleteObject(
   const { versionId } = options;
   // Deleting what is absent succeeds.
   const absent = { ...(versionId !== undefined && { versionId }), deleteMarker: false };
-  return (await remove(context, bucket, key, options)) ?? absent;
+  return (await remove(context, { ...options, bucket, key })) ?? absent;
 }
 
 /** See `ObjectLayer.expireObject`. The rule is asked again with the records that the commit expects. */
@@ -54,22 +50,23 @@ export async function expireObject(
   key: string,
   { versionId, isDue }: ExpireObject,
 ): Promise<boolean> {
-  return (await remove(context, bucket, key, { versionId }, isDue)) !== undefined;
+  return (await remove(context, { bucket, key, versionId, isDue })) !== undefined;
+}
+
+interface AskedRemoval extends DeleteOptions {
+  readonly bucket: string;
+  readonly key: string;
+  /** Of a lifecycle rule, which is asked again. */
+  readonly isDue?: ExpireObject['isDue'];
 }
 
 /** Resolves with undefined where nothing is removed: it is absent, or `isDue` refuses it. */
-function remove(
-  context: ObjectContext,
-  bucket: string,
-  key: string,
-  options: DeleteOptions,
-  isDue?: ExpireObject['isDue'],
-): Promise<DeletedObject | undefined> {
-  const { versionId } = options;
+function remove(context: ObjectContext, removal: AskedRemoval): Promise<DeletedObject | undefined> {
+  const { versionId } = removal;
   return commitChange<DeletedObject | undefined>(context, (events) =>
     versionId === undefined
-      ? deleteCurrent(context, events, bucket, key, options, isDue)
-      : removeVersion(context, events, bucket, key, { ...options, versionId }, isDue),
+      ? deleteCurrent(context, events, removal)
+      : removeVersion(context, events, { ...removal, versionId }),
   );
 }
 
@@ -83,11 +80,8 @@ function expiring(
 
 async function deleteCurrent(
   context: ObjectContext,
-  events: EventHub,
-  bucket: string,
-  key: string,
-  { conditions, by, onlyId, replica }: DeleteOptions,
-  isDue: ExpireObject['isDue'] | undefined,
+  events: PlannedQueues,
+  { bucket, key, conditions, by, onlyId, replica, isDue }: AskedRemoval,
 ): Promise<Change<DeletedObject | undefined>> {
   const place = await readPlace(context, bucket, key);
   const { current, history, stored } = place;
@@ -118,21 +112,26 @@ async function deleteCurrent(
     expires: isDue !== undefined,
   });
   const changes = arrived?.changes ?? (await replaceVersion(context, place, undefined));
-  const markerKey =
-    arrived?.order === undefined ? recordKeys.marker(bucket, key) : recordKeys.version(bucket, key, arrived.order);
+  const order = arrived?.order;
+  const markerKey = order === undefined ? recordKeys.marker(bucket, key) : recordKeys.version(bucket, key, order);
   const put = [{ key: markerKey, value: encodeObject(marker) }, ...queued];
   const batch = joined(changes, { ...guardBucket(bucket, stored), delete: [] }, { expect: [], put, delete: [] });
   return {
     batch: await countBytes(context, place, stored, -(arrived?.removedBytes ?? removedBytes(place)), batch),
     result: { versionId: shownVersionId(marker), deleteMarker: true },
-    event: removalEvent(context, { ...removal, versionId: shownVersionId(marker), adds: true }),
+    event: removalEvent(context, {
+      ...removal,
+      versionId: shownVersionId(marker),
+      adds: true,
+      ...unlessCurrent(order),
+    }),
   };
 }
 
 /** As in S3, what lifecycle rules do is not replicated: the other bucket has its own rules. */
 function replicatedMarker(
   context: ObjectContext,
-  events: EventHub,
+  events: PlannedQueues,
   place: Place,
   record: ObjectRecord,
   { isReplica, expires }: { readonly isReplica: boolean; readonly expires: boolean },
@@ -143,11 +142,20 @@ function replicatedMarker(
 
 async function removeVersion(
   context: ObjectContext,
-  events: EventHub,
-  bucket: string,
-  key: string,
-  { versionId, conditions, bypassGovernance, by, onlyId, replica }: DeleteOptions & { readonly versionId: string },
-  isDue: ExpireObject['isDue'] | undefined,
+  events: PlannedQueues,
+  {
+    bucket,
+    key,
+    versionId,
+    conditions,
+    bypassGovernance,
+    by,
+    onlyId,
+    replica,
+    isDue,
+  }: AskedRemoval & {
+    readonly versionId: string;
+  },
 ): Promise<Change<DeletedObject | undefined>> {
   const found = await findVersion(context, bucket, key, versionId);
   const stored = await getBucket(context.records, bucket);
@@ -158,13 +166,22 @@ async function removeVersion(
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
   if (isDue?.(expiring(record, found.at, promoted?.put.length === 0)) === false) return { result: undefined };
-  checkRemovable(record, context.lockClock.earliest(), bypassGovernance === true);
+  const now = context.lockClock.earliest();
+  checkRemovable(record, now, bypassGovernance === true);
+  if (isDue !== undefined) checkReplicated(stored.record, record);
   const removed = await removalOf(context, bucket, key, found);
   const guard = guardBucket(bucket, stored);
   const queued =
     replica !== undefined || isDue !== undefined || stored.record.replication === undefined
       ? []
-      : queueReplication(context, events, { bucket, key, stored: stored.record, change: 'removal', record }).put;
+      : queueReplication(context, events, {
+          bucket,
+          key,
+          stored: stored.record,
+          change: 'removal',
+          record,
+          bypassedGovernance: isLocked(record, now),
+        }).put;
   const batch =
     promoted === undefined
       ? { ...removed, put: [...removed.put, ...queued], expect: [...guard.expect, ...removed.expect] }
@@ -184,6 +201,10 @@ async function removeVersion(
       by,
       expires: isDue !== undefined,
       marker: found.at === 'marker',
+      ...unlessCurrent(found.order),
+      ...(promoted?.promoted && {
+        current: { versionId: shownVersionId(promoted.promoted), record: promoted.promoted },
+      }),
     }),
   };
 }
@@ -200,6 +221,7 @@ interface Removal {
   readonly adds?: boolean;
   /** The current delete marker is removed. */
   readonly marker?: boolean;
+  readonly current?: Parameters<typeof ruledEvent>[1]['current'];
 }
 
 /** AWS names expirations and deletions differently. MinIO does not, but for delete markers. */
@@ -223,9 +245,10 @@ async function removalOf(
   if (stored.record.deleteMarker !== true) return removeObject(context, { bucket, key, order }, stored, undefined);
   const recordKey =
     at === 'marker' || order === undefined ? recordKeys.marker(bucket, key) : recordKeys.version(bucket, key, order);
+  const indexKey = indexKeyOf(bucket, key, stored.record);
   return {
     expect: [{ kind: 'revision', key: recordKey, revision: stored.revision }],
     put: [],
-    delete: [recordKey],
+    delete: indexKey === undefined ? [recordKey] : [recordKey, indexKey],
   };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkReadConditions, checkWriteConditions } from './get-object.ts';
-import type { ReadConditions, WriteConditions } from '../object-layer.ts';
-import { keptChunks } from '../../../platform/chunks.ts';
+import type { ReadConditions, WriteConditions } from '../contract/object-layer.ts';
+import { keptChunks } from '../../streams/chunks.ts';
 import { crc32 } from 'node:zlib';
 import { keyServiceKeys } from '../../encryption/key-service-keys.ts';
 import { noKeySource } from '../../encryption/key-source.ts';
@@ -18,6 +17,7 @@ import {
   testDigests,
   testLayer,
 } from '../../../test/support/objects/test-layer.ts';
+import { checkReadConditions, checkWriteConditions } from '../versions/preconditions.ts';
 
 const modified = Date.UTC(2026, 0, 1, 12, 0, 0, 500);
 const current = { etag: 'abc', modified };
@@ -264,7 +264,7 @@ describe('a damaged body', () => {
 describe('a record of a newer server', () => {
   it('is refused by what it is', async () => {
     const { layer, records } = await prepared();
-    await records.commit({ id: '00', put: [{ key: recordKeys.object('bucket', 'key'), value: Buffer.from([4, 1]) }] });
+    await records.commit({ id: '00', put: [{ key: recordKeys.object('bucket', 'key'), value: Buffer.from([5, 1]) }] });
     await expect(layer.headObject('bucket', 'key')).rejects.toThrow('start the newer server');
   });
 });

@@ -1,15 +1,8 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type {
-  DeleteConditions,
-  ObjectInfo,
-  ReadableObject,
-  ReadConditions,
-  ReadOptions,
-  WriteConditions,
-} from '../object-layer.ts';
+import type { ObjectInfo, ReadableObject, ReadOptions } from '../contract/object-layer.ts';
 import type { Entry } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
-import { ruledEvent } from '../events/object-event.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { ruledEvent } from '../records/object-event.ts';
 import { reportAccess } from '../events/report-access.ts';
 import { type BucketRecord, noSuchBucket, isObserved } from '../records/bucket-record.ts';
 import { arePlain, decodeObject, type ObjectRecord, objectInfo } from '../records/object-record.ts';
@@ -19,105 +12,13 @@ import { openDigests } from '../encryption/digests.ts';
 import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { Digests } from '../records/stored-digests.ts';
 import { openBody } from '../bodies/open-body.ts';
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { Chunks } from '../../streams/chunks.ts';
 import { readPartPage } from './part-page.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { checkQuarantined, isDamage, settleDamage } from './damaged-reads.ts';
-import { checkIdentity, noSuchKey, readNamedVersion, shownVersionId } from './versions.ts';
-
-interface Current {
-  readonly etag: string;
-  /** Milliseconds since 1970. */
-  readonly modified: number;
-  /** The version ID that clients see. */
-  readonly versionId?: string | undefined;
-}
-
-/**
- * Checks the conditions of a write. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where the object is absent.
- *
- * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
- */
-export function checkWriteConditions(
-  conditions: WriteConditions | undefined,
-  current: Current | undefined,
-  key: string,
-): void {
-  if (conditions?.ifMatch !== undefined) {
-    if (current === undefined) throw new S3Error('NoSuchKey', undefined, { details: { Key: key } });
-    if (!matches(conditions.ifMatch, current.etag)) throw failed('If-Match');
-  }
-  if (conditions?.ifNoneMatch !== undefined && current !== undefined && matches(conditions.ifNoneMatch, current.etag)) {
-    throw failed('If-None-Match');
-  }
-}
-
-/**
- * Checks the conditions of a delete. Throws `PreconditionFailed`, and `NoSuchKey` for If-Match where the object is absent. An absent
- * object fulfils the other two, as in S3.
- *
- * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-deletes.html
- */
-export function checkDeleteConditions(
-  conditions: DeleteConditions | undefined,
-  current: (Current & { readonly size: number }) | undefined,
-  key: string,
-): void {
-  if (conditions === undefined) return;
-  const { ifMatch, size, lastModified } = conditions;
-  checkWriteConditions(ifMatch && { ifMatch }, current, key);
-  if (current === undefined) return;
-  if (size !== undefined && size !== current.size) throw failed('x-amz-if-match-size');
-  if (lastModified !== undefined && !sameTime(lastModified.getTime(), current.modified)) {
-    throw failed('x-amz-if-match-last-modified-time');
-  }
-}
-
-/** HTTP dates have whole seconds, the times of listings have milliseconds: clients may send either. */
-function sameTime(given: number, modified: number): boolean {
-  return given === (given % 1000 === 0 ? Math.floor(modified / 1000) * 1000 : modified);
-}
-
-/**
- * Checks the conditions of a read. Throws `PreconditionFailed`, or `NotModified` with the headers that a cache renews. If-Match outranks If-Unmodified-Since, If-None-Match
- * outranks If-Modified-Since.
- *
- * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
- */
-export function checkReadConditions(conditions: ReadConditions | undefined, current: Current): void {
-  if (conditions === undefined) return;
-  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
-  // HTTP dates have whole seconds.
-  const modified = Math.floor(current.modified / 1000) * 1000;
-  if (ifMatch !== undefined) {
-    if (!matches(ifMatch, current.etag)) throw failed('If-Match');
-  } else if (ifUnmodifiedSince !== undefined && modified > ifUnmodifiedSince.getTime()) {
-    throw failed('If-Unmodified-Since');
-  }
-  if (ifNoneMatch !== undefined) {
-    if (matches(ifNoneMatch, current.etag)) throw notModified(current);
-  } else if (ifModifiedSince !== undefined && modified <= ifModifiedSince.getTime()) {
-    throw notModified(current);
-  }
-}
-
-function notModified({ etag, modified, versionId }: Current): S3Error {
-  return new S3Error('NotModified', undefined, {
-    headers: {
-      etag: `"${etag}"`,
-      'last-modified': new Date(modified).toUTCString(),
-      ...(versionId !== undefined && { 'x-amz-version-id': versionId }),
-    },
-  });
-}
-
-function matches(etags: readonly string[], current: string): boolean {
-  return etags.some((etag) => etag === '*' || etag === current);
-}
-
-function failed(condition: string): S3Error {
-  return new S3Error('PreconditionFailed', undefined, { details: { Condition: condition } });
-}
+import { checkReadConditions } from '../versions/preconditions.ts';
+import { refuseDamaged } from '../versions/refuse-damaged.ts';
+import { checkIdentity, noSuchKey, readNamedVersion, shownVersionId } from '../versions/find-version.ts';
 
 /** A version as a read finds it. */
 interface Found {
@@ -165,7 +66,7 @@ async function headObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId, onlyId, parts, access, by }: ReadOptions,
+  { conditions, customerKey, versionId, onlyId, parts, accept, access, by }: ReadOptions,
 ): Promise<ObjectInfo> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const found =
@@ -178,12 +79,30 @@ async function headObject(
       plainDigests(record, customerKey) ?? (await openSealed(context, { bucket, key }, record, customerKey));
     checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
     const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
+    const paged = await withPartPage(context, { bucket, key, order, parts, objectKey }, record, info);
+    if (paged === undefined) continue;
+    accept?.(paged);
     if (found.observed !== undefined) await reportRead(context, found, { bucket, key, access, by });
-    if (parts === undefined || record.body.kind !== 'parts') return info;
-    const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
-    if (partPage !== undefined) return { ...info, partPage };
+    return paged;
   }
   throw replacedTooOften();
+}
+
+/** Returns the info with the parts that are asked for. Undefined where the object was replaced meanwhile. */
+async function withPartPage(
+  context: ObjectContext,
+  { parts, objectKey, ...place }: Place & Pick<ReadOptions, 'parts'> & Pick<OpenedDigests, 'objectKey'>,
+  record: ObjectRecord,
+  info: ObjectInfo,
+): Promise<ObjectInfo | undefined> {
+  if (parts === undefined || record.body.kind !== 'parts') return info;
+  const partPage = await readPartPage(context, place, record, { ...parts, objectKey });
+  return partPage && { ...info, partPage };
+}
+
+interface Place extends Pick<Found, 'order'> {
+  readonly bucket: string;
+  readonly key: string;
 }
 
 interface OpenedDigests {
@@ -230,7 +149,7 @@ async function getObject(
   context: ObjectContext,
   bucket: string,
   key: string,
-  { conditions, customerKey, versionId, onlyId, parts, access, by }: ReadOptions,
+  { conditions, customerKey, versionId, onlyId, parts, accept, access, by }: ReadOptions,
 ): Promise<ReadableObject> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const found =
@@ -245,10 +164,11 @@ async function getObject(
     const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
     if (opened === undefined) continue;
     const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
+    const paged = await withPartPage(context, { bucket, key, order, parts, objectKey }, record, info);
+    if (paged === undefined) continue;
+    accept?.(paged);
     if (found.observed !== undefined) await reportRead(context, found, { bucket, key, access, by });
-    if (parts === undefined || record.body.kind !== 'parts') return { info, ...opened };
-    const partPage = await readPartPage(context, { bucket, key, order }, record, { ...parts, objectKey });
-    if (partPage !== undefined) return { info: { ...info, partPage }, ...opened };
+    return { info: paged, ...opened };
   }
   throw replacedTooOften();
 }
@@ -310,17 +230,4 @@ function noting(chunks: Chunks, note: (error: unknown) => void): Chunks {
     },
     close: () => chunks.close(),
   };
-}
-
-export function refuseDamaged({ bucket, key, damage }: Pick<ObjectInfo, 'bucket' | 'key' | 'damage'>): void {
-  if (damage === undefined) return;
-  throw new S3Error(
-    'InternalError',
-    'The stored bytes of this object are damaged, and are not served. They are checked again after each GET. If they stay damaged, restore the object from a backup, or upload it again.',
-    {
-      cause: new Error(
-        `object ${bucket}/${key} is quarantined since ${new Date(damage.found).toISOString()}: ${damage.what}`,
-      ),
-    },
-  );
 }

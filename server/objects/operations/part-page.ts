@@ -1,10 +1,11 @@
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { openDigests } from '../encryption/digests.ts';
-import type { Checksum, ObjectPart, ReadOptions } from '../object-layer.ts';
+import type { Checksum, ObjectPart, ReadOptions } from '../contract/object-layer.ts';
 import type { ObjectRecord } from '../records/object-record.ts';
 import type { ManifestPart } from '../records/body-records.ts';
 import type { StoredChecksum } from '../records/stored-digests.ts';
-import { readManifest, type VersionPlace } from './commit-change.ts';
+import type { VersionPlace } from '../records/version-place.ts';
+import { readManifest } from '../records/manifest.ts';
 
 /**
  * Reads parts of a multipart object with their checksums. Parts count from 1 without gaps, whatever numbers the upload gave them: a

@@ -1,4 +1,4 @@
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../streams/chunks.ts';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { within } from '../../store/keys.ts';

@@ -1,19 +1,18 @@
 import { isStoreError } from '../../store/store-error.ts';
 import { type BucketRecord, countsAcls, guardBucket, isObserved } from '../records/bucket-record.ts';
 import { checkObjectKey, recordKeys, encodeBody } from '../records/record-format.ts';
-import { type EventHub, ruledEvent } from '../events/object-event.ts';
-import { commitChange, newId, claimBlob, objectRecordKey, ownerOf } from './commit-change.ts';
-import { checkWriteConditions } from './get-object.ts';
+import { ruledEvent, unlessCurrent } from '../records/object-event.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { aclOfNew, refusePublic } from '../attributes/object-acl.ts';
-import { checkLockOfNew, lockOfNew } from '../attributes/object-lock.ts';
-import { checkCurrent, type Place, placeNew, readPlace, removedBytes, shownVersionId } from './versions.ts';
+import { checkLockOfNew, lockOfNew } from '../versions/object-lock.ts';
+import { placeNew } from '../versions/replace-version.ts';
 import { checkQuota, countBytes } from '../quota/count-bytes.ts';
 import { decideEncryption, hasPlainEtag, guardKey } from '../encryption/decide-encryption.ts';
 import { comparable, sealDigests } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { shownExpiration } from '../lifecycle/evaluate.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
-import type { ObjectEncryption, ObjectInfo, PutObject } from '../object-layer.ts';
+import type { ObjectEncryption, ObjectInfo, PutObject } from '../contract/object-layer.ts';
 import { receiveUnsized } from '../bodies/receive-unsized.ts';
 import { type IncomingBody, type ReceivedBody, receiveInline } from '../bodies/incoming-body.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
@@ -22,6 +21,13 @@ import { replicaState, type ReplicatedRecord, replicateNew } from '../replicatio
 import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
 import type { Digests } from '../records/stored-digests.ts';
 import { queueTransition } from '../tiers/transition-at-once.ts';
+import { claimBlob, ownerOf } from '../records/blob-claims.ts';
+import { newId } from '../../store/slot.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import type { PlannedQueues } from '../context/event-hub.ts';
+import { checkWriteConditions } from '../versions/preconditions.ts';
+import { shownVersionId } from '../versions/find-version.ts';
+import { checkCurrent, type Place, readPlace, removedBytes } from '../versions/place.ts';
 
 /**
  * Makes the body durable, commits once, and answers. A crash in between leaves a blob that garbage collection removes, and nothing that
@@ -43,6 +49,7 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   const chosen = encryptionOf(context, place.stored.record, request);
   const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id }));
   const incoming = {
+    bucket,
     body: request.body,
     digests: request.digests,
     md5: chosen === undefined || hasPlainEtag(chosen.scheme),
@@ -183,6 +190,7 @@ async function commitObject(
           stored: bucketRecord,
           versionId,
           record,
+          ...unlessCurrent(order),
           by: request.writer,
         })
       : undefined;
@@ -204,7 +212,7 @@ function alreadyThere(record: ObjectRecord): { readonly result: Committed } {
 /** Adds the lock, the ACL and the replication state. Most objects have none of them. */
 function recordOf(
   context: ObjectContext,
-  events: EventHub,
+  events: PlannedQueues,
   request: PutObject,
   place: Place,
   draft: ObjectRecord,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { Chunks } from '../../streams/chunks.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
-import type { DamageEvent } from '../damage-event.ts';
+import type { DamageEvent } from '../contract/damage-event.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
 import { quarantine, quarantined, release } from './quarantine.ts';

@@ -2,12 +2,12 @@ import { commitOnce } from '../../store/commits.ts';
 import { after as afterKey, decodeKey, within } from '../../store/keys.ts';
 import type { Entry, RecordStore } from '../../store/record-store.ts';
 import { openDigests } from '../encryption/digests.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ObjectInfo } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ObjectInfo } from '../contract/object-layer.ts';
 import { decodeObject, encodeObject } from '../records/object-record.ts';
-import { decodeRecord, encodeRecord, recordKeys, versionIdOf } from '../records/record-format.ts';
-import { objectRecordKey, type VersionPlace } from './commit-change.ts';
-import { orderOf } from './versions.ts';
+import { decodeRecord, encodeRecord, orderOfPart, recordKeys } from '../records/record-format.ts';
+import { objectRecordKey, type VersionPlace } from '../records/version-place.ts';
+import { findVersion, NULL_VERSION } from '../versions/find-version.ts';
 
 /** The reason why an object is not served. */
 interface Damage {
@@ -96,7 +96,9 @@ async function placeOfRead(
 ): Promise<{ readonly place: VersionPlace; readonly entry: Entry } | undefined> {
   const { bucket, key, versionId } = read;
   // The version may have moved since the read.
-  const places = [{ bucket, key }, ...(versionId === undefined ? [] : [{ bucket, key, order: orderOf(versionId) }])];
+  const named = versionId === undefined ? undefined : await findVersion(context, bucket, key, versionId);
+  const places: VersionPlace[] = [{ bucket, key }];
+  if (named?.order !== undefined) places.push({ bucket, key, order: named.order });
   const entries = await context.records.getAll(places.map((place) => objectRecordKey(place)));
   for (const [index, place] of places.entries()) {
     const entry = entries[index];
@@ -121,7 +123,7 @@ export async function* quarantined(
     if (item.kind !== 'entry') continue;
     const [, bucket, key, order] = decodeKey(item.key);
     const damage = decodeRecord(item.value, 'a damaged object') as DamageRecord;
-    const noncurrent = order && { order, versionId: versionIdOf(order) };
+    const noncurrent = order && { order, versionId: damage.versionId ?? orderOfPart(order) ?? NULL_VERSION };
     yield { bucket: String(bucket), key: String(key), ...damage, ...noncurrent };
   }
 }

@@ -1,37 +1,30 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { guardKey } from '../encryption/decide-encryption.ts';
 import { comparable } from '../encryption/digests.ts';
 import { recoverObjectKey, sealUnder } from '../encryption/object-keys.ts';
-import type { ReadConditions, RenameObject } from '../object-layer.ts';
+import type { ReadConditions, RenameObject } from '../contract/object-layer.ts';
 import { countBytes } from '../quota/count-bytes.ts';
-import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
+import { type RuledEvent, ruledEvent } from '../records/object-event.ts';
 import { guardBucket, isObserved } from '../records/bucket-record.ts';
 import type { ObjectRecord, SealedKeys } from '../records/object-record.ts';
 import { checkObjectKey, recordKeys } from '../records/record-format.ts';
-import {
-  type BatchChanges,
-  blobsOfObject,
-  type Change,
-  commitChange,
-  ownerOf,
-  ownerRecord,
-  type VersionPlace,
-} from './commit-change.ts';
-import { checkReadConditions, refuseDamaged } from './get-object.ts';
-import { checkRemovable } from '../attributes/object-lock.ts';
-import {
-  checkIdentity,
-  joined,
-  moveObject,
-  type Place,
-  readPlace,
-  removedBytes,
-  storedObject,
-  replaceVersion,
-} from './versions.ts';
+import { type Change, commitChange } from '../commit/commit-change.ts';
+import { checkRemovable } from '../versions/object-lock.ts';
+import { replaceVersion } from '../versions/replace-version.ts';
 import { StoreError } from '../../store/store-error.ts';
+import type { BatchChanges } from '../records/blob-claims.ts';
+import { ownerOf, ownerRecord } from '../records/blob-claims.ts';
+import type { VersionPlace } from '../records/version-place.ts';
+import { blobsOfObject } from '../versions/remove-object.ts';
+import { checkReadConditions } from '../versions/preconditions.ts';
+import { refuseDamaged } from '../versions/refuse-damaged.ts';
+import { storedObject } from '../records/object-record.ts';
+import { checkIdentity } from '../versions/find-version.ts';
+import type { Place } from '../versions/place.ts';
+import { readPlace, removedBytes } from '../versions/place.ts';
+import { joined, moveObject } from '../versions/move-object.ts';
 
 /**
  * Moves an object to another key, in one commit: no reader sees both keys, or none. The body stays where it is. An encrypted object keeps

@@ -1,19 +1,23 @@
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../streams/chunks.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError } from '../../store/store-error.ts';
-import { bodyFrom } from '../bodies/body-source.ts';
+import { bodyFrom } from '../contract/body-source.ts';
 import { discardBlob, receiveBody, type ReceivedBody } from '../bodies/receive-body.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { guardKey } from '../encryption/decide-encryption.ts';
 import { openDigests, sealDigests } from '../encryption/digests.ts';
 import { makeObjectKey } from '../encryption/object-keys.ts';
-import type { ObjectLayer } from '../object-layer.ts';
+import type { ObjectLayer } from '../contract/object-layer.ts';
 import { encodeObject, isTiered, type ObjectRecord } from '../records/object-record.ts';
 import { encodeBody, recordKeys } from '../records/record-format.ts';
-import { claimBlob, commitChange, newId, objectRecordKey, removeObject, ownerOf } from './commit-change.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { getIntactObject } from './get-object.ts';
 import { bodyOf } from './put-object.ts';
-import { readVersionRecord } from './versions.ts';
+import { claimBlob, ownerOf } from '../records/blob-claims.ts';
+import { newId } from '../../store/slot.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import { removeObject } from '../versions/remove-object.ts';
+import { readVersionRecord } from '../versions/find-version.ts';
 
 type RewriteBody = Parameters<ObjectLayer['rewriteBody']>[0];
 
@@ -45,6 +49,7 @@ export async function rewriteBody(
   const isSealed = typeof record.etag !== 'string';
   const kept = await sealDigests(context, { bucket, id, part: 0 }, digests, made, isSealed);
   const received = await receiveBody(context, {
+    bucket,
     body: bodyFrom(keptChunks(read({ start: 0, end: size }))),
     size,
     digests: {},

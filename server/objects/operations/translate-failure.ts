@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError, isStoreUnavailable, type UnavailableCode } from '../../store/store-error.ts';
-import { isExhausted } from '../../../platform/system-error.ts';
+import { isExhausted } from '../../../platform/errors/system-error.ts';
 import { describeOutage, KeyServiceError } from '../../../platform/key-service/exchange.ts';
 
 /** An administrator made the store so. Clients learn what ends it. */

@@ -4,7 +4,7 @@ import { countUsage } from '../../observability/usage/count-usage.ts';
 import { Faults } from '../../store/memory/faults.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import type { ObjectLayer } from '../object-layer.ts';
+import type { ObjectLayer } from '../contract/object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { unlimited } from '../../maintenance/pace.ts';
 

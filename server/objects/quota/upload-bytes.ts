@@ -1,5 +1,5 @@
 import type { Batch } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { partsOf } from '../records/upload-record.ts';
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { BlobId } from '../../store/blob-store.ts';
 import { type BlockSums, isBlockSize } from '../checksums/block-sums.ts';
-import type { Checksum } from '../object-layer.ts';
+import type { Checksum } from '../contract/object-layer.ts';
 import type { Protection } from './object-record.ts';
 import type { SealedChecksum } from './stored-digests.ts';
 import { StoreError } from '../../store/store-error.ts';

@@ -1,5 +1,5 @@
 import type { RecordStore, Revision, Entry, Batch } from '../../store/record-store.ts';
-import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../object-layer.ts';
+import type { Bucket, BucketEncryption, BucketVersioning, ObjectLockConfiguration } from '../contract/object-layer.ts';
 import type { Grant } from '../../../protocol/s3/acl.ts';
 import type { ObjectOwnership } from '../../../protocol/s3/access/ownership-controls.ts';
 import type { PublicAccessBlock } from '../../../protocol/s3/access/public-access-block.ts';

@@ -1,4 +1,4 @@
-import type { ListedDetails, ListedObject, ListedVersion } from '../object-layer.ts';
+import type { ListedDetails, ListedObject, ListedVersion } from '../contract/object-layer.ts';
 import {
   decodeHead,
   decodeObject,
@@ -108,6 +108,7 @@ class Listed implements ListedObject {
 
 class Version extends Listed implements ListedVersion {
   readonly versionId: string;
+  readonly order: string | undefined;
   isLatest = false;
   readonly deleteMarker: boolean;
   replication: ListedVersion['replication'];
@@ -116,6 +117,7 @@ class Version extends Listed implements ListedVersion {
   constructor(key: string, head: ObjectHead, etag: string, record?: ObjectRecord) {
     super(key, head, etag, record);
     this.versionId = head.versionId ?? 'null';
+    this.order = head.order;
     this.deleteMarker = head.deleteMarker;
   }
 }

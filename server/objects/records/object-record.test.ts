@@ -116,6 +116,43 @@ describe('the record of an object', () => {
     );
   });
 
+  it('is of format 4 only where it has what a server of format 3 cannot read', () => {
+    const order = '019aa7b135fb0003e70001a1b2c3d4e5';
+    const own = { ...plain, versionId: '019aa7b135fb000000a1b2c3d4e5f607' };
+    expect(encodeObject(own)[0]).toBe(3);
+    for (const record of [
+      { ...plain, versionId: 'AWS/1+~', order },
+      { ...plain, order },
+      { ...own, changes: { tags: { at: '1763750000123.000456', by: 'other' } } },
+    ]) {
+      const value = encodeObject(record);
+      expect(value[0]).toBe(4);
+      expect(decodeObject(value, 'bucket', 'key')).toEqual(record);
+    }
+    expect(encodeObject({ ...plain, versionId: 'AWS/1', order }).subarray(0, 70)).toEqual(
+      Buffer.concat([
+        Buffer.from([4, 0, 0b0100_0010, 0x01, 0x9a, 0xa7, 0xb1, 0x35, 0xfb, 0, 0, 0, 0, 1, 0, 32]),
+        Buffer.from(plain.etag),
+        Buffer.from(order, 'hex'),
+        Buffer.from('\u0005AWS/1'),
+      ]),
+    );
+  });
+
+  it('is refused with bits that are reserved, also those that format 4 gave a meaning', () => {
+    const order = '019aa7b135fb0003e70001a1b2c3d4e5';
+    const value = encodeObject({ ...plain, versionId: 'AWS/1', order });
+    const older = Buffer.from(value);
+    older[0] = 3;
+    const newer = Buffer.from(value);
+    newer[2] = (newer[2] ?? 0) | 0b1000_0000;
+    const further = Buffer.from(value);
+    further[1] = 0b1000_0000;
+    for (const record of [older, newer, further]) {
+      expect(() => decodeObject(record, 'bucket', 'key')).toThrow('has a field that this server cannot read');
+    }
+  });
+
   it('is read where an older server wrote it, all JSON', () => {
     const old = encodeRecord(plain);
     expect(old[0]).toBe(1);
@@ -207,9 +244,9 @@ describe('the record of an object', () => {
   });
 
   it('is refused by name where a newer server wrote it', () => {
-    const value = Buffer.from([4, 0, 0]);
+    const value = Buffer.from([5, 0, 0]);
     expect(() => decodeListed(value, 'bucket', 'key', new SealedEtags())).toThrow(
-      'the record of object bucket/key has format 4, this server knows 3: start the newer server that wrote it',
+      'the record of object bucket/key has format 5, this server knows 4: start the newer server that wrote it',
     );
   });
 });

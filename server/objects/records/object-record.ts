@@ -7,13 +7,14 @@ import type {
   ObjectInfo,
   ObjectLock as ShownLock,
   ReplicationState,
-} from '../object-layer.ts';
+} from '../contract/object-layer.ts';
 import type { StoredEtag, Digests, StoredChecksum, StoredDigests } from './stored-digests.ts';
-import type { Revision } from '../../store/record-store.ts';
+import type { Revision, Entry } from '../../store/record-store.ts';
 import type { Acl } from '../../../protocol/s3/acl.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import type { Sums } from '../checksums/block-sums.ts';
 import type { EncryptionContext } from '../../encryption/key-source.ts';
+import { type AttributeChanges, changesOf } from './change-times.ts';
 import { decodeRecord, encodeRecord, parseRecord } from './record-format.ts';
 import { StoreError } from '../../store/store-error.ts';
 
@@ -23,20 +24,22 @@ import { StoreError } from '../../store/store-error.ts';
  *
  * | byte | content                                                                                     |
  * | ---- | ------------------------------------------------------------------------------------------- |
- * | 0    | the format, 3                                                                               |
+ * | 0    | the format, 4; 3 where the record has nothing that a server of format 3 cannot read         |
  * | 1    | bits 0 to 3 the checksum's algorithm, 4 composite, 5 encrypted, 6 incomplete                |
- * | 2    | bit 0 a sealed ETag, 1 a version id, 2 a delete marker, 3 tags, 4 a lock, 5 a replication    |
- * |      | state, which the JSON has; 6 and 7 reserved                                                 |
+ * | 2    | bit 0 a sealed ETag, 1 an order, 2 a delete marker, 3 tags, 4 a lock, 5 a replication state, |
+ * |      | which the JSON has, 6 a version id after the order; 7 reserved                              |
  * | 3    | 6 bytes: milliseconds since 1970                                                            |
  * | 9    | 6 bytes: the size                                                                           |
- * | 15   | the length of the ETag, which follows; after it 16 bytes of version id if bit 1 of byte 2 is |
- * |      | set, then the JSON                                                                          |
+ * | 15   | the length of the ETag, which follows; after it 16 bytes of order if bit 1 of byte 2 is set. |
+ * |      | Without bit 6 they are the version id too; with it a byte of length and the id follow, and  |
+ * |      | the length 0 means the null version. Then the JSON                                          |
  *
- * Format 2 has no byte 2 of fields: all that follows lies one byte earlier. Its byte 1 has 3 bits for the algorithm, then composite,
+ * Format 3 has no bit 6. Format 2 has no byte 2 of fields: all that follows lies one byte earlier. Its byte 1 has 3 bits for the algorithm, then composite,
  * encrypted, incomplete.
  */
-const HEAD_FORMAT = 3;
-const OLD_HEAD_FORMAT = 2;
+const HEAD_FORMAT = 4;
+const FORMAT_3 = 3;
+const FORMAT_2 = 2;
 const FIELDS = 2;
 const TIME = 3;
 const SIZE = 9;
@@ -46,17 +49,22 @@ const ALGORITHM = 0b0000_1111;
 const COMPOSITE = 0b0001_0000;
 const ENCRYPTED = 0b0010_0000;
 const INCOMPLETE = 0b0100_0000;
+/** Reserved: a further byte of fields. */
+const FURTHER_BITS = 0b1000_0000;
 const LIMIT = 2 ** 48;
 /** Bits of byte 2. */
 const SEALED_ETAG = 0b0000_0001;
-const VERSION_ID = 0b0000_0010;
+const ORDER = 0b0000_0010;
 const DELETE_MARKER = 0b0000_0100;
 const TAGS = 0b0000_1000;
 const LOCK = 0b0001_0000;
 /** An older server, which would not replicate the changes of the object, refuses it. */
 const REPLICATED = 0b0010_0000;
-const RESERVED = 0b1100_0000;
-const VERSION_ID_SIZE = 16;
+/** Only with an order. */
+const VERSION_ID = 0b0100_0000;
+const RESERVED = 0b1000_0000;
+const ORDER_SIZE = 16;
+const MAX_VERSION_ID = 255;
 
 /** The order defines the bits in the head: it must never change. 0 is none. */
 const algorithms = [
@@ -82,8 +90,10 @@ export interface ObjectHead {
   readonly encrypted: boolean;
   /** True where a listing needs nothing else. */
   readonly complete: boolean;
-  /** 32 hexadecimal digits; undefined for the null version. */
+  /** Undefined for the null version. */
   readonly versionId: string | undefined;
+  /** 32 hexadecimal digits; undefined where it follows from the version id, or from `modified` for a null version. */
+  readonly order: string | undefined;
   readonly deleteMarker: boolean;
   readonly tagged: boolean;
   readonly locked: boolean;
@@ -97,20 +107,24 @@ const checksums: readonly (ListedChecksum | undefined)[] = Array.from({ length: 
 });
 
 export function hasHead(value: Buffer): boolean {
-  return value[0] === HEAD_FORMAT || value[0] === OLD_HEAD_FORMAT;
+  return value[0] === FORMAT_3 || value[0] === HEAD_FORMAT || value[0] === FORMAT_2;
 }
 
 /** Returns undefined where a value does not fit: the record of such an object is all JSON. */
-function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefined {
-  const { modified, size, etag } = head;
+function encodeWithHead(head: ObjectHead, format: number, rest: object): Buffer | undefined {
+  const { modified, size, etag, versionId, order } = head;
   if (!fits(modified) || !fits(size) || etag.length > 255) return undefined;
   // oxlint-disable-next-line no-control-regex -- ASCII is from 0 to 7F
   if (typeof etag === 'string' && !/^[\u0000-\u007F]*$/.test(etag)) return undefined;
   const json = JSON.stringify(rest);
-  const versionStart = ETAG + etag.length;
-  const end = versionStart + (head.versionId === undefined ? 0 : VERSION_ID_SIZE);
+  const orderStart = ETAG + etag.length;
+  const idStart = orderStart + ORDER_SIZE;
+  const idLength = order === undefined || versionId === undefined ? 0 : Buffer.byteLength(versionId);
+  if (idLength > MAX_VERSION_ID)
+    throw new RangeError(`a version id of ${idLength} bytes is longer than ${MAX_VERSION_ID}`);
+  const end = order !== undefined ? idStart + 1 + idLength : versionId !== undefined ? idStart : orderStart;
   const bytes = Buffer.allocUnsafe(end + Buffer.byteLength(json));
-  bytes[0] = HEAD_FORMAT;
+  bytes[0] = format;
   bytes[1] = bitsOf(head);
   bytes[FIELDS] = fieldsOf(head);
   bytes.writeUIntBE(modified, TIME, 6);
@@ -118,7 +132,11 @@ function encodeWithHead(head: ObjectHead, rest: object): Buffer | undefined {
   bytes[ETAG_LENGTH] = etag.length;
   if (typeof etag === 'string') bytes.write(etag, ETAG, 'latin1');
   else etag.copy(bytes, ETAG);
-  if (head.versionId !== undefined) bytes.write(head.versionId, versionStart, 'hex');
+  if (order !== undefined) {
+    bytes.write(order, orderStart, 'hex');
+    bytes[idStart] = idLength;
+    if (idLength > 0) bytes.write(versionId ?? '', idStart + 1);
+  } else if (versionId !== undefined) bytes.write(versionId, orderStart, 'hex');
   bytes.write(json, end);
   return bytes;
 }
@@ -133,15 +151,18 @@ export function decodeHead(
   const start = ETAG - shift;
   const etagEnd = start + (value[ETAG_LENGTH - shift] ?? 0);
   const fields = shift === 0 ? (value[FIELDS] ?? 0) : 0;
-  const end = (fields & VERSION_ID) === 0 ? etagEnd : etagEnd + VERSION_ID_SIZE;
+  const orderEnd = (fields & ORDER) === 0 ? etagEnd : etagEnd + ORDER_SIZE;
+  const end = (fields & VERSION_ID) === 0 ? orderEnd : orderEnd + 1 + (value[orderEnd] ?? 0);
   if (value.length < end)
     throw new StoreError('unreadable-record', `the record of ${what} is damaged: it ends inside its head`);
-  if ((fields & RESERVED) !== 0) {
+  if ((fields & reservedIn(value[0])) !== 0 || (value[0] === HEAD_FORMAT && (bits & FURTHER_BITS) !== 0)) {
     throw new StoreError(
       'unreadable-record',
       `the record of ${what} has a field that this server cannot read: start the newer server that wrote it`,
     );
   }
+  const order = (fields & ORDER) === 0 ? undefined : value.toString('hex', etagEnd, orderEnd);
+  const hasId = (fields & VERSION_ID) !== 0;
   return {
     modified: value.readUIntBE(TIME - shift, 6),
     size: value.readUIntBE(SIZE - shift, 6),
@@ -149,7 +170,8 @@ export function decodeHead(
     checksum: checksums[bits & (ALGORITHM | COMPOSITE)],
     encrypted: (bits & ENCRYPTED) !== 0,
     complete: (bits & INCOMPLETE) === 0,
-    versionId: (fields & VERSION_ID) === 0 ? undefined : value.toString('hex', etagEnd, end),
+    versionId: !hasId ? order : end === orderEnd + 1 ? undefined : value.toString('utf8', orderEnd + 1, end),
+    order: hasId ? order : undefined,
     deleteMarker: (fields & DELETE_MARKER) !== 0,
     tagged: (fields & TAGS) !== 0,
     locked: (fields & LOCK) !== 0,
@@ -157,6 +179,16 @@ export function decodeHead(
     etagEnd,
     end,
   };
+}
+
+function reservedIn(format: number | undefined): number {
+  return format === HEAD_FORMAT ? RESERVED : RESERVED | VERSION_ID;
+}
+
+/** Returns the version id in a record where it is not the order of the version; undefined for any other version. */
+export function foreignVersionId(value: Buffer): string | undefined {
+  if (value[0] !== HEAD_FORMAT || ((value[FIELDS] ?? 0) & VERSION_ID) === 0) return undefined;
+  return decodeHead(value, 'a version').versionId;
 }
 
 /** Returns the size alone, of a record that has a head. Throws `StoreError`. */
@@ -168,7 +200,7 @@ function headSize(value: Buffer): number {
 
 /** The count of bytes by which everything after byte 1 is earlier. */
 function shiftOf(value: Buffer): number {
-  return value[0] === OLD_HEAD_FORMAT ? 1 : 0;
+  return value[0] === FORMAT_2 ? 1 : 0;
 }
 
 /** Converts byte 1 of format 2 to format 3. */
@@ -176,10 +208,10 @@ function bitsOfOldHead(bits: number): number {
   return (bits & 0b111) | ((bits & 0b11_1000) << 1);
 }
 
-function fieldsOf({ etag, versionId, deleteMarker, tagged, locked, replicated }: ObjectHead): number {
+function fieldsOf({ etag, versionId, order, deleteMarker, tagged, locked, replicated }: ObjectHead): number {
   return (
     (typeof etag === 'string' ? 0 : SEALED_ETAG) |
-    (versionId === undefined ? 0 : VERSION_ID) |
+    (order !== undefined ? ORDER | VERSION_ID : versionId !== undefined ? ORDER : 0) |
     (deleteMarker ? DELETE_MARKER : 0) |
     (tagged ? TAGS : 0) |
     (locked ? LOCK : 0) |
@@ -213,13 +245,20 @@ export interface ObjectRecord {
   readonly checksum?: StoredChecksum;
   /** Set by a read or the scrub: the object is not served any more. */
   readonly damage?: { readonly found: number; readonly what: string };
-  /** 32 hexadecimal digits: 6 bytes of `modified`, 10 random ones. Absent for the null version. */
+  /**
+   * Absent for the null version. That of a version made here is its order: 32 hexadecimal digits, 6 bytes of `modified` and 10 random
+   * ones. That of a version from elsewhere is a text of up to 255 bytes.
+   */
   readonly versionId?: string;
+  /** 32 hexadecimal digits (`version-order.ts`). Absent where it is the version id, and where it follows from `modified`. */
+  readonly order?: string;
   /** Set for a delete marker, which has no body. */
   readonly deleteMarker?: true;
   readonly tags?: Readonly<Record<string, string>>;
   readonly lock?: ObjectLock;
   readonly replication?: ReplicationState;
+  /** When attributes changed after the version was made. An absent one is as old as the version. */
+  readonly changes?: AttributeChanges;
   /** The restored copy of a body in a tier. */
   readonly restore?: Restore;
   /** Absent where the owner of the bucket alone has full control. An older server ignores it, which only takes rights. */
@@ -303,10 +342,23 @@ const bodyKinds: ReadonlySet<string> = new Set<Body['kind']>(['inline', 'blob', 
 
 /** Encodes a record: the head has what listings show, and the rest follows as JSON. */
 export function encodeObject(record: ObjectRecord): Buffer {
-  const { modified: _modified, size: _size, etag: _etag, versionId: _id, deleteMarker: _marker, ...rest } = record;
+  const {
+    modified: _modified,
+    size: _size,
+    etag: _etag,
+    versionId: _id,
+    order: _order,
+    deleteMarker: _marker,
+    ...rest
+  } = record;
   const place = isInSegment(record.body) ? IN_SEGMENT : isTiered(record) ? IN_TIER : undefined;
   const stored = place === undefined ? rest : { ...rest, body: { ...record.body, kind: place } };
-  return encodeWithHead(headOf(record), stored) ?? encodeRecord(record);
+  return encodeWithHead(headOf(record), formatOf(record), stored) ?? encodeRecord(record);
+}
+
+/** A record that a server of format 3 can read stays one: what needs format 4 is written only after the switch to it (decision 82). */
+function formatOf({ order, changes }: ObjectRecord): number {
+  return order === undefined && changes === undefined ? FORMAT_3 : HEAD_FORMAT;
 }
 
 /** The stored kind of a packed body. Servers that cannot read it must not look for a blob of its id. */
@@ -324,11 +376,11 @@ function isInSegment(body: Body): boolean {
   return body.kind === 'blob' && isPacked(body.blob);
 }
 
-/** Decodes formats 1, which is all JSON, 2 and 3. Throws `StoreError`. */
+/** Decodes formats 1, which is all JSON, to 4. Throws `StoreError`. */
 export function decodeObject(value: Buffer, bucket: string, key: string): ObjectRecord {
   const what = `object ${bucket}/${key}`;
   if (!hasHead(value)) return decodeRecord(value, what, HEAD_FORMAT) as ObjectRecord;
-  const { end, modified, size, etag, versionId, deleteMarker } = decodeHead(value, what);
+  const { end, modified, size, etag, versionId, order, deleteMarker } = decodeHead(value, what);
   const record = parseRecord(value, end, what) as { -readonly [Name in keyof ObjectRecord]: ObjectRecord[Name] };
   const place: string = record.body.kind;
   if (place === IN_SEGMENT || place === IN_TIER) {
@@ -343,6 +395,7 @@ export function decodeObject(value: Buffer, bucket: string, key: string): Object
   record.modified = modified;
   record.size = size;
   if (versionId !== undefined) record.versionId = versionId;
+  if (order !== undefined) record.order = order;
   if (deleteMarker) record.deleteMarker = true;
   // Some engines return values that are valid only for a moment.
   record.etag = typeof etag === 'string' ? etag : Buffer.from(etag);
@@ -360,7 +413,8 @@ export function objectSize(value: Buffer): number {
 }
 
 export function headOf(record: ObjectRecord): ObjectHead {
-  const { modified, size, etag, checksum, sealed, headers, damage, versionId, deleteMarker, tags, lock } = record;
+  const { modified, size, etag, checksum, sealed, headers, damage, versionId, order, deleteMarker, tags, lock } =
+    record;
   return {
     modified,
     size,
@@ -369,6 +423,7 @@ export function headOf(record: ObjectRecord): ObjectHead {
     encrypted: sealed !== undefined,
     complete: headers.storageClass === undefined && damage === undefined,
     versionId,
+    order,
     deleteMarker: deleteMarker === true,
     tagged: tags !== undefined,
     locked: lock !== undefined,
@@ -405,6 +460,7 @@ export function objectInfo(
     ...(record.tags && { tags: record.tags }),
     ...(record.lock && { lock: shownLock(record.lock) }),
     ...(record.replication && { replication: record.replication }),
+    ...((record.changes ?? record.replication?.changed) !== undefined && { changes: changesOf(record) }),
     ...(expiration && { expiration }),
     ...(record.restore && { restore: shownRestore(record.restore) }),
   };
@@ -432,4 +488,8 @@ export function shownEncryption(sealed: SealedKeys): ObjectEncryption {
   if (sealed.scheme !== 'SSE-KMS') return { scheme: sealed.scheme };
   const { keyName, context, bucketKey } = sealed;
   return { scheme: 'SSE-KMS', keyName, ...(context && { context }), ...(bucketKey !== undefined && { bucketKey }) };
+}
+
+export function storedObject(entry: Entry | undefined, bucket: string, key: string): StoredObject | undefined {
+  return entry && { record: decodeObject(entry.value, bucket, key), revision: entry.revision };
 }

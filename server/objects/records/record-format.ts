@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import type { BlobId, SegmentId } from '../../store/blob-store.ts';
 import { placeOf } from '../../store/packed-id.ts';
 import { tierOf } from '../../store/tiered-id.ts';
 import { key, KEY_LIMIT } from '../../store/keys.ts';
 import type { Key } from '../../store/record-store.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { Order } from './version-order.ts';
 import { StoreError } from '../../store/store-error.ts';
 
 /** Records of the object layer: one byte of format version, then JSON. A server refuses the records of a newer one instead of guessing. */
@@ -44,27 +46,50 @@ function checkFormat(value: Buffer, what: string, newest = FORMAT): void {
 }
 
 /**
- * The last part of the keys of a noncurrent version: the bits of its id inverted, so that the newest comes first, or empty for the null
+ * The last part of the keys of a noncurrent version: the bits of its order inverted, so that the newest comes first, or empty for the null
  * version. The records of a current version have no such part.
  */
 export type VersionOrder = Buffer;
 
-/** `versionId` is 32 hexadecimal digits; undefined for the null version. */
-export function versionOrder(versionId: string | undefined): VersionOrder {
-  const order = Buffer.from(versionId ?? '', 'hex');
-  for (let at = 0; at < order.length; at += 1) order[at] = ~(order[at] ?? 0);
-  return order;
+/** Returns the last part of the keys; undefined is the null version. */
+export function versionOrder(order: Order | undefined): VersionOrder {
+  const part = Buffer.from(order ?? '', 'hex');
+  for (let at = 0; at < part.length; at += 1) part[at] = ~(part[at] ?? 0);
+  return part;
 }
 
-/** The id that clients see of the noncurrent version of an order: 32 hexadecimal digits, or `null`. */
-export function versionIdOf(order: VersionOrder): string {
+/** Returns the order of the last part of keys; undefined for the null version. */
+export function orderOfPart(part: VersionOrder): Order | undefined {
   // To invert bits twice is to keep them.
-  return order.length === 0 ? 'null' : versionOrder(order.toString('hex')).toString('hex');
+  return part.length === 0 ? undefined : versionOrder(part.toString('hex')).toString('hex');
+}
+
+/** The record `w` of a version whose id is not its order: one byte of format version, 16 bytes of order, the id. */
+const INDEX_FORMAT = 1;
+const INDEX_ID = 1 + 16;
+
+export function encodeVersionIndex({
+  order,
+  versionId,
+}: {
+  readonly order: Order;
+  readonly versionId: string;
+}): Buffer {
+  return Buffer.concat([Buffer.of(INDEX_FORMAT), Buffer.from(order, 'hex'), Buffer.from(versionId)]);
+}
+
+/** Throws `StoreError`. */
+export function decodeVersionIndex(value: Buffer, what: string): { readonly order: Order; readonly versionId: string } {
+  if (value[0] !== INDEX_FORMAT || value.length <= INDEX_ID) {
+    throw new StoreError('unreadable-record', `the index record of ${what} is damaged, or of a newer server`);
+  }
+  return { order: value.toString('hex', 1, INDEX_ID), versionId: value.toString('utf8', INDEX_ID) };
 }
 
 /**
  * The keys of all records of the object layer. Small records are under `b`, `o`, `l` and `v`, which HEAD and listings read; records that
- * may be large have keys of their own. A key has one current version, under `o` or `l`; see docs/decisions/0030-versions.md.
+ * may be large have keys of their own. A key has one current version, under `o` or `l`; see docs/decisions/0030-versions.md and
+ * docs/decisions/0082-format-4.md.
  */
 export const recordKeys = {
   bucket: (bucket: string): Key => key('b', bucket),
@@ -76,6 +101,9 @@ export const recordKeys = {
   marker: (bucket: string, objectKey: string): Key => key('l', bucket, objectKey),
   /** A noncurrent version, an object or a delete marker. */
   version: (bucket: string, objectKey: string, order: VersionOrder): Key => key('v', bucket, objectKey, order),
+  /** The order of a version whose id is not its order. */
+  versionIndex: (bucket: string, objectKey: string, versionId: string): Key =>
+    key('w', bucket, objectKey, hash('sha256', versionId, 'buffer').subarray(0, 16)),
   /** The body of a small object. */
   inline: (bucket: string, objectKey: string, order?: VersionOrder): Key => ofVersion('i', bucket, objectKey, order),
   /** The parts of an object made by multipart upload. */
@@ -171,4 +199,20 @@ export function decodeBody(value: Buffer, id: string): Buffer | undefined {
     );
   }
   return value.toString('hex', 1, BODY_START) === id ? value.subarray(BODY_START) : undefined;
+}
+
+/** Returns the order part of a key under `v` that begins at this byte. */
+export function lastPartOf(recordKey: Buffer, start: number): VersionOrder {
+  const parts = recordKey.subarray(start, -2);
+  return parts.includes(0) ? unescaped(parts) : Buffer.from(parts);
+}
+
+function unescaped(part: Buffer): Buffer {
+  const bytes: number[] = [];
+  for (let at = 0; at < part.length; at += 1) {
+    bytes.push(part[at] ?? 0);
+    // A zero byte is written 00 FF.
+    if (part[at] === 0) at += 1;
+  }
+  return Buffer.from(bytes);
 }

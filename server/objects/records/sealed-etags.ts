@@ -1,5 +1,5 @@
 import { DigestPage, type DigestSeal } from '../../encryption/digest-seal.ts';
-import type { ListedObject } from '../object-layer.ts';
+import type { ListedObject } from '../contract/object-layer.ts';
 import { ETAG_FIELD, md5InRecord, openEtag, type SealedDigest } from './stored-digests.ts';
 import { isStoreError } from '../../store/store-error.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DigestSeal } from '../../encryption/digest-seal.ts';
 import { checksumSizes } from '../../../protocol/s3/checksum-algorithms.ts';
-import type { Checksum } from '../object-layer.ts';
+import type { Checksum } from '../contract/object-layer.ts';
 import {
   md5InRecord,
   openChecksum,

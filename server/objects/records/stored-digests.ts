@@ -1,5 +1,5 @@
 import { type DigestSeal, SEAL_SIZE } from '../../encryption/digest-seal.ts';
-import type { Checksum } from '../object-layer.ts';
+import type { Checksum } from '../contract/object-layer.ts';
 import { StoreError } from '../../store/store-error.ts';
 
 /** A sealed digest as records have it: a byte of key and form, then the output of `DigestSeal`. */
@@ -29,7 +29,7 @@ export interface Digests {
 }
 
 /** The key that seals a digest: that of the bucket, or the object's own (SSE-C). */
-export type SealingKey = 'bucket' | 'object';
+type SealingKey = 'bucket' | 'object';
 
 /** 0 for an object. */
 export interface DigestOwner {

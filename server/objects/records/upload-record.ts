@@ -3,7 +3,14 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Key, RecordStore, Revision } from '../../store/record-store.ts';
-import type { CreateMultipartUpload, ObjectHeaders, ObjectTags, PartListing, Replica } from '../object-layer.ts';
+import type {
+  CreateMultipartUpload,
+  ObjectHeaders,
+  ObjectTags,
+  PartListing,
+  Replica,
+} from '../contract/object-layer.ts';
+import type { ChangeTimes } from '../contract/objects.ts';
 import { type DecodedBuckets, getBucket, noSuchBucket, type StoredBucket } from './bucket-record.ts';
 import type { ObjectLock, Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
@@ -26,20 +33,27 @@ export interface UploadRecord {
 interface StoredReplica {
   readonly versionId: string;
   readonly modified: number;
+  readonly order?: string;
   /** The ETag of the source, of an upload that is not encrypted. */
   readonly etag?: string;
   /** Base64: the sealed ETag of the source, as the record of the object has it. */
   readonly sealedEtag?: string;
   readonly changed?: number;
+  readonly changes?: ChangeTimes;
 }
 
-export function storedReplica({ versionId, modified, changed }: Replica, etag: StoredEtag | undefined): StoredReplica {
+export function storedReplica(
+  { versionId, modified, order, changed, changes }: Replica,
+  etag: StoredEtag | undefined,
+): StoredReplica {
   return {
     versionId,
     modified: modified.getTime(),
+    ...(order !== undefined && { order }),
     ...(typeof etag === 'string' && { etag }),
     ...(Buffer.isBuffer(etag) && { sealedEtag: etag.toString('base64') }),
     ...(changed && { changed: changed.getTime() }),
+    ...(changes && { changes }),
   };
 }
 
@@ -84,7 +98,7 @@ export interface StoredPart {
   readonly revision: Revision;
 }
 
-/** Returns undefined for a text that is no id: the text of the client becomes part of the record key, and nothing else may. */
+/** Returns undefined for a text that is not an id: the text of the client becomes part of the record key, and nothing else may. */
 export function uploadRecordKey(bucket: string, key: string, uploadId: string): Key | undefined {
   return /^[0-9a-f]{32}$/.test(uploadId) ? recordKeys.upload(bucket, key, uploadId) : undefined;
 }

@@ -1,21 +1,20 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectContext } from '../context.ts';
-import type { Replica } from '../object-layer.ts';
+import { changesAfter } from '../records/attribute-changes.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { Replica } from '../contract/object-layer.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 import type { Body, ObjectRecord, StoredObject } from '../records/object-record.ts';
-import { type VersionOrder, versionOrder } from '../records/record-format.ts';
-import { checkRemovable } from '../attributes/object-lock.ts';
-import { type BatchChanges, removeObject } from '../operations/commit-change.ts';
-import {
-  findVersion,
-  joined,
-  type NewVersion,
-  NULL_VERSION,
-  type Place,
-  type PlacedVersion,
-  replaceVersion,
-} from '../operations/versions.ts';
+import { encodeVersionIndex, type VersionOrder, versionOrder } from '../records/record-format.ts';
+import { indexKeyOf, orderOf, partOf } from '../records/version-place.ts';
+import { isOrder, millisecondsOf, orderAfter, orderOfId } from '../records/version-order.ts';
+import { checkRemovable } from '../versions/object-lock.ts';
+import { type PlacedVersion, replaceVersion } from '../versions/replace-version.ts';
 import { recordKeys } from '../records/record-format.ts';
+import type { BatchChanges } from '../records/blob-claims.ts';
+import { removeObject } from '../versions/remove-object.ts';
+import { lookUpVersion, NULL_VERSION } from '../versions/find-version.ts';
+import type { NewVersion, Place } from '../versions/place.ts';
+import { joined } from '../versions/move-object.ts';
 
 /** The place of a version of another server. */
 export type ReplicaPlace =
@@ -29,19 +28,20 @@ export type ReplicaPlace =
 export async function placeReplica(
   context: ObjectContext,
   place: Place,
-  { versionId, modified: date }: Pick<Replica, 'versionId' | 'modified'>,
+  replica: ArrivingVersion,
   by: Exclude<Body['kind'], 'none'> | undefined,
 ): Promise<ReplicaPlace> {
   const { bucket, key, current, marker, stored } = place;
+  const { versionId } = replica;
   checkReceives(stored.record, place);
-  const modified = date.getTime();
   const isNull = versionId === NULL_VERSION;
-  if (!isNull) checkOwnId(versionId, modified);
-  const found = await findVersion(context, bucket, key, versionId);
+  const found = await lookUpVersion(context, bucket, key, versionId);
   const there = found?.stored;
-  if (there !== undefined && (!isNull || there.record.modified >= modified))
+  let version = await versionOf(context, replica);
+  if (there !== undefined && (!isNull || orderOf(there.record) >= orderOf(version)))
     return { kind: 'there', record: there.record };
-  const version = isNull ? { modified } : { modified, versionId };
+  if (!isNull) version = await withFreeOrder(context, place, version);
+  if (version.order !== undefined) await requireOrders(context);
   const latest = (current ?? marker)?.record;
   const removedBytes = there?.record.size ?? 0;
   if (latest === undefined || isNewer(version, latest)) {
@@ -51,15 +51,68 @@ export async function placeReplica(
       isNull ? { ...place, history: 'null-version', nullVersion } : place,
       by,
     );
-    return { kind: 'new', version, order: undefined, changes, removedBytes };
+    return { kind: 'new', version, order: undefined, changes: joined(changes, putIndex(place, version)), removedBytes };
   }
-  const order = versionOrder(isNull ? undefined : versionId);
+  const order = partOf(version);
   return {
     kind: 'new',
     version,
     order,
-    changes: joined(await replaceNoncurrent(context, place, order, there, by), expectCurrent(place)),
+    changes: joined(
+      await replaceNoncurrent(context, place, order, there, by),
+      expectCurrent(place),
+      putIndex(place, version),
+    ),
     removedBytes,
+  };
+}
+
+type ArrivingVersion = Pick<Replica, 'versionId' | 'modified' | 'order' | 'changes'>;
+
+/** Returns what the record of the version says. */
+async function versionOf(
+  { written }: ObjectContext,
+  { versionId, modified: date, order, changes: times }: ArrivingVersion,
+): Promise<NewVersion> {
+  const modified = date.getTime();
+  const changes = times === undefined ? undefined : changesAfter(modified, times);
+  const more = changes !== undefined && (await written.isNewest()) ? { changes } : {};
+  if (versionId === NULL_VERSION) return { modified, ...(order !== undefined && { order }), ...more };
+  if (isOrder(versionId) && millisecondsOf(versionId) === modified) return { modified, versionId, ...more };
+  return { modified, versionId, order: order ?? orderOfId(versionId, modified), ...more };
+}
+
+/** Throws `ServiceUnavailable` until all servers of the deployment can read a version whose order is not its id. */
+async function requireOrders({ written }: ObjectContext): Promise<void> {
+  if (await written.isNewest()) return;
+  throw new S3Error(
+    'ServiceUnavailable',
+    'A version with an id of another server is taken once all servers of this deployment can read it: an older one still runs, or SVC_STORAGE_FORMAT=3 is set.',
+  );
+}
+
+/** Another version may have the same order, by chance or because the time of both is coarse. The later arrival comes after it. */
+async function withFreeOrder(context: ObjectContext, place: Place, version: NewVersion): Promise<NewVersion> {
+  const { bucket, key, current, marker } = place;
+  const latest = (current ?? marker)?.record;
+  for (let order = orderOf(version); ; order = orderAfter(order)) {
+    const isTaken =
+      (latest !== undefined && orderOf(latest) === order) ||
+      (await context.records.get(recordKeys.version(bucket, key, versionOrder(order)))) !== undefined;
+    if (!isTaken) return order === orderOf(version) ? version : { ...version, order };
+  }
+}
+
+/** Returns the change that lets the version be found by an id that is not its order. */
+function putIndex({ bucket, key }: Place, version: NewVersion): BatchChanges {
+  const indexKey = indexKeyOf(bucket, key, version);
+  if (indexKey === undefined) return { expect: [], put: [], delete: [] };
+  return {
+    expect: [{ kind: 'absent', key: indexKey }],
+    put: [
+      { key: indexKey, value: encodeVersionIndex({ order: orderOf(version), versionId: version.versionId ?? '' }) },
+    ],
+    delete: [],
   };
 }
 
@@ -71,22 +124,9 @@ function checkReceives({ versioning }: BucketRecord, { bucket, history }: Place)
   );
 }
 
-/** The ids of this server begin with the time of the version, and sort by it. */
-function checkOwnId(versionId: string, modified: number): void {
-  if (Number.parseInt(versionId.slice(0, 12), 16) === modified) return;
-  throw new S3Error(
-    'NotImplemented',
-    'A replica whose version id does not begin with its time is not implemented: only versions of Coffer servers are taken.',
-  );
-}
-
-/** Times grow along the versions of a key; of two versions of one millisecond the ids decide, as in listings. */
-export function isNewer(
-  { modified, versionId = '' }: NewVersion,
-  than: Pick<ObjectRecord, 'modified' | 'versionId'>,
-): boolean {
-  if (modified !== than.modified) return modified > than.modified;
-  return versionId > (than.versionId ?? '');
+/** Reports if a version comes after another one in the order of their key. */
+export function isNewer(version: NewVersion, than: NewVersion): boolean {
+  return orderOf(version) > orderOf(than);
 }
 
 async function replaceNoncurrent(

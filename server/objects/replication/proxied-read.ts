@@ -1,4 +1,4 @@
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { Chunks } from '../../streams/chunks.ts';
 import type { Tags } from '../../../protocol/s3/tagging.ts';
 
 /** A read of an object or a version that is not here, which a remote target may answer. */

@@ -1,13 +1,15 @@
 import type { Batch, Entry } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
-import type { EventHub } from '../events/object-event.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { outboxKeys, uniquePart } from '../events/outbox.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
-import type { Place } from '../operations/versions.ts';
-import type { ReplicationState } from '../object-layer.ts';
+import { compareInstants, type Instant } from '../contract/instant.ts';
+import { changesOf } from '../records/change-times.ts';
+import type { ChangeTimes, ReplicationState, Retention, VersionAtTarget } from '../contract/object-layer.ts';
 import type { ObjectRecord } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import { type ReplicatedChange, targetsOf } from './replication-targets.ts';
+import type { PlannedQueues } from '../context/event-hub.ts';
+import type { Place } from '../versions/place.ts';
 
 /** A change in the queue of a remote target. It names a version: the delivery reads what the version is then. */
 export interface QueuedReplication {
@@ -19,10 +21,20 @@ export interface QueuedReplication {
   readonly key: string;
   /** 32 hexadecimal digits, or `null`. */
   readonly versionId: string;
+  /** When a delete marker or a version whose attributes changed was made, in milliseconds since 1970. Entries of older servers lack the latter. */
+  readonly modified?: number;
   /** Plaintext bytes that the delivery sends. */
   readonly size: number;
   /** The legal hold after a change of attributes: where the version is removed before the delivery, the target must still release it. */
   readonly legalHold?: boolean;
+  /** When the legal hold changed last: the release is no newer than that. */
+  readonly legalHoldChanged?: Instant;
+  /** The retention after a change of attributes, for the same reason. Absent where the version has none. */
+  readonly retention?: Pick<Retention, 'mode'> & { readonly until: number };
+  /** When the retention changed last. Absent where it never changed, and in entries of older servers. */
+  readonly retentionChanged?: Instant;
+  /** For a removal: the version was under GOVERNANCE, which the caller has bypassed. */
+  readonly bypassedGovernance?: true;
   /** The id of the resync that queued it. */
   readonly resync?: string;
 }
@@ -50,6 +62,10 @@ interface Replicated {
   readonly change: ReplicatedChange;
   /** The version after the change; before it for a removal. */
   readonly record: ObjectRecord;
+  /** When its attributes changed, where the record cannot say that: one of format 3 has no times of locks. */
+  readonly times?: ChangeTimes;
+  /** For a removal: the caller has bypassed GOVERNANCE. */
+  readonly bypassedGovernance?: boolean;
 }
 
 type Context = Pick<ObjectContext, 'clock' | 'random'>;
@@ -60,7 +76,7 @@ type Context = Pick<ObjectContext, 'clock' | 'random'>;
  */
 export function queueReplication(
   context: Context,
-  events: EventHub,
+  events: PlannedQueues,
   replicated: Replicated,
 ): { readonly state: ReplicationState | undefined; readonly put: NonNullable<Batch['put']> } {
   const { stored, key, change, record } = replicated;
@@ -72,18 +88,41 @@ export function queueReplication(
     isReplica: before?.status === 'REPLICA',
   });
   const changed = change === 'attributes' && stored.replication !== undefined ? context.clock() : before?.changed;
-  if (targets.length === 0) {
-    const state = before ?? (changed === undefined ? undefined : { status: 'COMPLETED' as const });
-    return { state: state && { ...state, ...(changed !== undefined && { changed }) }, put: [] };
-  }
+  // A version that no rule has sent is not COMPLETED by a change.
+  if (targets.length === 0)
+    return { state: before && { ...before, ...(changed !== undefined && { changed }) }, put: [] };
   const full = targets.filter((id) => events.isFull(replicationQueue(id)));
   for (const id of full) events.countDropped(replicationQueue(id));
   const status = before?.status === 'REPLICA' ? 'REPLICA' : full.length > 0 ? 'FAILED' : 'PENDING';
   const waiting = [...new Set([...(before?.waiting ?? []), ...targets])];
+  const known = targetsBefore(before, targets);
   return {
-    state: { status, waiting, ...(changed !== undefined && { changed }) },
+    state: {
+      status,
+      waiting,
+      ...(changed !== undefined && { changed }),
+      ...(known && { targets: asked(known, targets) }),
+    },
     put: targets.filter((id) => !full.includes(id)).map((id) => queued(context, id, replicated)),
   };
+}
+
+/**
+ * Returns what the targets of a version have. A record of a former release that is COMPLETED does not say which ones: each counts as one that got the
+ * version, so that what was removed there does not come back. A resync sends what is missing.
+ */
+function targetsBefore(before: ReplicationState | undefined, ids: readonly string[]): ReplicationState['targets'] {
+  if (before?.targets !== undefined || before?.status !== 'COMPLETED') return before?.targets;
+  return Object.fromEntries(ids.map((id): [string, VersionAtTarget] => [id, { has: 'whole' }]));
+}
+
+/** Forgets why a target refused a version that is sent to it again. */
+export function asked(known: NonNullable<ReplicationState['targets']>, ids: readonly string[]): typeof known {
+  const entries = Object.entries(known).flatMap(([id, there]): [string, VersionAtTarget][] => {
+    if (!ids.includes(id)) return [[id, there]];
+    return there.has === undefined ? [] : [[id, { has: there.has }]];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** A record with its replication state, and the records that queue it. */
@@ -95,7 +134,7 @@ export interface ReplicatedRecord {
 /** Queues a version that a client made. What is not kept in versions is not replicated. */
 export function replicateNew(
   context: Context,
-  events: EventHub,
+  events: PlannedQueues,
   { bucket, key, stored, history }: Pick<Place, 'bucket' | 'key' | 'stored' | 'history'>,
   record: ObjectRecord,
 ): ReplicatedRecord {
@@ -105,11 +144,11 @@ export function replicateNew(
   return { record: state === undefined ? record : { ...record, replication: state }, queued: put };
 }
 
-/** Queues a change of the tags or the lock of a version. A version that no rule has sent has no state, and nothing to change elsewhere. */
+/** Queues a change of the tags or the lock of a version. A target that has not got the version gets it whole. */
 export function replicateAttributes(
   context: Context,
-  events: EventHub,
-  version: Pick<Replicated, 'bucket' | 'key' | 'stored' | 'record'>,
+  events: PlannedQueues,
+  version: Pick<Replicated, 'bucket' | 'key' | 'stored' | 'record' | 'times'>,
 ): ReplicatedRecord {
   const { state, put } = queueReplication(context, events, { ...version, change: 'attributes' });
   return { record: state === undefined ? version.record : { ...version.record, replication: state }, queued: put };
@@ -124,7 +163,7 @@ export function replicaState(changed: Date | undefined): ReplicationState {
 export function queued(
   { clock, random }: Pick<ObjectContext, 'clock' | 'random'>,
   targetId: string,
-  { bucket, key, change, record }: Omit<Replicated, 'stored'>,
+  { bucket, key, change, record, times, bypassedGovernance = false }: Omit<Replicated, 'stored'>,
   resync?: string,
 ): NonNullable<Batch['put']>[number] {
   const entry: QueuedReplication = {
@@ -133,12 +172,27 @@ export function queued(
     bucket,
     key,
     versionId: record.versionId ?? 'null',
+    ...((change === 'marker' || change === 'attributes') && { modified: record.modified }),
     size: change === 'version' ? record.size : 0,
-    ...(change === 'attributes' && record.lock?.legalHold !== undefined && { legalHold: record.lock.legalHold }),
+    ...(change === 'attributes' && queuedLock(record, times ?? changesOf(record))),
+    ...(bypassedGovernance && { bypassedGovernance }),
     ...(resync !== undefined && { resync }),
   };
   return {
     key: outboxKeys.event(replicationQueue(targetId), entry, uniquePart(entry, random)),
     value: encodeRecord(entry),
+  };
+}
+
+function queuedLock(
+  { lock = {}, modified }: Pick<ObjectRecord, 'lock' | 'modified'>,
+  times: ChangeTimes,
+): Pick<QueuedReplication, 'legalHold' | 'legalHoldChanged' | 'retention' | 'retentionChanged'> {
+  const { mode, until, legalHold } = lock;
+  const { legalHold: legalHoldChanged = modified, retention: retentionChanged = modified } = times;
+  return {
+    ...(legalHold !== undefined && { legalHold, legalHoldChanged }),
+    ...(mode !== undefined && until !== undefined && { retention: { mode, until } }),
+    ...(compareInstants(retentionChanged, modified) > 0 && { retentionChanged }),
   };
 }

@@ -1,17 +1,18 @@
 import { targetIdOf } from '../../../protocol/s3/bucket-replication.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ReplicationState, ResyncVersion } from '../object-layer.ts';
-import { commitChange, objectRecordKey } from '../operations/commit-change.ts';
-import { findVersion } from '../operations/versions.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ReplicationState, ResyncVersion } from '../contract/object-layer.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { getBucket } from '../records/bucket-record.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { queued } from './queue-replication.ts';
+import { asked, queued } from './queue-replication.ts';
 import { targetsOf } from './replication-targets.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import { findVersion } from '../versions/find-version.ts';
 
 /**
- * Queues a version for a target again. Returns false where it is gone, and where no rule replicates existing objects like it to the target.
- * A replica is not sent: the server that made it replicates it.
+ * Queues a version for a target again, replicas too: the target may have lost those that its own clients wrote. Returns false where the version
+ * is gone, and where no rule replicates existing objects like it to the target.
  */
 export function queueResync(
   context: ObjectContext,
@@ -24,12 +25,18 @@ export function queueResync(
     if (found === undefined || record === undefined || replication === undefined) return { result: false };
     const change = record.deleteMarker === true ? 'marker' : 'version';
     const rules = replication.rules.filter((rule) => rule.existingObjects && targetIdOf(rule.target) === target);
-    const isReplica = record.replication?.status === 'REPLICA';
-    if (targetsOf({ rules }, { key, tags: record.tags, change, isReplica }).length === 0) return { result: false };
+    if (targetsOf({ rules }, { key, tags: record.tags, change, isReplica: false }).length === 0)
+      return { result: false };
     const { waiting = [], ...kept }: Partial<ReplicationState> = record.replication ?? {};
+    const status = kept.status === 'REPLICA' ? 'REPLICA' : 'PENDING';
     const after: ObjectRecord = {
       ...record,
-      replication: { ...kept, status: 'PENDING', waiting: [...new Set([...waiting, target])] },
+      replication: {
+        ...kept,
+        status,
+        waiting: [...new Set([...waiting, target])],
+        ...(kept.targets && { targets: asked(kept.targets, [target]) }),
+      },
     };
     const recordKey =
       found.at === 'marker' ? recordKeys.marker(bucket, key) : objectRecordKey({ bucket, key, order: found.order });

@@ -5,7 +5,7 @@ import { put, testLayer, body } from '../../../test/support/objects/test-layer.t
 import { targetArn, type ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
-import type { ObjectLayer } from '../object-layer.ts';
+import type { ObjectLayer } from '../contract/object-layer.ts';
 import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
 
 const bucket = 'bucket';
@@ -148,13 +148,13 @@ describe('replicas', () => {
     const attributes = {
       bucket,
       key: 'key',
-      versionId: replica.versionId,
+      ...replica,
       headers: { metadata: {} },
       lock: undefined,
       may,
     };
-    await layer.putReplicaAttributes({ ...attributes, tags: { k: 'later' }, changed: new Date(20) });
-    await layer.putReplicaAttributes({ ...attributes, tags: { k: 'earlier' }, changed: new Date(10) });
+    await layer.putReplicaAttributes({ ...attributes, tags: { k: 'later' }, changes: { tags: 20 } });
+    await layer.putReplicaAttributes({ ...attributes, tags: { k: 'earlier' }, changes: { tags: 10 } });
     expect((await layer.getObjectTags(bucket, 'key')).tags).toEqual({ k: 'later' });
   });
 
@@ -165,13 +165,16 @@ describe('replicas', () => {
     const lock = { retention: { mode: 'COMPLIANCE', until: new Date(9_000) } } as const;
     const replica = { versionId: idOf(5, 1), modified: new Date(5) };
     await layer.putObject(put(bucket, 'key', 'x', { replica, lock }));
-    const attributes = { bucket, key: 'key', versionId: replica.versionId, headers: { metadata: {} }, tags: {}, may };
+    const attributes = { bucket, key: 'key', ...replica, headers: { metadata: {} }, tags: {}, may };
     now = 2_000;
     const shorter = { retention: { mode: 'COMPLIANCE', until: new Date(5_000) } } as const;
+    // A clock that is far ahead does not help.
+    await expect(
+      layer.putReplicaAttributes({ ...attributes, lock: undefined, changes: { retention: 9_001 } }),
+    ).rejects.toMatchObject({ code: 'AccessDenied' });
     for (const weaker of [undefined, shorter]) {
-      await expect(
-        layer.putReplicaAttributes({ ...attributes, lock: weaker, changed: new Date(2_000) }),
-      ).rejects.toMatchObject({ code: 'AccessDenied' });
+      await layer.putReplicaAttributes({ ...attributes, lock: weaker, changes: { retention: 2_000 } });
+      expect(await layer.getObjectLock(bucket, 'key')).toEqual(lock);
     }
     await expect(
       layer.deleteObject(bucket, 'key', { versionId: replica.versionId, replica: { marker: undefined } }),
@@ -234,10 +237,11 @@ describe('changes of a replicated bucket', () => {
     const { versionId = '' } = await layer.putObject(put(bucket, 'key', 'text'));
     const delivered = { bucket, key: 'key', versionId, target, changed: undefined };
     const state = async () => (await layer.headObject(bucket, 'key')).replication;
-    await layer.setReplicationStatus({ ...delivered, status: 'FAILED' });
-    expect(await state()).toEqual({ status: 'FAILED', waiting: [target] });
+    await layer.setReplicationStatus({ ...delivered, status: 'FAILED', refused: 'no space' });
+    const targets = { [target]: { refused: 'no space' } };
+    expect(await state()).toEqual({ status: 'FAILED', waiting: [target], targets });
     await layer.setReplicationStatus({ ...delivered, status: 'COMPLETED' });
-    expect(await state()).toEqual({ status: 'COMPLETED' });
+    expect(await state()).toEqual({ status: 'COMPLETED', targets: { [target]: { has: 'whole' } } });
   });
 
   it('stay PENDING where a client changed the version while it was sent', async () => {
@@ -266,6 +270,25 @@ describe('changes of a replicated bucket', () => {
     expect((await layer.headObject(bucket, 'key')).replication).toMatchObject({ status: 'FAILED', waiting: [target] });
     await layer.setReplicationStatus({ ...delivered, status: 'COMPLETED', changed: 100 });
     expect((await layer.headObject(bucket, 'key')).replication).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  it('wait for no target that was removed', async () => {
+    let now = 100;
+    const { layer } = await versioned({ clock: () => (now += 1) });
+    await layer.putBucketReplication(bucket, everything);
+    const { versionId = '' } = await layer.putObject(put(bucket, 'key', 'text'));
+    const version = { bucket, key: 'key', versionId, target };
+    const forgotten = { ...version, status: 'FORGOTTEN', changed: undefined } as const;
+    await layer.setReplicationStatus(forgotten);
+    expect((await layer.headObject(bucket, 'key')).replication).toBeUndefined();
+    await layer.putObjectTags(bucket, 'key', { k: 'v' });
+    await layer.setReplicationStatus({ ...version, status: 'COMPLETED', changed: Infinity });
+    await layer.putObjectTags(bucket, 'key', { k: 'w' });
+    await layer.setReplicationStatus(forgotten);
+    // Format 3 has the time of the tags in the state alone.
+    const { replication } = await layer.headObject(bucket, 'key');
+    expect(replication).toEqual({ status: 'FAILED', changed: expect.any(Number) });
+    await layer.setReplicationStatus({ ...forgotten, versionId: idOf(1, 1) });
   });
 
   it('of lifecycle rules are not queued', async () => {
@@ -305,7 +328,8 @@ describe('changes of a replicated bucket', () => {
     const events = {
       isHeard: false,
       hear: () => undefined,
-      isFull: () => true,
+      takes: () => false,
+      isFull: () => Promise.resolve(true),
       countDropped: (queue: string) => void dropped.push(queue),
     };
     const made = await versioned({ events });

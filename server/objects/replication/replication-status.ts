@@ -1,14 +1,20 @@
-import { mapLimit } from '../../../platform/concurrency.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
 import type { Batch, Key, Revision } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
-import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { type RuledEvent, ruledEvent } from '../records/object-event.ts';
 import { withEvent } from '../events/outbox.ts';
-import { AttemptEvents, commitChange, objectRecordKey } from '../operations/commit-change.ts';
-import { findVersion, shownVersionId } from '../operations/versions.ts';
+import { AttemptEvents } from '../events/attempt-events.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { type BucketRecord, isObserved } from '../records/bucket-record.ts';
-import type { ReplicationOutcome, ReplicationState } from '../object-layer.ts';
+import type { ReplicationOutcome, ReplicationState, VersionAtTarget } from '../contract/object-layer.ts';
+import { withTimes } from '../records/attribute-changes.ts';
+import { changesOf } from '../records/change-times.ts';
 import { encodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { recordKeys } from '../records/record-format.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import { targetsOf } from './replication-targets.ts';
+import { findVersion, type FoundVersion, shownVersionId } from '../versions/find-version.ts';
 
 /** Versions that are read at a time. */
 const readAtOnce = 16;
@@ -32,15 +38,17 @@ export async function setReplicationStatuses(
   outcomes: readonly ReplicationOutcome[],
   commit: (batch: Omit<Batch, 'id'>) => Promise<boolean>,
 ): Promise<boolean> {
-  const ofVersions = Map.groupBy(outcomes, ({ bucket, key, versionId }) => `${bucket}/${key}/${versionId}`);
+  const ofVersions = Map.groupBy(outcomes, ({ bucket, key, versionId }) => JSON.stringify([bucket, key, versionId]));
   const read = await mapLimit([...ofVersions.values()], readAtOnce, (ofOne) => planStatus(context, ofOne));
   const planned = read.filter((one) => one !== undefined);
   const attempt = new AttemptEvents(context.events);
   const events = planned.flatMap((one) => one.events);
   const { random } = context;
-  const batch = events.reduce<Omit<Batch, 'id'>>(
-    (all, event) => withEvent({ events: attempt, random }, all, event),
-    batchOf(planned),
+  const batch = await attempt.plan(() =>
+    events.reduce<Omit<Batch, 'id'>>(
+      (all, event) => withEvent({ events: attempt, random }, all, event),
+      batchOf(planned),
+    ),
   );
   if (!(await commit(batch))) return false;
   attempt.onCommitted();
@@ -79,10 +87,16 @@ async function planStatus(
   let { record } = found.stored;
   const events: RuledEvent[] = [];
   for (const outcome of outcomes) {
+    if (outcome.status === 'FORGOTTEN') {
+      record = await withoutTarget(context, stored, record, outcome);
+      continue;
+    }
     const replication = record.replication && stateAfter(record.replication, outcome);
     if (replication === undefined) continue;
     record = { ...record, replication };
-    if (isObserved(context, stored)) events.push(eventOf(context, stored, record, outcome));
+    // The version still waits where a client has changed it meanwhile.
+    const isOver = outcome.status === 'FAILED' || replication.waiting?.includes(outcome.target) !== true;
+    if (isOver && isObserved(context, stored)) events.push(eventOf(context, stored, record, { ...outcome, at }));
   }
   if (record === found.stored.record) return undefined;
   const recordKey = at === 'marker' ? recordKeys.marker(bucket, key) : objectRecordKey({ bucket, key, order });
@@ -93,26 +107,88 @@ function eventOf(
   context: ObjectContext,
   stored: BucketRecord,
   record: ObjectRecord,
-  { bucket, key, status }: ReplicationOutcome,
+  { bucket, key, status, at }: ReplicationOutcome & Pick<FoundVersion, 'at'>,
 ): RuledEvent {
   const name = status === 'COMPLETED' ? 'OperationCompletedReplication' : 'OperationFailedReplication';
   const happened = { bucket, key, stored, versionId: shownVersionId(record), by: undefined };
-  return ruledEvent(context, { ...happened, names: [`s3:Replication:${name}`], record });
+  const current = at === 'current' ? {} : ({ current: 'unchanged' } as const);
+  return ruledEvent(context, { ...happened, names: [`s3:Replication:${name}`], record, ...current });
 }
 
 /** Returns undefined where nothing changes. */
-function stateAfter(
-  before: ReplicationState,
-  { target, status, changed }: ReplicationOutcome,
-): ReplicationState | undefined {
-  const { waiting = [], ...kept } = before;
+export function stateAfter(before: ReplicationState, outcome: ReplicationOutcome): ReplicationState | undefined {
+  const { target, status, changed } = outcome;
+  const { waiting = [], targets = {}, ...kept } = before;
   if (!waiting.includes(target)) return undefined;
-  if (status === 'FAILED') {
-    return before.status === 'PENDING' ? { ...before, status: 'FAILED' } : undefined;
-  }
+  if (status === 'FAILED') return stateAfterFailure(before, outcome);
+  const after: Readonly<Record<string, VersionAtTarget>> = { ...targets, [target]: { has: 'whole' } };
   // A client changed the version while it was sent.
-  if ((before.changed ?? 0) > (changed ?? 0)) return undefined;
+  if ((before.changed ?? 0) > (changed ?? 0)) return { ...before, targets: after };
   const rest = waiting.filter((id) => id !== target);
-  if (rest.length > 0) return { ...before, waiting: rest };
-  return { ...kept, status: before.status === 'REPLICA' ? 'REPLICA' : 'COMPLETED' };
+  if (rest.length > 0) return { ...before, waiting: rest, targets: after };
+  if (before.status === 'REPLICA') return { ...kept, targets: after };
+  const isRefused = Object.values(after).some(({ refused }) => refused !== undefined);
+  return { ...kept, status: isRefused ? 'FAILED' : 'COMPLETED', targets: after };
+}
+
+function stateAfterFailure(
+  before: ReplicationState,
+  { target, refused, isRemoved, givenUp }: ReplicationOutcome,
+): ReplicationState | undefined {
+  const { waiting = [], targets = {}, ...kept } = before;
+  const { has } = targets[target] ?? {};
+  const there: VersionAtTarget = {
+    ...(isRemoved === true ? { has: 'removed' } : has !== undefined && { has }),
+    ...(refused !== undefined && { refused }),
+    ...(givenUp?.isImpossible === true && { isImpossible: true }),
+  };
+  // A later change is in the queue still.
+  const isLast = givenUp !== undefined && (before.changed ?? 0) <= givenUp.time;
+  const after: ReplicationState = {
+    ...kept,
+    status: before.status === 'REPLICA' ? 'REPLICA' : 'FAILED',
+    ...waitingFor(isLast ? waiting.filter((id) => id !== target) : waiting),
+    targets: { ...targets, [target]: there },
+  };
+  return isDeepStrictEqual(before, after) ? undefined : after;
+}
+
+function waitingFor(ids: readonly string[]): Pick<ReplicationState, 'waiting'> {
+  return ids.length === 0 ? {} : { waiting: ids };
+}
+
+/** Forgets a remote target that was removed. The time of the last change stays, also where it is that of a record of format 3. */
+async function withoutTarget(
+  { written }: ObjectContext,
+  { replication: rules = { rules: [] } }: BucketRecord,
+  record: ObjectRecord,
+  { key, target }: ReplicationOutcome,
+): Promise<ObjectRecord> {
+  const { replication: before, ...rest } = record;
+  if (before === undefined) return record;
+  // A record from before the states by target does not say which of the targets have the version.
+  const named = targetsOf(rules, { key, tags: record.tags, change: 'version', isReplica: false });
+  const isElsewhere = before.targets === undefined && named.some((id) => id !== target);
+  const replication = stateWithout(before, target, isElsewhere);
+  if (replication !== undefined) return { ...rest, replication };
+  const times = withTimes(record, changesOf(record)).changes;
+  if (times === undefined || record.changes !== undefined) return rest;
+  if (await written.isNewest()) return { ...rest, changes: times };
+  return {
+    ...rest,
+    replication: { status: 'FAILED', ...(before.changed !== undefined && { changed: before.changed }) },
+  };
+}
+
+/** Returns undefined where nothing is left: no other target has the version, or waits for it. `isElsewhere`: another target has it. */
+function stateWithout(before: ReplicationState, target: string, isElsewhere: boolean): ReplicationState | undefined {
+  const { waiting = [], targets = {}, ...kept } = before;
+  const { [target]: _forgotten, ...known } = targets;
+  const rest = waiting.filter((id) => id !== target);
+  const more = { ...kept, ...(Object.keys(known).length > 0 && { targets: known }) };
+  if (rest.length > 0) return { ...more, waiting: rest };
+  if (before.status === 'REPLICA') return more;
+  const others = Object.values(known);
+  if (others.some(({ refused }) => refused !== undefined)) return { ...more, status: 'FAILED' };
+  return isElsewhere || others.some(({ has }) => has === 'whole') ? { ...more, status: 'COMPLETED' } : undefined;
 }

@@ -3,6 +3,10 @@ import {
   type ReplicationRule,
   targetIdOf,
 } from '../../../protocol/s3/bucket-replication.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ReplicationState, VersionAtTarget } from '../contract/object-layer.ts';
+import type { BucketRecord } from '../records/bucket-record.ts';
+import type { ObjectRecord } from '../records/object-record.ts';
 
 /** The kind of a change to a version. `attributes`: its tags or its lock changed. */
 export type ReplicatedChange = 'version' | 'marker' | 'attributes' | 'removal';
@@ -26,6 +30,30 @@ export function targetsOf(configuration: ReplicationConfiguration, version: Chan
     .filter((rule) => replicates(rule, version))
     .map(({ target }) => targetIdOf(target))
     .filter((id) => id !== undefined);
+}
+
+/**
+ * Refuses that a rule removes a version before the targets that replication rules name have it: only this server may have it. Throws
+ * `OperationAborted`.
+ */
+export function checkReplicated(
+  { replication: configuration }: Pick<BucketRecord, 'replication'>,
+  { replication: state }: Pick<ObjectRecord, 'replication'>,
+): void {
+  const named = new Set(configuration?.rules.map(({ target }) => targetIdOf(target)));
+  const waiting = [...named].filter((id) => id !== undefined && state !== undefined && lacks(state, id));
+  if (waiting.length === 0) return;
+  throw new S3Error(
+    'OperationAborted',
+    `The version waits for its replication to ${waiting.length === 1 ? 'a target' : `${waiting.length} targets`}: \`replicate backlog\` shows why.`,
+  );
+}
+
+/** Reports whether a target is to get a version and has not: its change waits, or was given up though a resync can send it. */
+function lacks({ status, waiting, targets }: ReplicationState, id: string): boolean {
+  const { has, refused, isImpossible }: VersionAtTarget = targets?.[id] ?? {};
+  if (waiting?.includes(id) === true) return has !== 'removed';
+  return status !== 'REPLICA' && has === undefined && refused !== undefined && isImpossible !== true;
 }
 
 /** Returns the storage class that the copies of an object get at a target; undefined for that of the target itself. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ListedSegment, SegmentId } from '../../store/blob-store.ts';
 import { chooseSegments } from './choose-segments.ts';
-import type { Garbage } from './garbage.ts';
+import type { Garbage } from '../garbage-collection/segment-garbage.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

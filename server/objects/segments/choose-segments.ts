@@ -1,6 +1,6 @@
 import type { ListedSegment, SegmentId } from '../../store/blob-store.ts';
-import { REMOVAL_DELAY } from '../garbage-collection.ts';
-import { type Garbage, keptUnknown } from './garbage.ts';
+import { REMOVAL_DELAY } from '../garbage-collection/garbage-collection.ts';
+import { type Garbage, keptUnknown } from '../garbage-collection/segment-garbage.ts';
 
 /** Milliseconds without a write after which a segment counts as sealed: its server has ended without a mark. */
 const ABANDONED_AFTER = 3_600_000;
@@ -15,7 +15,7 @@ interface Rules {
   readonly now: number;
 }
 
-export interface ChosenSegment {
+interface ChosenSegment {
   readonly segment: ListedSegment;
   /** True where its bodies move although it has little garbage. */
   readonly joined: boolean;

@@ -1,17 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import { commitOnce } from '../../store/commits.ts';
 import type { BlobId, BlobStore, ListedSegment, SegmentId } from '../../store/blob-store.ts';
 import { after, decodeKey } from '../../store/keys.ts';
 import { idsIn, paddedLength, placeOf } from '../../store/packed-id.ts';
 import { type Key, type RecordStore } from '../../store/record-store.ts';
-import { isGarbageCollectionHeld } from '../garbage-collection.ts';
+import { isGarbageCollectionHeld } from '../garbage-collection/garbage-collection.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { chooseSegments } from './choose-segments.ts';
 import type { BlobOwner } from '../contract/objects.ts';
 import { decodeRecord, encodeRecord, recordKeys } from '../records/record-format.ts';
-import { type Garbage, keptUnknown, putGarbage, readAllGarbage, readGarbage } from './garbage.ts';
+import {
+  type Garbage,
+  keptUnknown,
+  putGarbage,
+  readAllGarbage,
+  readGarbage,
+} from '../garbage-collection/segment-garbage.ts';
 import { type SegmentSpace, writeSegmentSpace } from './segment-space.ts';
 
 /** A round moves at most this many bytes. The next round begins with the segments that lost all their bodies meanwhile. */
@@ -92,7 +98,7 @@ export async function compactSegments(options: CompactionOptions): Promise<Compa
   return { removed, moved, space: await report({ removed, moved: 0, movedBytes: 0 }) };
 }
 
-/** Removes the counts of segments that are no files: a copy of a store has their bodies as files of their own. `counted` is read first. */
+/** Removes the counts of segments that are not files: a copy of a store has their bodies as files of their own. `counted` is read first. */
 async function forgetGarbage(
   { records, random = randomBytes }: CompactionOptions,
   counted: ReadonlyMap<SegmentId, Garbage>,

@@ -1,14 +1,16 @@
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../streams/chunks.ts';
 import { cipherSize } from '../../encryption/package-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { placeOf } from '../../store/packed-id.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import type { BlobOwner } from '../contract/objects.ts';
-import { claimBlob, commitChange, discardBlob, objectRecordKey, queueRemoval } from '../operations/commit-change.ts';
-import { findVersion, NULL_VERSION } from '../operations/versions.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { encodeObject } from '../records/object-record.ts';
-import { storedCheck } from '../checksums/stored-check.ts';
+import { storedCheck } from '../records/stored-check.ts';
 import { isStoreError, StoreError } from '../../store/store-error.ts';
+import { claimBlob, discardBlob, queueRemoval } from '../records/blob-claims.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import { findVersion, NULL_VERSION } from '../versions/find-version.ts';
 
 /**
  * Moves a body to a segment, byte by byte as it is. It is in another segment, or a file of its own. Returns false where its object has

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createLogger } from '../../../platform/logger.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import { inFullForm } from '../../../test/support/full-form.ts';
 import { body, put, testLayer } from '../../../test/support/objects/test-layer.ts';
 import { PowerCut, SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { openFilesBlobStore } from '../../store/files/blob-store.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
-import { removeQueuedBlobs } from '../garbage-collection.ts';
+import { removeQueuedBlobs } from '../garbage-collection/garbage-collection.ts';
 import { compactSegments } from './compact-segments.ts';
 import { sealWastefulSegments } from './seal-wasteful-segments.ts';
 

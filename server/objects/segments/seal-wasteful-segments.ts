@@ -1,6 +1,6 @@
 import type { BlobStore, OpenSegmentSize } from '../../store/blob-store.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import { readGarbage } from './garbage.ts';
+import { readGarbage } from '../garbage-collection/segment-garbage.ts';
 
 /** An open segment with less garbage than this share of a full one stays open: another file costs more than the space. */
 const LEAST = 1 / 32;

@@ -3,32 +3,25 @@ import type { BlobId } from '../../store/blob-store.ts';
 import { tierOf } from '../../store/tiered-id.ts';
 import { requirePromoted } from '../../store/promotion.ts';
 import type { Entry, Key } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
-import { type RuledEvent, ruledEvent } from '../events/object-event.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { type RuledEvent, ruledEvent, unlessCurrent } from '../records/object-event.ts';
 import { uniquePart } from '../events/outbox.ts';
 import { dueAfter } from '../lifecycle/evaluate.ts';
-import type { RestoreObject } from '../object-layer.ts';
-import {
-  type BatchChanges,
-  blobsOfObject,
-  claimBlob,
-  commitChange,
-  discardBlob,
-  newId,
-  objectRecordKey,
-  ownerOf,
-  queueRemoval,
-  type VersionPlace,
-} from '../operations/commit-change.ts';
-import { isDamage } from '../damage.ts';
-import { refuseDamaged } from '../operations/get-object.ts';
-import { checkIdentity, findVersion, readVersionRecord, shownVersionId } from '../operations/versions.ts';
+import type { RestoreObject } from '../contract/object-layer.ts';
+import { commitChange } from '../commit/commit-change.ts';
+import { isDamage } from '../records/damage.ts';
 import { getBucket, isObserved } from '../records/bucket-record.ts';
 import { encodeObject, isTiered, type ObjectRecord, type Restore } from '../records/object-record.ts';
-import { encodeRecord, recordKeys } from '../records/record-format.ts';
-import { restoredBlob } from './restored-copy.ts';
+import { encodeRecord, recordKeys, type VersionOrder } from '../records/record-format.ts';
+import { newCopyId, restoredBlob } from '../records/restored-copy.ts';
 import { copyStream, storedStreams } from './stored-streams.ts';
-import { type QueuedVersion, queuedVersion } from './tiers.ts';
+import { type QueuedVersion, queuedVersion } from './queued-version.ts';
+import type { BatchChanges } from '../records/blob-claims.ts';
+import { claimBlob, discardBlob, ownerOf, queueRemoval } from '../records/blob-claims.ts';
+import { objectRecordKey, type VersionPlace } from '../records/version-place.ts';
+import { blobsOfObject } from '../versions/remove-object.ts';
+import { refuseDamaged } from '../versions/refuse-damaged.ts';
+import { checkIdentity, findVersion, readVersionRecord, shownVersionId } from '../versions/find-version.ts';
 
 /**
  * Asks for a temporary copy of a body that is in a tier, for a count of days. Resolves with `renewed` where the copy is there: then its end
@@ -50,11 +43,11 @@ export async function requestRestore(context: ObjectContext, request: RestoreObj
     const before = { revision: stored.revision, place };
     if (record.restore === undefined) {
       const queued = {
-        key: recordKeys.askedRestore(uniquePart({ time: now }, context.random)),
+        key: recordKeys.askedRestore(uniquePart({ time: now, bucket }, context.random)),
         value: encodeRecord(version),
       };
       const restore: Restore = { kind: 'ongoing', days, asked: now };
-      const event = await restoreEvent(context, version, record, { name: 'Post', by: request.by });
+      const event = await restoreEvent(context, version, record, { name: 'Post', order, by: request.by });
       return { ...changed(before, { ...record, restore }, [queued]), result: 'asked', event };
     }
     const until = dueAfter(now, days, context.lifecycleDayMs);
@@ -78,7 +71,10 @@ function changed(
 }
 
 function queuedEnd(context: ObjectContext, until: number, version: QueuedVersion) {
-  return { key: recordKeys.restored(uniquePart({ time: until }, context.random)), value: encodeRecord(version) };
+  return {
+    key: recordKeys.restored(uniquePart({ time: until, bucket: version.bucket }, context.random)),
+    value: encodeRecord(version),
+  };
 }
 
 /**
@@ -95,7 +91,7 @@ export async function restoreQueued(context: ObjectContext, queued: Entry): Prom
     await giveUp(context, version, queued.key);
     return false;
   }
-  const id = newId(context.clock(), context.random);
+  const id = newCopyId(bucket, context.clock(), context.random);
   const written: Written[] = [];
   let kept = false;
   try {
@@ -168,7 +164,7 @@ function commitRestore(context: ObjectContext, version: QueuedVersion, copy: Res
         delete: [copy.queued],
       },
       result: true,
-      event: await restoreEvent(context, version, restored, { name: 'Completed' }),
+      event: await restoreEvent(context, version, restored, { name: 'Completed', order: place.order }),
     };
   });
 }
@@ -194,9 +190,15 @@ export function endRestoredCopy(context: ObjectContext, queued: Entry): Promise<
     return {
       batch: { ...batch, delete: [queued.key, ...removal.delete], freesSpace: true },
       result: true,
-      event: await restoreEvent(context, version, record, { name: 'Delete' }),
+      event: await restoreEvent(context, version, record, { name: 'Delete', order: place.order }),
     };
   });
+}
+
+interface RestoreStep {
+  readonly name: 'Post' | 'Completed' | 'Delete';
+  readonly order: VersionOrder | undefined;
+  readonly by?: RestoreObject['by'];
 }
 
 /** The events of AWS and MinIO have the same names. */
@@ -204,11 +206,12 @@ async function restoreEvent(
   context: ObjectContext,
   { bucket, key, versionId }: QueuedVersion,
   record: ObjectRecord,
-  { name, by }: { readonly name: 'Post' | 'Completed' | 'Delete'; readonly by?: RestoreObject['by'] },
+  { name, order, by }: RestoreStep,
 ): Promise<RuledEvent | undefined> {
   const stored = (await getBucket(context.records, bucket)).record;
   if (!isObserved(context, stored)) return undefined;
-  return ruledEvent(context, { names: [`s3:ObjectRestore:${name}`], bucket, key, stored, versionId, record, by });
+  const names = [`s3:ObjectRestore:${name}`];
+  return ruledEvent(context, { names, bucket, key, stored, versionId, record, ...unlessCurrent(order), by });
 }
 
 /** The storage class of a body in a tier is the name of the tier. */

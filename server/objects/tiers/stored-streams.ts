@@ -1,16 +1,17 @@
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../streams/chunks.ts';
 import { cipherSize } from '../../encryption/package-format.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { blockSumsOf } from '../bodies/block-sums-of.ts';
 import { readPlain } from '../bodies/open-body.ts';
 import { BlockSumsHasher, holds, storedBlockSums, type Sums } from '../checksums/block-sums.ts';
-import { storedCheck } from '../checksums/stored-check.ts';
-import type { ObjectContext } from '../context.ts';
-import { readManifest, type VersionPlace } from '../operations/commit-change.ts';
+import { storedCheck } from '../records/stored-check.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { encodeBlockSums, type ManifestPart } from '../records/body-records.ts';
 import type { ObjectRecord, Protection } from '../records/object-record.ts';
 import { decodeBody, recordKeys } from '../records/record-format.ts';
 import { StoreError } from '../../store/store-error.ts';
+import type { VersionPlace } from '../records/version-place.ts';
+import { readManifest } from '../records/manifest.ts';
 
 /** The stored bytes of a body, or of a part of it. They move between stores as they are, so that an encrypted body needs no key. */
 export interface StoredStream {

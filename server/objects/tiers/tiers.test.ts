@@ -182,7 +182,7 @@ describe('a body that moves to a tier', () => {
       headers,
       tags: {},
       lock: undefined,
-      changed: undefined,
+      modified: new Date(8.64e15),
       may: { tags: true, retention: true, bypassGovernance: true, legalHold: true },
     });
     expect(await layer.headObject('bucket', 'key')).toMatchObject({

@@ -1,16 +1,16 @@
 import type { LifecycleRule } from '../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { commitOnce } from '../../store/commits.ts';
 import type { Batch, Entry } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
+import type { ObjectContext } from '../context/context.ts';
 import { uniquePart } from '../events/outbox.ts';
 import { dueTransition, type VersionFacts } from '../lifecycle/evaluate.ts';
-import type { ExpiringVersion } from '../object-layer.ts';
-import { shownVersionId } from '../operations/versions.ts';
+import type { ExpiringVersion } from '../contract/object-layer.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 import type { ObjectRecord } from '../records/object-record.ts';
 import { encodeRecord, recordKeys } from '../records/record-format.ts';
 import { transitionObject } from './transition-object.ts';
-import { type QueuedVersion, queuedVersion } from './tiers.ts';
+import { type QueuedVersion, queuedVersion } from './queued-version.ts';
+import { shownVersionId } from '../versions/find-version.ts';
 
 interface NewObject {
   readonly bucket: string;
@@ -32,7 +32,7 @@ export function queueTransition(
   const tier = tierAtOnce(rules, { key, size, modified, tags });
   if (tier === undefined) return [];
   const version: QueuedVersion = { bucket, key, versionId: shownVersionId(record), tier };
-  const unique = uniquePart({ time: context.clock() }, context.random);
+  const unique = uniquePart({ time: context.clock(), bucket }, context.random);
   return [{ key: recordKeys.dueTransition(unique), value: encodeRecord(version) }];
 }
 

@@ -4,25 +4,21 @@ import { newTieredId } from '../../store/tiered-id.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commits.ts';
 import type { Batch } from '../../store/record-store.ts';
-import type { ObjectContext } from '../context.ts';
-import type { ExpiringVersion, TransitionObject } from '../object-layer.ts';
+import type { ObjectContext } from '../context/context.ts';
+import type { ExpiringVersion, TransitionObject } from '../contract/object-layer.ts';
 import { reportAccess } from '../events/report-access.ts';
-import { ruledEvent } from '../events/object-event.ts';
-import {
-  blobsOfObject,
-  commitChange,
-  objectRecordKey,
-  ownerOf,
-  ownerRecord,
-  queueRemoval,
-} from '../operations/commit-change.ts';
-import { findVersion, type FoundVersion, shownVersionId } from '../operations/versions.ts';
+import { ruledEvent, unlessCurrent } from '../records/object-event.ts';
+import { commitChange } from '../commit/commit-change.ts';
 import { encodeManifest } from '../records/body-records.ts';
 import { getBucket, isObserved } from '../records/bucket-record.ts';
 import { type Body, encodeObject, isTiered, type ObjectRecord } from '../records/object-record.ts';
-import { encodeBody, encodeRecord, recordKeys } from '../records/record-format.ts';
+import { encodeBody, encodeRecord, recordKeys, type VersionOrder } from '../records/record-format.ts';
 import { copyStream, storedStreams, type StoredStreams } from './stored-streams.ts';
-import type { Tier } from './tiers.ts';
+import { ownerOf, ownerRecord, queueRemoval } from '../records/blob-claims.ts';
+import { objectRecordKey } from '../records/version-place.ts';
+import { blobsOfObject } from '../versions/remove-object.ts';
+import type { Tier } from '../contract/tiers.ts';
+import { findVersion, type FoundVersion, shownVersionId } from '../versions/find-version.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Milliseconds after which the bytes that an interrupted move has left in its tier are removed. */
@@ -63,7 +59,7 @@ async function moveBody(context: ObjectContext, request: TransitionObject): Prom
   const { record } = found.stored;
   const streams = await storedStreams(context, { bucket, key, order: found.order }, record);
   if (streams === undefined) return false;
-  const blobs = streams.streams.map(() => newTieredId(tier.number, context.random));
+  const blobs = streams.streams.map(() => newTieredId(tier.number, bucket, context.random));
   const began = context.clock();
   await queueLeftovers(context, blobs, began + LEFTOVER_MS);
   let sums: Put;
@@ -71,7 +67,7 @@ async function moveBody(context: ObjectContext, request: TransitionObject): Prom
     sums = await copyStreams(context, streams, blobs, `${bucket}/${key}`);
   } catch (error) {
     await queueLeftovers(context, blobs, context.clock()).catch(() => undefined);
-    await reportFailure(context, request, record).catch(() => undefined);
+    await reportFailure(context, request, record, found.order).catch(() => undefined);
     throw error;
   }
   // If the outcome of the commit stays unknown, the queue is left as it is: the commit took the bytes off it, or they go later.
@@ -188,6 +184,7 @@ function commitMove(context: ObjectContext, request: TransitionObject, moved: Mo
             stored: bucketRecord,
             versionId: shownVersionId(record),
             record,
+            ...unlessCurrent(order),
           })
         : undefined,
     };
@@ -210,10 +207,18 @@ function bodyInTier(
   return { body: { kind: 'parts', count, crc: crc32(manifest), tiered: true }, manifest };
 }
 
-async function reportFailure(context: ObjectContext, request: TransitionObject, record: ObjectRecord): Promise<void> {
+async function reportFailure(
+  context: ObjectContext,
+  request: TransitionObject,
+  record: ObjectRecord,
+  order: VersionOrder | undefined,
+): Promise<void> {
   const { bucket, key, versionId } = request;
   const stored = (await getBucket(context.records, bucket)).record;
   if (!isObserved(context, stored)) return;
   const names = ['s3:ObjectTransition:Failed'];
-  await reportAccess(context, ruledEvent(context, { names, bucket, key, stored, versionId, record }));
+  await reportAccess(
+    context,
+    ruledEvent(context, { names, bucket, key, stored, versionId, record, ...unlessCurrent(order) }),
+  );
 }

@@ -1,10 +1,11 @@
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
 import { ownerId } from '../../../protocol/s3/acl.ts';
 import type { BucketLogging } from '../../../protocol/s3/bucket-logging.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { accountId } from '../../auth/principal.ts';
 import type { FinishedRequest, RequestEvents } from '../../http/contract/request.ts';
-import { bodyFrom } from '../../objects/bodies/body-source.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import { bodyFrom } from '../../objects/contract/body-source.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { headerIn } from '../../http/contract/request-audit.ts';
 import { accessLogLine } from './access-log-line.ts';
 import { LineBuffer } from './line-buffer.ts';
@@ -15,7 +16,7 @@ interface AccessLogsOptions {
   /** Reads the buckets that have logs. */
   readonly loggings: () => Promise<ReadonlyMap<string, BucketLogging>>;
   readonly region: string;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'warn'>;
   readonly clock: () => number;
   readonly random: (size: number) => Buffer;
   /** Milliseconds. */
@@ -41,7 +42,7 @@ interface Batch {
 
 /**
  * The access logs of a thread: it collects a line for each request to a bucket with logs, and delivers them as objects. A server that is
- * killed loses the lines of one interval. The delivery is no request: it is in no log. Without buckets that have logs, no request is
+ * killed loses the lines of one interval. The delivery is not a request: it is in no log. Without buckets that have logs, no request is
  * observed.
  */
 export class AccessLogs {

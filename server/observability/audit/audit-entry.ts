@@ -1,4 +1,5 @@
-import { redactText } from '../../../platform/redact-secrets.ts';
+import { textOfHeader } from '../../../protocol/header-text.ts';
+import { redactText } from '../../../platform/output/redact-secrets.ts';
 import { STATUS_CODES } from 'node:http';
 import { apiName, headersOfList } from '../../http/contract/request-audit.ts';
 import { type SignatureKind, signatureKind } from '../../auth/condition-keys.ts';
@@ -148,7 +149,7 @@ export function auditEntry(finished: FinishedRequest, origin: AuditOrigin): Audi
     },
     remotehost: request.remoteAddress,
     requestID: request.requestId,
-    ...(request.headers['user-agent'] === undefined ? {} : { userAgent: request.headers['user-agent'] }),
+    ...(request.headers['user-agent'] === undefined ? {} : { userAgent: textOfHeader(request.headers['user-agent']) }),
     requestPath: request.rawPath,
     ...(request.headers.host === undefined ? {} : { requestHost: request.headers.host }),
     ...claimsOf(principal, finished.bearer),

@@ -1,13 +1,14 @@
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
 import type { FinishedRequest } from '../../http/contract/request.ts';
 import { auditEntry, type AuditOrigin } from './audit-entry.ts';
 import type { AuditTally } from './audit-tally.ts';
 
-export interface AuditFeedOptions {
+interface AuditFeedOptions {
   readonly origin: () => AuditOrigin;
   readonly tally: Pick<AuditTally, 'begins'>;
   /** Sends lines to the thread that has the targets. */
   readonly send: (lines: string[]) => void;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'error'>;
 }
 
 /**
@@ -25,7 +26,7 @@ export class AuditFeed {
   }
 
   take(finished: FinishedRequest): void {
-    // Probes and scrapes are no audit events.
+    // Probes and scrapes are not audit events.
     if (finished.api === 'other') return;
     const { origin, tally, log } = this.#options;
     const line = JSON.stringify(auditEntry(finished, origin()));

@@ -1,6 +1,6 @@
-import { fileErrorReason } from '../../../platform/system-error.ts';
+import { fileErrorReason } from '../../../platform/errors/system-error.ts';
 import { auditTargets, type AuditLogger, type AuditReport, type AuditTarget } from './audit-target.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { AuditSettings, AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
 import { AuditTally } from './audit-tally.ts';
 import { FileTarget } from './file-target.ts';
@@ -17,7 +17,7 @@ export interface AuditLog {
   close(withinMs: number): Promise<void>;
 }
 
-export interface AuditLogOptions {
+interface AuditLogOptions {
   readonly settings: AuditSettings;
   readonly memory: SharedArrayBuffer;
   readonly sender: Sender;

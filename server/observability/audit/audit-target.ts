@@ -1,3 +1,4 @@
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
 import type { AuditSettings } from '../../../platform/settings/audit-settings.ts';
 
 /** A destination of entries. */
@@ -16,17 +17,13 @@ export interface AuditReport {
   sent(entries: number): void;
   dropped(entries: number): void;
   waiting(entries: number): void;
-  /** Whether the last attempt succeeded. */
+  /** `isTaken` says whether the last attempt succeeded. */
   tried(isTaken: boolean): void;
 }
 
 export type AuditTargetState = 'online' | 'offline' | 'not tried yet';
 
-export interface AuditLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+export type AuditLogger = Pick<StructuredLog, 'info' | 'warn' | 'error'>;
 
 /** Returns the names of the targets for metrics and logs, in the same order for every thread. */
 export function auditTargets({ file, webhooks }: AuditSettings): readonly string[] {

@@ -18,7 +18,7 @@ export interface AuditSearch {
 }
 
 /** Entries in the form of MinIO's audit log, the newest first. */
-export interface AuditMatches {
+interface AuditMatches {
   readonly entries: readonly AuditEntry[];
   /** The refreshes that match otherwise, and were left out. */
   readonly leftOut: number;
@@ -88,7 +88,7 @@ function* linesBackwards(text: Buffer): Generator<readonly [offset: number, line
   }
 }
 
-/** Undefined for a line that is no entry, such as one that a crash has cut. */
+/** Undefined for a line that is not an entry, such as one that a crash has cut. */
 function entryOf(line: Buffer): AuditEntry | undefined {
   if (line.length < 2 || line.length > maxLineBytes) return undefined;
   try {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { createProviderFetch, type ProviderFetch } from '../../../platform/openid/provider-fetch.ts';
+import { createLimitedFetch, type LimitedFetch } from '../../../platform/http/limited-fetch.ts';
 import type { AuditWebhookSettings } from '../../../platform/settings/audit-settings.ts';
-import { semaphore } from '../../../platform/concurrency.ts';
+import { semaphore } from '../../../platform/async/concurrency.ts';
 import type { AuditLogger, AuditReport, AuditTarget } from './audit-target.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import type { WaitingLines } from './waiting-lines.ts';
-import { backoffMs, pause } from '../../../platform/backoff.ts';
+import { backoffMs, pause } from '../../../platform/async/backoff.ts';
 
 /** Sends entries. Rejects with `DeliveryError`, or the error of the connection. */
 type PostEntries = (lines: readonly string[]) => Promise<void>;
@@ -23,7 +23,7 @@ export interface Sender {
 
 /** Posts entries as MinIO does: one JSON document, or one on each line where the settings allow batches. */
 export function postEntries(settings: AuditWebhookSettings, sender: Sender): PostEntries {
-  let fetch: Promise<ProviderFetch> | undefined;
+  let fetch: Promise<LimitedFetch> | undefined;
   return async (lines) => {
     const headers = {
       'content-type': settings.batchSize === 1 ? 'application/json' : 'application/x-ndjson',
@@ -45,10 +45,11 @@ export function postEntries(settings: AuditWebhookSettings, sender: Sender): Pos
   };
 }
 
-async function openFetch({ caFile, clientCertificate, timeoutMs }: AuditWebhookSettings): Promise<ProviderFetch> {
-  return createProviderFetch({
+async function openFetch({ caFile, clientCertificate, timeoutMs }: AuditWebhookSettings): Promise<LimitedFetch> {
+  return createLimitedFetch({
     timeoutMs,
     maxBytes: 64 * 1024,
+    statusAlone: true,
     ...(caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') }),
     ...(clientCertificate === undefined
       ? {}

@@ -1,5 +1,6 @@
+import { textOfHeader } from '../../../protocol/header-text.ts';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { redactText } from '../../../platform/redact-secrets.ts';
+import { redactText } from '../../../platform/output/redact-secrets.ts';
 
 /** The replacement of a secret, as in MinIO's own log. */
 export const redacted = '*REDACTED*';
@@ -33,7 +34,7 @@ export function headersWithoutSecrets(
     const text = Array.isArray(value) ? value.join(', ') : String(value);
     const { shown, secret } = aboutHeader(name);
     const hidden = secret || (!digests && digestName.test(name) && !noDigest.test(text));
-    clean[shown] = hidden ? redacted : withoutParameters(name, redactText(text));
+    clean[shown] = hidden ? redacted : withoutParameters(name, redactText(textOfHeader(text)));
   }
   return clean;
 }

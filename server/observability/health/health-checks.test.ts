@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkHealth, type HealthCheck, type HealthFacts } from './health-checks.ts';
+import type { HealthCheck } from '../../../protocol/console/operations-answers.ts';
+import { checkHealth, type HealthFacts } from './health-checks.ts';
 
 const well: HealthFacts = {
   now: 0,

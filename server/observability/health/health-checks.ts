@@ -1,4 +1,6 @@
-import { counted } from '../../../platform/message-text.ts';
+import type { HealthCheck } from '../../../protocol/console/operations-answers.ts';
+import type { ReplicationHealth } from '../../../protocol/admin/replication-health.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 
 /** The input of the checks. Times are milliseconds since 1970. */
 export interface HealthFacts {
@@ -23,7 +25,7 @@ export interface HealthFacts {
     readonly failure?: { readonly since: number; readonly error: string };
   }[];
   /** The targets of the replication of buckets; undefined while their records cannot be opened. */
-  readonly replication: readonly ReplicationFacts[] | undefined;
+  readonly replication: readonly ReplicationHealth[] | undefined;
   readonly tasks: readonly {
     readonly task: string;
     readonly failure?: { readonly since: number; readonly error: string };
@@ -32,38 +34,6 @@ export interface HealthFacts {
   readonly audit: {
     readonly targets: readonly { readonly target: string; readonly waiting: number; readonly dropped: number }[];
   };
-}
-
-/** A target of the replication of a bucket. */
-export interface ReplicationFacts {
-  readonly bucket: string;
-  /** `HOST/BUCKET` */
-  readonly target: string;
-  /** Versions that wait. */
-  readonly waiting: number;
-  /** The time of the oldest version that waits. */
-  readonly oldest?: number;
-  readonly failure?: { readonly since: number; readonly error: string };
-}
-
-export type HealthState = 'good' | 'off' | 'warning' | 'bad';
-
-/** The result for one part of the service. */
-export interface HealthCheck {
-  readonly part:
-    | 'servers'
-    | 'store'
-    | 'space'
-    | 'key-service'
-    | 'providers'
-    | 'targets'
-    | 'replication'
-    | 'tasks'
-    | 'certificates'
-    | 'audit';
-  readonly state: HealthState;
-  /** The result as a sentence for an administrator. */
-  readonly words: string;
 }
 
 const dayMs = 86_400_000;

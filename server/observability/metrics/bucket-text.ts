@@ -1,5 +1,6 @@
 import { apiName } from '../../http/contract/request-audit.ts';
-import { firstByteBounds, type BucketOperationSums, type BucketSums } from './request-counters.ts';
+import type { BucketOperationSums, BucketSums } from './bucket-counters.ts';
+import { firstByteBounds } from './first-byte-bounds.ts';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import {
   namedSizes,

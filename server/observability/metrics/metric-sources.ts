@@ -1,8 +1,10 @@
-import type { VolumeSpace } from '../../../platform/volume-space.ts';
+import type { SegmentSpace } from '../../objects/segments/segment-space.ts';
+import type { VolumeSpace } from '../../store/volume-space.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Usage } from '../usage/usage.ts';
 import type { ReplicationSums } from './replication-text.ts';
-import type { BucketSums, RequestSums } from './request-counters.ts';
+import type { BucketSums } from './bucket-counters.ts';
+import type { RequestSums } from './request-counters.ts';
 
 /** The resources that this process uses, with all its threads. Values that the system does not report are absent. */
 interface ProcessFacts {
@@ -78,7 +80,7 @@ export interface MetricSources {
   readonly replication?: () => Promise<readonly ReplicationSums[]>;
   readonly ready: () => boolean;
   /** The servers that share the records. `leads` is true where this one does the background work. */
-  readonly replicas: () => { readonly leads: boolean; readonly live: readonly unknown[] };
+  readonly cluster: () => { readonly leads: boolean; readonly live: readonly unknown[] };
   readonly recordsReachable: () => boolean;
   /** The end of the validity of the certificate in use, milliseconds since 1970. Undefined without TLS. */
   readonly certificateExpires?: () => number | undefined;
@@ -139,16 +141,6 @@ export interface BackgroundTask {
   readonly failure?: { readonly since: number };
 }
 
-/** The segments of packed bodies, and what compaction has done. */
-interface SegmentSums {
-  readonly segments: number;
-  readonly bytes: number;
-  readonly garbage: number;
-  readonly removed: number;
-  readonly moved: number;
-  readonly movedBytes: number;
-}
-
 /** The state of the stored bodies. */
 export interface Integrity {
   /** Damaged objects that are not served. */
@@ -161,7 +153,7 @@ export interface Integrity {
     readonly finished?: number;
   };
   /** Absent where bodies have no segments. */
-  readonly segments?: SegmentSums | undefined;
+  readonly segments?: SegmentSpace | undefined;
 }
 
 /** The values of a scrape. Values that were not available in time are absent, so that no reader takes a 0 for a fact. */
@@ -174,7 +166,7 @@ export interface MetricValues {
   readonly replication?: readonly ReplicationSums[] | undefined;
   readonly healthy: boolean;
   readonly leads: boolean;
-  readonly replicas: number;
+  readonly liveServers: number;
   readonly recordsReachable: boolean;
   readonly certificateExpires?: number | undefined;
   readonly space: VolumeSpace | undefined;
@@ -202,7 +194,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
   // Before the server is ready, reading the records may wait for the key service.
   const ifHealthy = <T>(read: (() => Promise<T>) | undefined) =>
     healthy && read !== undefined ? inTime(read()) : undefined;
-  const { leads, live } = sources.replicas();
+  const { leads, live } = sources.cluster();
   const [
     space,
     buckets,
@@ -237,7 +229,7 @@ export async function readSources(sources: MetricSources, group: MetricGroup, no
     replication,
     healthy,
     leads,
-    replicas: live.length,
+    liveServers: live.length,
     recordsReachable: sources.recordsReachable(),
     certificateExpires: sources.certificateExpires?.(),
     space,
@@ -274,6 +266,6 @@ async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** The groups of MinIO's metrics. */
-export const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
+const metricGroups = ['cluster', 'node', 'bucket', 'resource'] as const;
 
 export type MetricGroup = (typeof metricGroups)[number];

@@ -4,7 +4,7 @@ import { within } from '../../store/keys.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import { keptMs, MetricsHistory, stepMs } from './metrics-history.ts';
 import { at, type CounterReading, firstByteMs, pointBetween, pointLength } from './metrics-point.ts';
-import { firstByteBounds } from './request-counters.ts';
+import { firstByteBounds } from './first-byte-bounds.ts';
 
 const start = Date.UTC(2026, 0, 1);
 

@@ -1,3 +1,4 @@
+import type { MetricsAnswer, MetricsAnswerPoint } from '../../../protocol/console/operations-answers.ts';
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { decodeKey, endOf, key, prefixOf } from '../../store/keys.ts';
@@ -27,37 +28,6 @@ const prefix = 'metrics';
 
 /** The steps of one slot; null for those in which the server did not run. */
 type Slot = readonly (MetricsPoint | null)[];
-
-/** The metrics of a span of time. */
-export interface HistoryAnswer {
-  /** Milliseconds of each point. */
-  readonly stepMs: number;
-  readonly servers: readonly string[];
-  readonly points: readonly HistoryPoint[];
-}
-
-/** The traffic of one step, which begins at `at`. Rates are for each second. */
-export interface HistoryPoint {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** Absent where no server reported. */
-  readonly values?: {
-    readonly requests: number;
-    readonly clientErrors: number;
-    readonly serverErrors: number;
-    readonly canceled: number;
-    /** Bytes of HTTP. */
-    readonly received: number;
-    readonly sent: number;
-    /** Processors that were busy. */
-    readonly cpus: number;
-    /** MiB of all servers together. */
-    readonly memoryMib: number;
-    /** Milliseconds to the first byte of the answer; absent without requests. */
-    readonly median?: number;
-    readonly p99?: number;
-  };
-}
 
 interface HistoryOptions {
   readonly records: RecordStore;
@@ -111,7 +81,7 @@ export class MetricsHistory {
   }
 
   /** Returns the metrics of the last milliseconds, of one server or of all together. */
-  async read(spanMs: number, server?: string): Promise<HistoryAnswer> {
+  async read(spanMs: number, server?: string): Promise<MetricsAnswer> {
     const last = Math.floor(this.#clock() / stepMs);
     const perPoint = Math.max(1, Math.ceil(spanMs / stepMs / maxPoints));
     const first = Math.floor((last - Math.ceil(spanMs / stepMs)) / perPoint) * perPoint;
@@ -176,7 +146,7 @@ class Bins {
     }
   }
 
-  points(): readonly HistoryPoint[] {
+  points(): readonly MetricsAnswerPoint[] {
     return this.#sums.map(({ sum, memory, steps }, index) => {
       const time = (this.#first + index * this.#perPoint) * stepMs;
       if (sum.length < pointLength) return { at: time };

@@ -1,4 +1,5 @@
-import { firstByteBounds, type RequestSums } from './request-counters.ts';
+import { firstByteBounds } from './first-byte-bounds.ts';
+import type { RequestSums } from './request-counters.ts';
 
 /** The cumulative counters of a server at one moment. */
 export interface CounterReading {

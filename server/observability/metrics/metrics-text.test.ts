@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricValues } from './metric-sources.ts';
 import { metricsText } from './metrics-text.ts';
-import { BucketCounters, bucketCounterMemory, RequestCounters, requestCounterMemory } from './request-counters.ts';
+import { BucketCounters, bucketCounterMemory } from './bucket-counters.ts';
+import { RequestCounters, requestCounterMemory } from './request-counters.ts';
 
 const counters = new RequestCounters(requestCounterMemory(1), 0, ['GetObject', 'CreateMultipartUpload', 'PutObject']);
 for (const [operation, outcome, seconds] of [
@@ -15,7 +16,10 @@ for (const [operation, outcome, seconds] of [
 }
 counters.moved(100, 200);
 
-const byBucket = new BucketCounters(bucketCounterMemory(1), 0, ['GetObject', 'CreateMultipartUpload', 'PutObject']);
+const byBucket = new BucketCounters(bucketCounterMemory(1), 0, ['GetObject', 'CreateMultipartUpload', 'PutObject'], {
+  ask: () => undefined,
+});
+byBucket.takeList({ names: ['photos'], answers: 0 });
 for (const outcome of [200, 404]) {
   byBucket.ended('photos', 'GetObject', byBucket.began('photos', 'GetObject'), {
     outcome,
@@ -31,7 +35,7 @@ const values: MetricValues = {
   audit: [],
   healthy: true,
   leads: true,
-  replicas: 3,
+  liveServers: 3,
   recordsReachable: true,
   space: { free: 30, total: 100 },
   buckets: 2,
@@ -245,7 +249,7 @@ describe('the text of the metrics', () => {
   });
   it('has how many servers there are', async () => {
     expect(await lines('cluster')).toContain('minio_cluster_nodes_online_total{server="coffer-0:9000"} 3');
-    expect(await lines('cluster', { replicas: 0 })).toContain(
+    expect(await lines('cluster', { liveServers: 0 })).toContain(
       'minio_cluster_nodes_online_total{server="coffer-0:9000"} 1',
     );
   });

@@ -1,3 +1,4 @@
+import { droppedLogLinesHelp } from '../../../platform/output/log-output.ts';
 import {
   Counter,
   Gauge,
@@ -12,7 +13,7 @@ import type { BackgroundTask, Integrity, MetricGroup, MetricValues } from './met
 import { addReplication } from './replication-text.ts';
 import type { OperationSums } from './request-counters.ts';
 
-export interface MetricsText {
+interface MetricsText {
   readonly contentType: string;
   readonly text: string;
 }
@@ -135,11 +136,7 @@ function addNode(registry: Registry, values: MetricValues): void {
     ['minio_node_io_read_bytes', 'Bytes that the process had read from storage', process.io?.readBytes],
     ['minio_node_io_wchar_bytes', 'Bytes written by the process, to caches too', process.io?.wchar],
     ['minio_node_io_write_bytes', 'Bytes that the process had written to storage', process.io?.writeBytes],
-    [
-      'coffer_log_lines_dropped_total',
-      'Lines of the log that its reader did not read in time, or that could not be written',
-      values.droppedLogLines,
-    ],
+    ['coffer_log_lines_dropped_total', droppedLogLinesHelp, values.droppedLogLines],
   ]);
   addGauges(registry, [
     ['minio_node_process_resident_memory_bytes', 'Resident memory of the process', process.residentBytes],
@@ -242,7 +239,7 @@ function addCluster(registry: Registry, values: MetricValues): void {
   addBackgroundTasks(registry, values.backgroundTasks ?? []);
   addSegments(registry, values.integrity?.segments);
   addKeyServers(registry, values.keyServers);
-  const { healthy, space, buckets, keyServiceOnline, replicas, integrity, userStatusChecks } = values;
+  const { healthy, space, buckets, keyServiceOnline, liveServers, integrity, userStatusChecks } = values;
   const scrub = integrity?.scrub;
   addCounters(registry, [
     [
@@ -260,7 +257,7 @@ function addCluster(registry: Registry, values: MetricValues): void {
     ['minio_cluster_capacity_usable_total_bytes', 'Size of the file system of the objects', space?.total],
     ['minio_cluster_capacity_usable_free_bytes', 'Free bytes of the file system of the objects', space?.free],
     ['minio_cluster_bucket_total', 'Buckets', buckets],
-    ['minio_cluster_nodes_online_total', 'Servers that are there, this one too', Math.max(1, replicas)],
+    ['minio_cluster_nodes_online_total', 'Servers that are there, this one too', Math.max(1, liveServers)],
     ['coffer_objects_quarantined', 'Objects that are damaged and not served', integrity?.quarantined],
     [
       'coffer_scrub_started_seconds',
@@ -275,7 +272,7 @@ function addCluster(registry: Registry, values: MetricValues): void {
       'When everyone was asked about last, seconds since 1970',
       inSeconds(userStatusChecks?.lastRound),
     ],
-    ['coffer_cluster_servers', 'Servers that share the records and are there', replicas],
+    ['coffer_cluster_servers', 'Servers that share the records and are there', liveServers],
     [
       'minio_cluster_kms_online',
       '1 where the key service answers and has the default key',

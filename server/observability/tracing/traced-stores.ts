@@ -4,7 +4,7 @@ import type { RecordStore } from '../../store/record-store.ts';
 import type { Tracing } from './tracing.ts';
 
 /** Returns an object with some methods replaced. Private members stay with the original object. */
-export function withMethods<Shape extends object, Target extends Shape = Shape>(
+function withMethods<Shape extends object, Target extends Shape = Shape>(
   target: Target,
   methods: Partial<Shape>,
 ): Target {

@@ -123,7 +123,7 @@ function header({ headers }: IncomingRequest, name: string): string | undefined 
 /** The resource type of the provider: its package is not a dependency. */
 type Resource = NonNullable<NonNullable<ConstructorParameters<typeof TracerProvider>[0]>['resource']>;
 
-export interface OpenTracing {
+interface OpenTracing {
   readonly tracing: Tracing;
   /** Sends the remaining spans within this many milliseconds. */
   close(withinMs: number): Promise<void>;

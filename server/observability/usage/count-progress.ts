@@ -1,5 +1,5 @@
 import { decodeRecord, encodeRecord } from '../../objects/records/record-format.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { key } from '../../store/keys.ts';
 import type { RecordStore } from '../../store/record-store.ts';

@@ -1,7 +1,7 @@
+import type { StructuredLog } from '../../../platform/output/structured-log.ts';
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pace } from '../../maintenance/pace.ts';
-import { type EventHub, noEventHub } from '../../objects/events/object-event.ts';
 import { partsOf } from '../../objects/records/upload-record.ts';
 import { isReadOnly } from '../../store/commits.ts';
 import { after, decodeKey, prefixOf, within } from '../../store/keys.ts';
@@ -10,6 +10,8 @@ import { type CountProgress, isUsable, readCountProgress, writeCountProgress } f
 import { type AlertLimits, reportAlerts } from './scan-alerts.ts';
 import { type CountState, readCountState, writeUsage } from './usage-record.ts';
 import { bucketOf, type Counted, type Row, Tally } from './usage-tally.ts';
+import type { EventHub } from '../../objects/context/event-hub.ts';
+import { noEventHub } from '../../objects/context/event-hub.ts';
 
 interface CountOptions {
   readonly records: RecordStore;
@@ -130,7 +132,7 @@ interface UsageRoundsOptions {
   /** The minimum of milliseconds from the end of a count to the next one; 0 counts only on request. */
   readonly cycleMs: number;
   readonly reads: Pace;
-  readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  readonly log: Pick<StructuredLog, 'info' | 'warn'>;
   readonly clock?: () => number;
   readonly random?: (size: number) => Buffer;
   readonly limits?: AlertLimits;

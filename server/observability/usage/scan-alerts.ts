@@ -1,8 +1,9 @@
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import { covers } from '../../../protocol/s3/event-names.ts';
-import { ruledEvent } from '../../objects/events/object-event.ts';
+import { AttemptEvents } from '../../objects/events/attempt-events.ts';
+import { ruledEvent } from '../../objects/records/object-event.ts';
 import { queueEvent } from '../../objects/events/outbox.ts';
-import type { ObjectContext } from '../../objects/context.ts';
+import type { ObjectContext } from '../../objects/context/context.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { decodeKey } from '../../store/keys.ts';
 import type { BucketRecord } from '../../objects/records/bucket-record.ts';
@@ -134,11 +135,16 @@ export async function reportAlerts(
   bucketOf: (name: string) => BucketRecord | undefined,
 ): Promise<void> {
   for (let at = 0; at < alerts.length; at += BATCH) {
-    const put = alerts.slice(at, at + BATCH).flatMap(({ name, bucket, key }) => {
-      const stored = bucketOf(bucket);
-      if (stored === undefined) return [];
-      return queueEvent(context, ruledEvent(context, { names: [name], bucket, key, stored }));
-    });
-    if (put.length > 0) await commitOnce(context.records, { put }, context.random);
+    const attempt = new AttemptEvents(context.events);
+    const { random } = context;
+    const put = await attempt.plan(() =>
+      alerts.slice(at, at + BATCH).flatMap(({ name, bucket, key }) => {
+        const stored = bucketOf(bucket);
+        if (stored === undefined) return [];
+        return queueEvent({ events: attempt, random }, ruledEvent(context, { names: [name], bucket, key, stored }));
+      }),
+    );
+    if (put.length > 0) await commitOnce(context.records, { put }, random);
+    attempt.onCommitted();
   }
 }

@@ -10,7 +10,7 @@ const maxBuckets = 50;
 const dayMs = 86_400_000;
 
 /** The usage of the buckets at the last count of a day (UTC). */
-export interface UsageDay {
+interface UsageDay {
   /** `2026-11-24` */
   readonly day: string;
   readonly objects: number;

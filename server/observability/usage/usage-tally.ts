@@ -2,7 +2,7 @@ import type { BucketRecord } from '../../objects/records/bucket-record.ts';
 import { decodeBucket } from '../../objects/records/bucket-record.ts';
 import { decodeHead, decodeObject, hasHead, isTiered } from '../../objects/records/object-record.ts';
 import type { partsOf } from '../../objects/records/upload-record.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { decodeKey } from '../../store/keys.ts';
 import { type AlertLimits, AlertFinder, type AlertState, asksForAlerts, type ScanAlert } from './scan-alerts.ts';
 import {

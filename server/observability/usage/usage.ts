@@ -94,7 +94,7 @@ export interface BucketUsage extends StoredSums {
   readonly keys: readonly number[];
 }
 
-/** The result of a count, and its time. A count is no snapshot: each record counts with its state when the counter read it. */
+/** The result of a count, and its time. A count is not a snapshot: each record counts with its state when the counter read it. */
 export interface Usage extends StoredSums {
   /** Milliseconds since 1970. */
   readonly began: number;

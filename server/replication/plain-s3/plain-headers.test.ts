@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ObjectInfo } from '../../objects/object-layer.ts';
+import type { ObjectInfo } from '../../objects/contract/object-layer.ts';
 import { isUnmarkedCopy, markOf, markOfCopy, plainHeaders } from './plain-headers.ts';
 
 const versionId = `${(1_000).toString(16).padStart(12, '0')}${'ab'.repeat(10)}`;

@@ -1,4 +1,4 @@
-import type { ObjectInfo } from '../../objects/object-layer.ts';
+import type { ObjectInfo } from '../../objects/contract/object-layer.ts';
 import { headerOf } from '../attributes-of-info.ts';
 import { copyHeaders } from '../replica-request.ts';
 

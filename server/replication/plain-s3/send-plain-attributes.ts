@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
-import type { ObjectInfo } from '../../objects/object-layer.ts';
+import { compareInstants } from '../../objects/contract/instant.ts';
+import type { ObjectInfo } from '../../objects/contract/object-layer.ts';
 import { checkAnswer, type TargetClient } from '../target-client.ts';
 import type { Copy } from './find-copy.ts';
 
@@ -9,7 +10,7 @@ type Client = Pick<TargetClient, 'send'>;
 /** Gives the copy of a version the tags and the lock that the version has now, each by its own request, as AWS takes them. */
 export async function sendPlainAttributes(
   client: Client,
-  info: Pick<ObjectInfo, 'key' | 'tags' | 'lock'>,
+  info: Pick<ObjectInfo, 'key' | 'tags' | 'lock' | 'changes' | 'lastModified'>,
   copy: Copy,
   now = Date.now(),
 ): Promise<void> {
@@ -25,9 +26,13 @@ export async function sendPlainAttributes(
     checkAnswer(answer, `remove the tags of ${key}`);
   }
   const retention = lock?.retention;
-  if (
-    retention === undefined ? copy.headers['x-amz-object-lock-mode'] !== undefined : retention.until.getTime() > now
-  ) {
+  // Attributes that the target alone has set stay.
+  const hasEnded = compareInstants(info.changes?.retention ?? 0, info.lastModified.getTime()) > 0;
+  const isSent =
+    retention === undefined
+      ? hasEnded && copy.headers['x-amz-object-lock-mode'] !== undefined
+      : retention.until.getTime() > now;
+  if (isSent) {
     const content =
       retention === undefined
         ? []

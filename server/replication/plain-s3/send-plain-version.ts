@@ -1,8 +1,9 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectInfo } from '../../objects/object-layer.ts';
+import type { ObjectInfo } from '../../objects/contract/object-layer.ts';
 import type { QueuedReplication } from '../../objects/replication/queue-replication.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { sendBody, type Sender, type Sent } from '../send-body.ts';
+import { isMissing, removedThere } from '../version-there.ts';
 import { checkAnswer } from '../target-client.ts';
 import { type Copy, type Current, currentCopy, findInHistory, isSought, type Sought } from './find-copy.ts';
 import { isUnmarkedCopy, markOf, takesMark } from './plain-headers.ts';
@@ -27,10 +28,7 @@ export async function sendPlainVersion(sender: Sender, queued: QueuedReplication
       return { version: { changed: info.replication?.changed }, bytes: 0 };
     }
     if (sought.isUnmarkedCopy !== undefined) throw unmarked(queued);
-    // The other side removed the version after it got it: it must not come back.
-    return info.replication?.status === 'FAILED'
-      ? await sendWhole(sender, queued)
-      : { version: { changed: info.replication?.changed }, bytes: 0 };
+    return isMissing(sender, info) ? await sendWhole(sender, queued) : removedThere(info);
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     if (error.code === 'NoSuchKey' || error.code === 'NoSuchVersion' || error.code === 'NoSuchBucket') {

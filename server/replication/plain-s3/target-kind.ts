@@ -1,9 +1,10 @@
+import { readErrorDocument } from '../../../protocol/s3/responses.ts';
 import { randomUUID } from 'node:crypto';
 import type { ReplicationRule } from '../../../protocol/s3/bucket-replication.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { isMarkedAsS3 } from '../../../protocol/s3/s3-answer.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
-import type { RemoteTarget } from '../remote-targets.ts';
+import type { RemoteTarget } from '../../../protocol/admin/remote-target.ts';
 import { checkAnswer, type TargetAnswer, type TargetClient } from '../target-client.ts';
 
 /**
@@ -26,7 +27,7 @@ export function regionOfBucket(
   { region }: Pick<RemoteTarget, 'region'>,
   { headers, text }: TargetAnswer,
 ): string | undefined {
-  const named = headers['x-amz-bucket-region'] ?? /<Region>([a-z0-9-]{1,64})<\/Region>/.exec(text)?.[1];
+  const named = headers['x-amz-bucket-region'] ?? readErrorDocument(text)?.fields['Region'];
   return region === '' && typeof named === 'string' && /^[a-z0-9-]{1,64}$/.test(named) ? named : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../streams/chunks.ts';
 import type { OpenAnswer } from '../target-client.ts';
 import { ProxiedBody } from './proxied-body.ts';
 

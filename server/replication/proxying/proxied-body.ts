@@ -1,5 +1,5 @@
 import { hasherOf } from '../../../platform/checksums/hashers.ts';
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { Chunks } from '../../streams/chunks.ts';
 import { checksumAlgorithms } from '../../../protocol/s3/checksum-algorithms.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import type { OpenAnswer } from '../target-client.ts';

@@ -14,7 +14,7 @@ export interface ProxiedTotals {
 }
 
 /** The kind of a proxied read: of an object with its body, of its head, or of its tags. */
-export type ProxiedKind = 'GET' | 'HEAD' | 'tags';
+type ProxiedKind = 'GET' | 'HEAD' | 'tags';
 
 const kinds = ['get', 'getFailed', 'head', 'headFailed', 'tags', 'tagsFailed'] as const;
 type Kind = (typeof kinds)[number];

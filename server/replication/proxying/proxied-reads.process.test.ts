@@ -45,11 +45,12 @@ interface Given {
   readonly disableProxy?: boolean;
   readonly status?: 'Enabled' | 'Suspended';
   readonly prefix?: string;
+  readonly deletes?: boolean;
   readonly clock?: () => number;
   readonly answerMs?: number;
 }
 
-function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', ...more }: Given = {}) {
+function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', deletes = true, ...more }: Given = {}) {
   const records = new MemoryRecordStore();
   const counted: unknown[] = [];
   const { port } = server.address() as AddressInfo;
@@ -70,7 +71,7 @@ function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', ...mo
       getBucketVersioning: () => Promise.resolve({ status }),
       getBucketReplication: () =>
         Promise.resolve({
-          rules: [{ ...rule, deletes: true, replicaModifications: true, existingObjects: true }],
+          rules: [{ ...rule, deletes, replicaModifications: true, existingObjects: true }],
         }),
     },
     counts: { count: (...one) => void counted.push(one) },
@@ -95,6 +96,7 @@ it.each<[string, Given]>([
   ['whose target says so', { disableProxy: true }],
   ['of a bucket that keeps no versions', { status: 'Suspended' }],
   ['that no rule replicates', { prefix: 'out/' }],
+  ['whose removals are not replicated: what was removed for good is there', { deletes: false }],
 ])('does not pass on a read %s', async (_what, given) => {
   expect(await reads(given).proxied.read(read)).toBeUndefined();
   expect(asked).toEqual([]);
@@ -173,12 +175,12 @@ describe('a read of tags', () => {
   it.each<[string, typeof answer, boolean]>([
     [
       'does not have the object',
-      (_request, response) => void response.writeHead(404).end('<Code>NoSuchKey</Code>'),
+      (_request, response) => void response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>'),
       false,
     ],
     [
       'refuses the credentials',
-      (_request, response) => void response.writeHead(403).end('<Code>AccessDenied</Code>'),
+      (_request, response) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'),
       true,
     ],
     ['answers with another document', (_request, response) => void response.writeHead(200).end('<LegalHold/>'), true],
@@ -201,9 +203,9 @@ describe('a read of tags', () => {
 
 it('passes on that the object does not meet a condition, and not that the credentials are refused', async () => {
   const { proxied, counted } = reads();
-  answer = (_request, response) => void response.writeHead(412).end('<Code>PreconditionFailed</Code>');
+  answer = (_request, response) => void response.writeHead(412).end('<Error><Code>PreconditionFailed</Code></Error>');
   expect(await proxied.read(read)).toMatchObject({ status: 412, code: 'PreconditionFailed' });
-  answer = (_request, response) => void response.writeHead(403).end('<Code>AccessDenied</Code>');
+  answer = (_request, response) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
   expect(await proxied.read(read)).toBeUndefined();
   expect(counted).toEqual([
     [id, 'GET', false],

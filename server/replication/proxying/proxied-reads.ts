@@ -1,4 +1,4 @@
-import type { ObjectLayer } from '../../objects/object-layer.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { outboxKeys } from '../../objects/events/outbox.ts';
 import { parseTagging } from '../../../protocol/s3/tagging.ts';
 import { isVersionId } from '../../../protocol/s3/names.ts';
@@ -81,13 +81,18 @@ export class ProxiedReads {
     return undefined;
   }
 
-  /** Returns the targets that a rule for the key names. A rule with tags counts too, since the object may have them. */
+  /**
+   * Returns the targets that a rule for the key names. A rule with tags counts too, since the object may have them. One that does not replicate
+   * removals does not: what was removed here for good would still be read.
+   */
   async #targetsOf({ bucket, key }: ProxiedTagsRead): Promise<readonly StoredTarget[]> {
     const { objects, targets } = this.#options;
     const configuration = await objects.getBucketReplication(bucket);
     if (configuration === undefined) return [];
     if ((await objects.getBucketVersioning(bucket))?.status !== 'Enabled') return [];
-    const rules = configuration.rules.filter(({ enabled, filter }) => enabled && key.startsWith(filter.prefix ?? ''));
+    const rules = configuration.rules.filter(
+      ({ enabled, deletes, filter }) => enabled && deletes && key.startsWith(filter.prefix ?? ''),
+    );
     const found: StoredTarget[] = [];
     for (const arn of new Set(rules.map(({ target }) => target))) {
       const stored = await targets.get(bucket, arn);

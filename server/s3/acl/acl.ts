@@ -1,5 +1,5 @@
 import { writeAcl } from '../../../protocol/s3/access/acl-document.ts';
-import type { VersionOptions } from '../../objects/object-layer.ts';
+import type { VersionOptions } from '../../objects/contract/object-layer.ts';
 import { emptyAnswer, versionHeader, xmlAnswer } from '../answers.ts';
 import { hideAbsence } from '../object/read-object.ts';
 import type { Operation, S3Call } from '../operation.ts';

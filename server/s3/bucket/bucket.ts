@@ -6,11 +6,12 @@ import { checkNewBucketName } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { maxTaggingDocument, type Tags } from '../../../protocol/s3/tagging.ts';
 import { emptyBucket, isForceDelete } from '../object/force-delete.ts';
-import { possibleBucketOf, header } from '../request.ts';
+import { header } from '../request.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
+import { possibleBucketOf } from '../../http/contract/host-style.ts';
 
 /** `eu-central-1`, `us-gov-west-1`, and `EU`, the oldest. */
 const looksLikeRegion = /^(?:EU|[a-z]{2}(?:-[a-z]+)+-[0-9]{1,2})$/;

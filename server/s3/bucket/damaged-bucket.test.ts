@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { testCalls } from '../../../test/support/s3-api/s3-calls.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { StoreError } from '../../store/store-error.ts';
 

@@ -1,7 +1,7 @@
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { isUnreadable } from '../../objects/damage.ts';
-import type { Bucket } from '../../objects/object-layer.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
+import type { Bucket } from '../../objects/contract/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';

@@ -1,7 +1,7 @@
-import { isVersionId } from '../../../protocol/s3/names.ts';
+import { isVersionId, orderOfMarker } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, isoTime, markup, xmlAll, xmlDocument, xmlText, type Xml } from '../../../protocol/s3/xml-writer.ts';
-import type { ListedVersion } from '../../objects/object-layer.ts';
+import type { ListedVersion } from '../../objects/contract/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import {
   checksumMarkup,
@@ -73,7 +73,8 @@ function markers(query: Query): { readonly keyMarker: string; readonly versionId
   if (versionIdMarker === undefined || isFirst) return { keyMarker, versionIdMarker: undefined };
   if (keyMarker === '') throw invalid('A version-id marker cannot be specified without a key marker.', versionIdMarker);
   if (versionIdMarker === '') throw invalid('A version-id marker cannot be empty.', versionIdMarker);
-  if (!isVersionId(versionIdMarker)) throw invalid('Invalid version id specified', versionIdMarker);
+  if (!isVersionId(versionIdMarker) && orderOfMarker(versionIdMarker) === undefined)
+    throw invalid('Invalid version id specified', versionIdMarker);
   return { keyMarker, versionIdMarker };
 }
 

@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, type Xml } from '../../../protocol/s3/xml-writer.ts';
-import type { ListedObject } from '../../objects/object-layer.ts';
+import type { ListedObject } from '../../objects/contract/object-layer.ts';
 import { readActions, readTagsActions, type S3Call, type VersionActions } from '../operation.ts';
 import { descriptionOf } from '../object-headers.ts';
 import type { Query } from '../request.ts';

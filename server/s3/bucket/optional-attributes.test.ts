@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ListedDetails } from '../../objects/object-layer.ts';
+import type { ListedDetails } from '../../objects/contract/object-layer.ts';
 import { testCalls, type TestCalls } from '../../../test/support/s3-api/s3-calls.ts';
 import type { S3Call } from '../operation.ts';
 import { furtherElements } from './optional-attributes.ts';

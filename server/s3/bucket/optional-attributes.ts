@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, isoTime, type Xml } from '../../../protocol/s3/xml-writer.ts';
-import type { ListedObject } from '../../objects/object-layer.ts';
+import type { ListedObject } from '../../objects/contract/object-layer.ts';
 import type { S3Call } from '../operation.ts';
 import { header } from '../request.ts';
 import { metadataElements } from './listed-metadata.ts';
@@ -24,7 +24,7 @@ export function asksForRestoreStatus({ request: { headers } }: Pick<S3Call, 'req
 }
 
 /** The elements that a listing shows of objects on demand. */
-export interface WantedElements {
+interface WantedElements {
   readonly metadata: boolean;
   readonly restoreStatus: boolean;
 }

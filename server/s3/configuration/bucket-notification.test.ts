@@ -96,6 +96,19 @@ describe('events', () => {
     expect(events).toEqual([expect.objectContaining({ name, origin: expect.objectContaining(origin) as object })]);
   });
 
+  it.each([
+    ['GET', { range: 'bytes=9-' }, ''],
+    ['HEAD', { range: 'bytes=9-' }, ''],
+    ['GET', {}, '?partNumber=2'],
+  ])('do not come of a %s that fails for %j%s', async (method, headers, query) => {
+    const { call, queued } = await observed('s3:ObjectAccessed:*');
+    await call('PUT', '/bucket/a', { body: 'x' });
+    expect((await call(method, `/bucket/a${query}`, { headers })).status).toBe(416);
+    expect(await queued()).toEqual([]);
+    await call(method, '/bucket/a', { headers: { range: 'bytes=0-0' } });
+    expect(await queued()).toHaveLength(1);
+  });
+
   it('Copy comes of a copy, and its source is not accessed', async () => {
     const { call, queued } = await observed('s3:ObjectCreated:Copy', 's3:ObjectAccessed:*');
     await call('PUT', '/bucket/a', { body: 'x' });

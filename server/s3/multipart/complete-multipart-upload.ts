@@ -6,14 +6,15 @@ import {
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import type { CompleteMultipartUpload } from '../../objects/object-layer.ts';
-import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, emptyAnswer } from '../answers.ts';
+import type { CompleteMultipartUpload } from '../../objects/contract/object-layer.ts';
+import { createdHeaders, quoted, xmlAnswer, slowAnswer, emptyAnswer } from '../answers.ts';
 import { writeConditions } from '../object-headers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumElement, documentDigests, givenChecksum, givenChecksumType, readDocument } from '../request-body.ts';
 import { header } from '../request.ts';
 import { uploadIdOf, checkRepeatedEncryption, uploadContext } from './upload-request.ts';
 import type { Operation, S3Call, Explicit } from '../operation.ts';
+import { answerError } from '../../http/contract/error-answer.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
 export const completeMultipartUpload: Operation = {

@@ -1,8 +1,7 @@
 import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
-import type { CreateMultipartUpload } from '../../objects/object-layer.ts';
-import { checkWriteConditions } from '../../objects/operations/get-object.ts';
+import type { CreateMultipartUpload } from '../../objects/contract/object-layer.ts';
 import { abortionHeaders, xmlAnswer } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { announcedAlgorithm, givenChecksumType } from '../request-body.ts';
@@ -10,6 +9,7 @@ import { encryptionHeaders, givenKey, requestedEncryption } from '../encryption-
 import { replicaOfRequest } from '../object/replica-headers.ts';
 import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
 import type { Operation, S3Call } from '../operation.ts';
+import { checkWriteConditions } from '../../objects/versions/preconditions.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
 export const createMultipartUpload: Operation = {

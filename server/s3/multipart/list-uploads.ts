@@ -1,5 +1,5 @@
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
-import type { CreateMultipartUpload } from '../../objects/object-layer.ts';
+import type { CreateMultipartUpload } from '../../objects/contract/object-layer.ts';
 import { abortionHeaders, xmlAnswer, quoted } from '../answers.ts';
 import { commonPrefixes, keyElement, keyEncoding, pageSize } from '../listing.ts';
 import type { Operation } from '../operation.ts';

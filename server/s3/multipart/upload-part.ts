@@ -1,13 +1,14 @@
-import { emptyAnswer, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
+import { emptyAnswer, quoted, xmlAnswer, slowAnswer, sourceVersion } from '../answers.ts';
 import { customerKeyOf, encryptionHeaders } from '../encryption-headers.ts';
 import { checksumHeader, expectedDigests, uploadSize, checksumElement } from '../request-body.ts';
 import { checkEncryptionOfPart, partNumberOf, uploadIdOf, uploadContext } from './upload-request.ts';
 import { type Operation, type S3Call } from '../operation.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import type { Checksum, ExpectedDigests } from '../../objects/object-layer.ts';
+import type { Checksum, ExpectedDigests } from '../../objects/contract/object-layer.ts';
 import { permittedSource, parseCopyRange } from '../copy-source.ts';
 import { header } from '../request.ts';
+import { answerError } from '../../http/contract/error-answer.ts';
 
 const maxPart = 5 * 1024 ** 3;
 

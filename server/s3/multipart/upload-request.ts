@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { S3Call, PolicyContext } from '../operation.ts';
-import type { ObjectEncryption } from '../../objects/object-layer.ts';
+import type { ObjectEncryption } from '../../objects/contract/object-layer.ts';
 import { encryptionContext, givenKey, requestedEncryption } from '../encryption-headers.ts';
 
 const schemeHeaders = [

@@ -3,8 +3,8 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
 import type { Answer } from '../../http/contract/request.ts';
 import type { Tags } from '../../../protocol/s3/tagging.ts';
-import type { CopyObject, CopySource, Replica, ReplicaRights } from '../../objects/object-layer.ts';
-import { createdHeaders, quoted, xmlAnswer, answerError, slowAnswer, sourceVersion } from '../answers.ts';
+import type { CopyObject, CopySource, Replica, ReplicaRights } from '../../objects/contract/object-layer.ts';
+import { createdHeaders, quoted, xmlAnswer, slowAnswer, sourceVersion } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
 import { permittedSource } from '../copy-source.ts';
 import { checksumAlgorithmOf, checksumElement } from '../request-body.ts';
@@ -13,6 +13,7 @@ import { replicaOfRequest } from './replica-headers.ts';
 import { lockOfRequest, putTagsActions, tagsOfCopy, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { header } from '../request.ts';
 import { type Operation, type S3Call, type Explicit } from '../operation.ts';
+import { answerError } from '../../http/contract/error-answer.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
 export const copyObject: Operation = {
@@ -67,7 +68,11 @@ export const copyObject: Operation = {
 };
 
 /** A server that replicates sends changed metadata, tags and locks as a copy of the version onto itself. */
-async function copyAttributes(call: S3Call, source: CopySource, { versionId, changed }: Replica): Promise<Answer> {
+async function copyAttributes(
+  call: S3Call,
+  source: CopySource,
+  { versionId, modified, changes }: Replica,
+): Promise<Answer> {
   const { headers } = call.request;
   const isItself = source.bucket === call.bucket && source.key === call.key;
   if (!isItself || !replacesMetadata(header(headers, 'x-amz-metadata-directive'))) {
@@ -88,12 +93,19 @@ async function copyAttributes(call: S3Call, source: CopySource, { versionId, cha
     headers: storedHeaders(headers),
     tags,
     lock: await lockOfRequest(call),
-    changed,
+    modified,
+    changes,
     may: await replicaRights(call, versionId, tags),
     by: call,
   });
   const unread = { conditions: undefined, customerKey: undefined, onlyId: undefined, parts: undefined };
-  const info = await call.objects.headObject(bucket, key, { ...unread, versionId, access: undefined, by: undefined });
+  const info = await call.objects.headObject(bucket, key, {
+    ...unread,
+    versionId,
+    accept: undefined,
+    access: undefined,
+    by: undefined,
+  });
   return xmlAnswer(
     xmlDocument('CopyObjectResult', [element('LastModified', info.lastModified), element('ETag', quoted(info.etag))]),
     createdHeaders(info),
@@ -113,7 +125,8 @@ async function replicaRights(call: S3Call, versionId: string, tags: Tags): Promi
   return {
     tags: await unlessDenied(change, 's3:ReplicateTags'),
     retention: await call.allows('s3:PutObjectRetention', resource, ofVersion),
-    bypassGovernance: await unlessDenied('s3:BypassGovernanceRetention', 's3:ReplicateObject'),
+    // The right to replicate alone ends no retention of this server.
+    bypassGovernance: await call.allows('s3:BypassGovernanceRetention', resource, ofVersion),
     legalHold: await call.allows('s3:PutObjectLegalHold', resource, ofVersion),
   };
 }

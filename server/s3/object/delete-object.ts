@@ -1,5 +1,5 @@
-import type { DeleteConditions, DeletedObject } from '../../objects/object-layer.ts';
-import { emptyAnswer, xmlAnswer, asS3Error } from '../answers.ts';
+import type { DeleteConditions, DeletedObject } from '../../objects/contract/object-layer.ts';
+import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import { deleteConditions } from '../object-headers.ts';
 import { type Operation, readActions, type S3Call } from '../operation.ts';
 import { deleteActions, forceDelete, isForceDelete } from './force-delete.ts';
@@ -15,7 +15,8 @@ import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.
 import { replicaDeletion } from './replica-headers.ts';
 import { bypassesGovernance } from '../tag-and-lock-headers.ts';
 import { readDocument } from '../request-body.ts';
-import { mapLimit } from '../../../platform/concurrency.ts';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
+import { asS3Error } from '../../http/contract/error-answer.ts';
 
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
 export const deleteObject: Operation = {

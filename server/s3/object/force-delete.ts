@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { mapLimit } from '../../../platform/concurrency.ts';
-import type { ListedVersion, UploadListing, VersionListing } from '../../objects/object-layer.ts';
+import { mapLimit } from '../../../platform/async/concurrency.ts';
+import type { ListedVersion, UploadListing, VersionListing } from '../../objects/contract/object-layer.ts';
 import { header } from '../request.ts';
 import type { S3Call, VersionActions } from '../operation.ts';
 

@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { element, xmlDocument, type Xml } from '../../../protocol/s3/xml-writer.ts';
-import type { ObjectInfo, ReadOptions } from '../../objects/object-layer.ts';
+import type { ObjectInfo, ReadOptions } from '../../objects/contract/object-layer.ts';
 import { xmlAnswer } from '../answers.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
 import { formatHttpDate, readConditions } from '../object-headers.ts';
@@ -77,6 +77,7 @@ export const getObjectAttributes: Operation = {
         versionId,
         onlyId: call.grantedObject,
         parts: requested.has('ObjectParts') ? page : undefined,
+        accept: undefined,
         access: 'Attributes',
         by: call,
       });

@@ -6,7 +6,7 @@ import {
   writeRetention,
 } from '../../../protocol/s3/object-lock.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLock } from '../../objects/object-layer.ts';
+import type { ObjectLock } from '../../objects/contract/object-layer.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
 import { authorizedDocument } from '../authorized-document.ts';
 import { bypassesGovernance, lockContext } from '../tag-and-lock-headers.ts';

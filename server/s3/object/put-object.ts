@@ -1,6 +1,6 @@
 import { aclOfNewObject } from '../acl/acl-request.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ExpectedDigests, PutObject } from '../../objects/object-layer.ts';
+import type { ExpectedDigests, PutObject } from '../../objects/contract/object-layer.ts';
 import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { createdHeaders, emptyAnswer, quoted } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';

@@ -29,7 +29,7 @@ const passedOn = [
  * was deleted here, or no target has it.
  *
  * The caller is authorized already, and the target is asked with credentials of its own. So a decision that depends on the object itself,
- * by its tags or its ACL, is no decision about the object of the target, and such a read is not passed on.
+ * by its tags or its ACL, is not a decision about the object of the target, and such a read is not passed on.
  */
 export async function readElsewhere(
   call: S3Call,

@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { readActions, type S3Call, type Operation, readTagsActions } from '../operation.ts';
 import type { Answer } from '../../http/contract/request.ts';
-import type { ObjectInfo, ReadOptions } from '../../objects/object-layer.ts';
+import type { ObjectInfo, ReadOptions } from '../../objects/contract/object-layer.ts';
 import { parseRange, resolveRange } from '../../objects/operations/byte-range.ts';
 import { ifRangeHolds, readConditions, describingHeaders } from '../object-headers.ts';
 import { customerKeyOf } from '../encryption-headers.ts';
@@ -68,6 +68,8 @@ interface ReadPlan {
  */
 function prepareRead(call: S3Call): {
   readonly planFor: (info: ObjectInfo) => ReadPlan;
+  /** Checks what the request reads of the object. Undefined for all of it. */
+  readonly accept: ReadOptions['accept'];
   /** The part that the request reads. */
   readonly parts: ReadOptions['parts'];
 } & ProxiedReadOptions {
@@ -101,6 +103,7 @@ function prepareRead(call: S3Call): {
   };
   return {
     planFor,
+    accept: requested === undefined && part === undefined ? undefined : (info) => void planFor(info),
     parts: part === undefined ? undefined : { after: part - 1, limit: 1 },
     overrides,
     checksumMode,
@@ -146,7 +149,7 @@ export const getObject: Operation = {
   name: 'GetObject',
   ...readActions,
   async handle(call) {
-    const { planFor, parts, overrides, checksumMode } = prepareRead(call);
+    const { planFor, accept, parts, overrides, checksumMode } = prepareRead(call);
     return answerOrElsewhere(call, { overrides, checksumMode }, async () => {
       const object = await call.objects.getObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
@@ -154,6 +157,7 @@ export const getObject: Operation = {
         versionId: call.query.get('versionId'),
         onlyId: call.grantedObject,
         parts,
+        accept,
         access: 'Get',
         by: call,
       });
@@ -173,7 +177,7 @@ export const headObject: Operation = {
   name: 'HeadObject',
   ...readActions,
   async handle(call) {
-    const { planFor, parts, overrides, checksumMode } = prepareRead(call);
+    const { planFor, accept, parts, overrides, checksumMode } = prepareRead(call);
     return answerOrElsewhere(call, { overrides, checksumMode }, async () => {
       const info = await call.objects.headObject(call.bucket, call.key, {
         conditions: readConditions(call.request.headers),
@@ -181,6 +185,7 @@ export const headObject: Operation = {
         versionId: call.query.get('versionId'),
         onlyId: call.grantedObject,
         parts,
+        accept,
         access: 'Head',
         by: call,
       });

@@ -54,7 +54,7 @@ async function requireTags(call: S3Call, source: string, tags: Tags): Promise<vo
 }
 
 /**
- * Parses `x-amz-rename-source: [/]key`, which is percent-encoded. A slash at the begin is no part of the key.
+ * Parses `x-amz-rename-source: [/]key`, which is percent-encoded. A slash at the begin is not a part of the key.
  *
  * @throws S3Error InvalidArgument, KeyTooLongError
  */

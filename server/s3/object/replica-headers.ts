@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { DeleteOptions, Replica } from '../../objects/object-layer.ts';
+import { type Instant, millisecondsAt, readInstant } from '../../objects/contract/instant.ts';
+import type { DeleteOptions, Replica } from '../../objects/contract/object-layer.ts';
 import type { S3Call } from '../operation.ts';
 import { header } from '../request.ts';
 
@@ -12,11 +13,11 @@ import { header } from '../request.ts';
 const requestHeader = 'x-minio-source-replication-request';
 /** Another server asks for an object of this server alone: `true` for a read that it passes on, `false` for one of its own. */
 const proxyHeader = 'x-minio-source-proxy-request';
-const timestampHeaders = [
-  'x-minio-source-replication-tagging-timestamp',
-  'x-minio-source-replication-retention-timestamp',
-  'x-minio-source-replication-legalhold-timestamp',
-] as const;
+const timestampHeaders = {
+  tags: 'x-minio-source-replication-tagging-timestamp',
+  retention: 'x-minio-source-replication-retention-timestamp',
+  legalHold: 'x-minio-source-replication-legalhold-timestamp',
+} as const;
 
 /** The headers and parameters of a request that brings a version. */
 export const replicaHeaders = [
@@ -24,7 +25,7 @@ export const replicaHeaders = [
   'x-amz-replication-status',
   'x-minio-source-mtime',
   'x-minio-source-etag',
-  ...timestampHeaders,
+  ...Object.values(timestampHeaders),
 ] as const;
 
 /** The headers of a request that brings a deletion. */
@@ -35,7 +36,7 @@ export const replicaDeletionHeaders = [
   'x-minio-source-deletemarker',
 ] as const;
 
-export function isReplicaRequest(headers: IncomingHttpHeaders): boolean {
+function isReplicaRequest(headers: IncomingHttpHeaders): boolean {
   return header(headers, requestHeader) === 'true';
 }
 
@@ -87,13 +88,18 @@ export async function replicaOfRequest(call: S3Call): Promise<Replica | undefine
   if (etag !== undefined && !/^[0-9a-f]{32}(?:-\d{1,5})?$/.test(etag)) {
     throw invalid('x-minio-source-etag', etag, 'an ETag');
   }
-  return { versionId, modified, etag, changed: changeOf(headers) };
+  return { versionId, modified, etag, ...changesOf(headers) };
 }
 
-/** Returns the last of the times at which tags, retention and legal hold changed. */
-function changeOf(headers: IncomingHttpHeaders): Date | undefined {
-  const times = timestampHeaders.map((name) => timeOf(headers, name)?.getTime()).filter((time) => time !== undefined);
-  return times.length === 0 ? undefined : new Date(Math.max(...times));
+/** Returns the times at which tags, retention and legal hold changed, and the last of them. */
+function changesOf(headers: IncomingHttpHeaders): Pick<Replica, 'changed' | 'changes'> {
+  const changes = {
+    tags: instantOf(headers, timestampHeaders.tags),
+    retention: instantOf(headers, timestampHeaders.retention),
+    legalHold: instantOf(headers, timestampHeaders.legalHold),
+  };
+  const times = Object.values(changes).filter((time) => time !== undefined);
+  return times.length === 0 ? {} : { changes, changed: new Date(Math.max(...times.map(millisecondsAt))) };
 }
 
 /**
@@ -113,13 +119,18 @@ export async function replicaDeletion(call: S3Call): Promise<DeleteOptions['repl
   return { marker: { versionId, modified } };
 }
 
-/** Times have milliseconds here; MinIO sends nanoseconds. */
+/** A version has milliseconds here; MinIO sends nanoseconds. */
 function timeOf(headers: IncomingHttpHeaders, name: string): Date | undefined {
+  const time = instantOf(headers, name);
+  return time === undefined ? undefined : new Date(millisecondsAt(time));
+}
+
+function instantOf(headers: IncomingHttpHeaders, name: string): Instant | undefined {
   const text = header(headers, name);
   if (text === undefined) return undefined;
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time) || time < 0) throw invalid(name, text, 'a time of RFC 3339');
-  return new Date(time);
+  const time = readInstant(text);
+  if (time === undefined) throw invalid(name, text, 'a time of RFC 3339');
+  return time;
 }
 
 function invalid(name: string, value: string, what: string): S3Error {

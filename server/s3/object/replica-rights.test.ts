@@ -10,9 +10,19 @@ const legalHold = { 'x-amz-object-lock-legal-hold': 'ON' };
 const tagged = { 'x-amz-tagging': 'class=secret' };
 type Headers = Readonly<Record<string, string>>;
 
-/** A version with these headers, and ann, who may do everything in S3 but the denied actions. */
-async function versionWith(headers: Headers, denied: readonly string[]) {
-  const all = { Effect: 'Allow', Action: 's3:*', Resource: '*' };
+/** All attributes changed after the version was made. */
+function changedNow(): Headers {
+  const at = new Date(Date.now() + 60_000).toISOString();
+  return {
+    'x-minio-source-replication-tagging-timestamp': at,
+    'x-minio-source-replication-retention-timestamp': at,
+    'x-minio-source-replication-legalhold-timestamp': at,
+  };
+}
+
+/** A version with these headers, and ann, who may do everything in S3, or the allowed actions, but the denied ones. */
+async function versionWith(headers: Headers, denied: readonly string[], allowed: readonly string[] = ['s3:*']) {
+  const all = { Effect: 'Allow', Action: allowed, Resource: '*' };
   const deny = { Effect: 'Deny', Action: denied, Resource: '*' };
   const calls = await aclCalls({ ann: [all, ...(denied.length === 0 ? [] : [deny])] });
   await calls.layer.createBucket('locked', { location: '', objectLock: true });
@@ -47,10 +57,33 @@ describe('the attributes of a replica', () => {
   ] as const)('with %s are refused where a statement denies it: %o to %o, %s', async (_, before, after, action) => {
     const denied = await versionWith(before, [action]);
     const shown = await denied.head();
-    expect(await denied.replicate(after)).toMatchObject({ status: 403, code: 'AccessDenied' });
+    expect(await denied.replicate({ ...changedNow(), ...after })).toMatchObject({ status: 403, code: 'AccessDenied' });
     expect(await denied.head()).toEqual(shown);
     const allowed = await versionWith(before, []);
-    expect(await allowed.replicate(after)).toMatchObject({ status: 200, code: undefined });
+    expect(await allowed.replicate({ ...changedNow(), ...after })).toMatchObject({ status: 200, code: undefined });
+  });
+
+  it('end no GOVERNANCE by the right to replicate alone', async () => {
+    const rights = ['ReplicateObject', 'PutObject', 'GetObject', 'GetObjectVersion', 'PutObjectRetention'];
+    const { replicate, head } = await versionWith(
+      retention,
+      [],
+      [...rights, 'ReplicateTags'].map((name) => `s3:${name}`),
+    );
+    expect(await replicate(changedNow())).toMatchObject({ status: 403, code: 'AccessDenied' });
+    expect(await head()).toMatchObject({ 'x-amz-object-lock-mode': 'GOVERNANCE' });
+  });
+
+  it.each([
+    ['without a lock', {}],
+    ['with a legal hold that was always off', { 'x-amz-object-lock-legal-hold': 'OFF' }],
+    ['with other tags', { 'x-amz-tagging': 'class=public' }],
+  ])('%s leave the lock, also where the sender may end it', async (_what, after) => {
+    const locked = await versionWith({ ...retention, ...legalHold }, []);
+    const { 'x-minio-source-replication-tagging-timestamp': at = '' } = changedNow();
+    const tagging = { 'x-minio-source-replication-tagging-timestamp': at };
+    expect((await locked.replicate({ ...tagging, ...after })).status).toBe(200);
+    expect(await locked.head()).toMatchObject({ ...legalHold, 'x-amz-object-lock-mode': 'GOVERNANCE' });
   });
 
   it('that are the same need no right to change them', async () => {

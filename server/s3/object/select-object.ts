@@ -36,7 +36,9 @@ export async function selectObject(call: S3Call): Promise<Answer> {
         versionId: version,
         onlyId: call.grantedObject,
         parts: undefined,
-        access: undefined,
+        accept: undefined,
+        // Of the reads of a query the first one is the event.
+        access: conditions.ifMatch === undefined ? 'Get' : undefined,
         by: call,
       });
     let first: Awaited<ReturnType<typeof read>> | undefined = await read({}, versionId);

@@ -7,8 +7,8 @@ import { recordKeys } from '../../objects/records/record-format.ts';
 import { put, readAll, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import type { BlobId } from '../../store/blob-store.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
-import { asS3Error } from '../answers.ts';
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../streams/chunks.ts';
+import { asS3Error } from '../../http/contract/error-answer.ts';
 
 const whole = PACKAGE_SIZE + TAG_SIZE;
 const size = 3 * PACKAGE_SIZE + 10;

@@ -3,7 +3,7 @@ import { type FormStep, formBoundary, formSteps } from '../../../protocol/s3/pos
 import type { FormFields, SizeRange } from '../../../protocol/s3/post/post-policy.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { parseTagging } from '../../../protocol/s3/tagging.ts';
-import { type BodySource, bodyFrom, chunksOf } from '../../objects/bodies/body-source.ts';
+import { type BodySource, bodyFrom, chunksOf } from '../../objects/contract/body-source.ts';
 import type { S3Call } from '../operation.ts';
 import { header } from '../request.ts';
 

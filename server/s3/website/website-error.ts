@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Answer, IncomingRequest } from '../../http/contract/request.ts';
-import { asS3Error, hostId } from '../answers.ts';
+import { asS3Error, hostId } from '../../http/contract/error-answer.ts';
 
 /**
  * Returns the answer of a website to a request that failed: a page for people. `ofDocument` is why the bucket's own error document could not

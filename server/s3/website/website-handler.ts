@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Website } from '../../../protocol/s3/bucket-website.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Answer, IncomingRequest, RequestHandler } from '../../http/contract/request.ts';
-import type { ObjectLayer } from '../../objects/object-layer.ts';
-import { asS3Error } from '../answers.ts';
+import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { answerWebsiteError } from './website-error.ts';
 import { findSite, type SitePlace } from './website-host.ts';
 import { findRedirect, type Redirect, redirectAll, redirectOfObject, redirectToFolder } from './website-redirect.ts';
+import { asS3Error } from '../../http/contract/error-answer.ts';
 
 export interface WebsiteServices {
   readonly objects: Pick<ObjectLayer, 'getBucketWebsite'>;

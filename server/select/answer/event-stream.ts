@@ -13,7 +13,7 @@ export interface SelectCounts {
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
  */
-export function encodeMessage(headers: readonly (readonly [name: string, value: string])[], payload: Buffer): Buffer {
+function encodeMessage(headers: readonly (readonly [name: string, value: string])[], payload: Buffer): Buffer {
   const encoded = Buffer.concat(headers.map(([name, value]) => encodeHeader(name, value)));
   const message = Buffer.allocUnsafe(16 + encoded.length + payload.length);
   message.writeUInt32BE(message.length, 0);

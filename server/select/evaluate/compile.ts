@@ -9,7 +9,7 @@ import { asNumber, areEqual, castValue, checkedInt, compareValues, textOf, type 
 /** An expression as a function of a record. */
 export type Evaluate = (record: SourceRecord) => Value;
 
-export interface CompileContext extends FunctionContext {
+interface CompileContext extends FunctionContext {
   /** The name of the record. */
   readonly alias: string | undefined;
   /** Returns the result of an aggregate function; the query has one value for all its records. */
@@ -83,7 +83,7 @@ export function compile(expression: Expression, context: CompileContext): Evalua
   }
 }
 
-/** Returns what a condition is: true, false, or null for unknown. A text of CSV is no condition. */
+/** Returns what a condition is: true, false, or null for unknown. A text of CSV is not a condition. */
 export function truth(value: Value): boolean | null {
   if (typeof value === 'boolean') return value;
   if (value === null || value === undefined) return null;

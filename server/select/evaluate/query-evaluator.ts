@@ -6,7 +6,7 @@ import { isObject, readPath, type SourceRecord } from './record.ts';
 import type { Value } from './values.ts';
 
 /** Gets the records of the result. */
-export interface ResultSink {
+interface ResultSink {
   write(names: readonly string[], values: readonly Value[]): void;
 }
 

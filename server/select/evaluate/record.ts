@@ -13,7 +13,7 @@ export type SourceRecord =
   | { readonly kind: 'value'; readonly value: Value; readonly exact: boolean };
 
 /** Reads a field of a record. */
-export type FieldReader = (record: SourceRecord) => Value;
+type FieldReader = (record: SourceRecord) => Value;
 
 /**
  * Returns the reader of a path, whose first step is not the alias of the record.
@@ -82,7 +82,7 @@ function readValue(root: Value, steps: readonly Step[], aliased: boolean): Value
   return readPath(root, isSelf ? steps.slice(1) : steps);
 }
 
-/** `_1` is the record itself, if it is no object with such a field. */
+/** `_1` is the record itself, if it is not an object with such a field. */
 function isSelfAs(root: Value, aliased: boolean): boolean {
   if (!isObject(root)) return true;
   return !aliased && !Object.hasOwn(root, '_1');

@@ -21,7 +21,7 @@ const numberForm = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5}
 const integerForm = /^[+-]?[0-9]{1,400}$/;
 
 /** Reads a number as SQL writes it; undefined for any other text. */
-export function parseNumber(text: string): number | bigint | undefined {
+function parseNumber(text: string): number | bigint | undefined {
   const trimmed = text.trim();
   // Node parses short integers exactly as numbers, which is cheaper than a BigInt from text.
   if (integerForm.test(trimmed)) {

@@ -53,7 +53,7 @@ export class CsvReader {
       if (parsed === undefined) break;
       if (parsed.next - this.#at > maxRecord + 2) throw new S3Error('OverMaxRecordSize');
       this.#at = parsed.next;
-      // An empty line is no record.
+      // An empty line is not a record.
       if (parsed.fields.length > 1 || parsed.fields[0] !== '') yield parsed.fields;
     }
     if (this.#text.length - this.#at > maxRecord) throw new S3Error('OverMaxRecordSize');

@@ -8,7 +8,7 @@ export interface JsonValue {
   readonly exact: boolean;
 }
 
-/** Numbers of which `JSON.parse` loses digits, or that they are no integers. */
+/** Numbers of which `JSON.parse` loses digits, or that they are not integers. */
 const needsSource = /[0-9]{16}|[0-9]\.0|[0-9][eE][+\-0-9]/;
 
 /** @throws S3Error JSONParsingError */

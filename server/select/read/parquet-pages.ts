@@ -11,7 +11,7 @@ const maxChunkValues = 33_554_432;
 /** The encoding DELTA_BYTE_ARRAY repeats the beginning of each value: a page of 1 MiB may expand to terabytes. */
 const deltaByteArray = 7;
 
-/** What the headers of the pages of a column say. */
+/** The sums of the headers of the pages of a column. */
 interface PageTotals {
   /** Values of the rows, nulls included. Those of a dictionary do not count. */
   readonly values: number;

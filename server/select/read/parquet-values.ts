@@ -45,7 +45,7 @@ function leaves(node: SchemaTree): SchemaTree[] {
   return node.children.length === 0 ? [node] : node.children.flatMap(leaves);
 }
 
-/** Reports whether the numbers of a leaf are integers. Dates, times and texts are no numbers. */
+/** Reports whether the numbers of a leaf are integers. Dates, times and texts are not numbers. */
 function numberKind({ element }: SchemaTree): 'integer' | 'float' | 'none' {
   const { type, converted_type: converted } = element;
   if (converted === 'DECIMAL' || element.logical_type?.type === 'FLOAT16') return 'float';

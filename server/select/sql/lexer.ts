@@ -3,7 +3,7 @@ import { reservedWords } from './reserved-words.ts';
 
 /** A token of an expression. `at` is its first character, counted from 1, for error messages. */
 export type Token = { readonly at: number } &
-  /** A name without quotes, in its own case, that is no reserved word. */
+  /** A name without quotes, in its own case, that is not a reserved word. */
   (
     | { readonly kind: 'name'; readonly text: string }
     /** A name in double quotes: its case counts. */

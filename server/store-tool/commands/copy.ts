@@ -1,5 +1,5 @@
-import { counted } from '../../../platform/message-text.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { counted } from '../../../platform/text/message-text.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { randomBytes } from 'node:crypto';
 import { isEmptyStore } from '../../store/blob-store.ts';
 import { compareRecords } from '../../maintenance/migrate/copied-records.ts';
@@ -21,7 +21,7 @@ import { openNamedStores, type OpenedStores } from '../open-stores.ts';
 import { type Io, Report } from '../report.ts';
 import { compareOpened, conclude, reported } from './verify.ts';
 import { compareCounts } from '../../maintenance/verify/compare-counts.ts';
-import { isUnreadable } from '../../objects/damage.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
 
 export interface CopyArguments {
   readonly json?: boolean;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { promote } from '../../store/checkpoint.ts';
 import { readUnpromoted, unpromotedText } from '../../store/promotion.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';

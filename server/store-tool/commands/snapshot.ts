@@ -1,5 +1,5 @@
-import { counted } from '../../../platform/message-text.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { counted } from '../../../platform/text/message-text.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { resolve } from 'node:path';
 import { checkRestoreTarget, restoreSnapshot, takeSnapshot, type SnapshotSummary } from '../../maintenance/snapshot.ts';
 import { callServer, type ServerOptions } from '../admin-call.ts';

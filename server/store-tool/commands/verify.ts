@@ -1,4 +1,4 @@
-import { counted } from '../../../platform/message-text.ts';
+import { counted } from '../../../platform/text/message-text.ts';
 import { isLoss, type Issue } from '../../maintenance/verify/issue.ts';
 import { compareStores } from '../../maintenance/verify/compare-stores.ts';
 import { snapshotDifferences } from '../../maintenance/snapshot-files.ts';

@@ -1,6 +1,6 @@
-import type { VolumeSpace } from '../../../platform/volume-space.ts';
+import type { VolumeSpace } from '../volume-space.ts';
 import { join } from 'node:path';
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { Chunks } from '../../streams/chunks.ts';
 import { type BlobId, type BlobRange, type BlobStore, isBlobId, type WriteOptions } from '../blob-store.ts';
 import { probeFolder } from '../folder-probe.ts';
 import type { BlobsMarker } from '../blobs-marker.ts';

@@ -1,4 +1,4 @@
-import { fileErrorReason, isExhausted, systemErrorCode } from '../../../platform/system-error.ts';
+import { fileErrorReason, isExhausted, systemErrorCode } from '../../../platform/errors/system-error.ts';
 import { type BlobsMarker, folderMarker } from '../blobs-marker.ts';
 import { blobsUnavailable } from '../blob-store.ts';
 import { isStoreUnavailable, type StoreError } from '../store-error.ts';

@@ -1,4 +1,4 @@
-import { systemErrorCode } from '../../../platform/system-error.ts';
+import { systemErrorCode } from '../../../platform/errors/system-error.ts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { BlobId, ListedSegment, OpenSegmentSize, SegmentId, Segments, WriteOptions } from '../blob-store.ts';

@@ -1,5 +1,5 @@
-import type { VolumeSpace } from '../../../platform/volume-space.ts';
-import { systemErrorCode } from '../../../platform/system-error.ts';
+import type { VolumeSpace } from '../volume-space.ts';
+import { systemErrorCode } from '../../../platform/errors/system-error.ts';
 
 /**
  * The calls that the files engine makes to a file system. A test replaces it to check the order of writes and flushes, and to cut the

@@ -1,9 +1,10 @@
-import { systemErrorCode } from '../../../platform/system-error.ts';
+import { systemErrorCode } from '../../../platform/errors/system-error.ts';
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink, mkdir, opendir, rename, stat, statfs } from 'node:fs/promises';
 import { isNoSuchFile, type NewFile, type BlobFileSystem } from './file-system.ts';
 import { NodeOpenFile } from './node-open-file.ts';
 import { keepOwner } from '../folder-owner.ts';
+import { spaceOf } from '../volume-space.ts';
 import { PAGE } from './write-pages.ts';
 
 const { O_CREAT, O_DIRECT, O_EXCL, O_WRONLY } = constants as Readonly<Record<string, number | undefined>>;
@@ -179,8 +180,6 @@ export const nodeFileSystem: BlobFileSystem = {
   },
 
   async space(path) {
-    const { bavail, blocks, bsize, ffree, files } = await statfs(path);
-    const inodes = files === 0 ? undefined : { free: ffree, total: files };
-    return { free: bavail * bsize, total: blocks * bsize, inodes };
+    return spaceOf(await statfs(path));
   },
 };

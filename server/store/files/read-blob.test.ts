@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BufferPool } from '../../../platform/body-memory.ts';
+import { BufferPool } from '../../streams/body-memory.ts';
 import { someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
 import { BlobChunks } from './read-blob.ts';
 import { SimulatedDisk } from '../../../test/support/store/simulated-disk.ts';

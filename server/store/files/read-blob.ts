@@ -1,6 +1,6 @@
-import { systemErrorCode } from '../../../platform/system-error.ts';
-import { bodyBuffers, type BufferPool } from '../../../platform/body-memory.ts';
-import type { Chunks } from '../../../platform/chunks.ts';
+import { systemErrorCode } from '../../../platform/errors/system-error.ts';
+import { bodyBuffers, type BufferPool } from '../../streams/body-memory.ts';
+import type { Chunks } from '../../streams/chunks.ts';
 import { type BlobId, type Cuts, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { isNoSuchFile, type OpenFile } from './file-system.ts';
 

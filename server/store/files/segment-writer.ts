@@ -88,6 +88,9 @@ export class SegmentWriter {
           return active;
         }
         await this.#giveUp(active);
+        // Another body may have begun the next one meanwhile. A second one would leave it open without an owner, which ends the process when
+        // its handle is collected.
+        continue;
       }
       this.#opening ??= this.#open().finally(() => {
         this.#opening = undefined;

@@ -330,6 +330,27 @@ describe('a segment', () => {
       expect((await read(store, id, 0, 5_000)).equals(body)).toBe(true);
     });
 
+    it('is followed by one only where two bodies find that it is due, and its end takes long', async () => {
+      const disk = new SimulatedDisk(root);
+      const open = new Set<string>();
+      const create = async (path: string) => {
+        const file = await disk.create(path);
+        open.add(path);
+        const close = async () => {
+          for (let step = 0; step < 50; step += 1) await new Promise((resolve) => setImmediate(resolve));
+          open.delete(path);
+          await file.close();
+        };
+        return { ...file, close };
+      };
+      let now = 0;
+      const { segments } = opened(withCreate(disk, create), () => now);
+      await pack(segments, randomBytes(200_000));
+      now += 3_600_000;
+      await Promise.all([pack(segments, randomBytes(200_000)), pack(segments, randomBytes(200_000))]);
+      expect([...open].filter((path) => !path.endsWith('.sealed'))).toHaveLength(1);
+    });
+
     it('is sealed by its last writer', async () => {
       const { store, segments } = opened();
       const gate = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/errors/system-error.ts';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

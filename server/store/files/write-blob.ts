@@ -1,5 +1,5 @@
-import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
-import type { VolumeSpace } from '../../../platform/volume-space.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/errors/system-error.ts';
+import type { VolumeSpace } from '../volume-space.ts';
 import type { WriteOptions } from '../blob-store.ts';
 import type { NewFile } from './file-system.ts';
 import { isNoRoom, StoreError } from '../store-error.ts';
@@ -11,7 +11,7 @@ const WRITE_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1024;
 
 /** Writes a body with chunks of any size, and releases each when it is written. Returns the length of the body. */
-export async function gatherInto(
+async function gatherInto(
   file: Pick<NewFile, 'write'>,
   body: AsyncIterable<Buffer>,
   release: (chunk: Buffer) => void,
@@ -55,7 +55,7 @@ export async function gatherInto(
  * Writes each chunk as it arrives, while the next ones arrive, and releases it when it is written. The caller bounds the number of chunks
  * by the memory that it fills.
  */
-export async function writeEach(
+async function writeEach(
   file: Pick<NewFile, 'writeAt'>,
   body: AsyncIterable<Buffer>,
   release: (chunk: Buffer) => void,

@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepOwner } from '../folder-owner.ts';
+import { isNoRoom } from '../store-error.ts';
 import type { FreeSpace, Space } from './free-space.ts';
 import type { RecordTables } from './record-tables.ts';
 
@@ -9,6 +10,8 @@ const BALLAST_BYTES = 8 * 1024 * 1024;
 const CHUNK = Buffer.alloc(1024 * 1024);
 /** The result of a check for free space is used for this many milliseconds. */
 const CHECK_INTERVAL = 100;
+/** The same where a full disk or quota shows only when the check writes the ballast. */
+const QUOTA_INTERVAL = 10_000;
 
 /**
  * Reserves disk space for deletes. LMDB changes a page by writing a copy, so a full disk could not delete either. The ballast is a file
@@ -18,12 +21,12 @@ const CHECK_INTERVAL = 100;
  */
 export class Ballast {
   readonly #file: string;
-  readonly #tables: RecordTables;
+  readonly #tables: Pick<RecordTables, 'reusableBytes'>;
   readonly #space: Pick<FreeSpace, 'last' | 'now'>;
-  #judged = -Infinity;
+  #judgedUntil = -Infinity;
   #tight = false;
 
-  constructor(folder: string, tables: RecordTables, space: Pick<FreeSpace, 'last' | 'now'>) {
+  constructor(folder: string, tables: Pick<RecordTables, 'reusableBytes'>, space: Pick<FreeSpace, 'last' | 'now'>) {
     this.#file = join(folder, 'ballast');
     this.#tables = tables;
     this.#space = space;
@@ -32,7 +35,7 @@ export class Ballast {
 
   /** Removes the ballast. Returns false if there was none. */
   release(): boolean {
-    this.#judged = -Infinity;
+    this.#judgedUntil = -Infinity;
     try {
       unlinkSync(this.#file);
       return true;
@@ -43,17 +46,18 @@ export class Ballast {
 
   /**
    * Returns true while only batches that free space may be written. Restores the ballast when there is space again. A disk that does not report
-   * its space counts as one with space. Throws only if LMDB cannot read.
+   * its space counts as one with space, unless it refuses the ballast. Throws only if LMDB cannot read.
    */
   isTight(): boolean {
     if (this.#isThere()) return false;
     const now = performance.now();
-    if (now - this.#judged < CHECK_INTERVAL) return this.#tight;
+    if (now < this.#judgedUntil) return this.#tight;
     const disk = this.#space.last();
-    if (disk === undefined) return false;
-    this.#judged = now;
-    if (disk.free >= 2 * BALLAST_BYTES && this.#place()) this.#tight = false;
-    else this.#tight = this.#usable(disk).free < BALLAST_BYTES;
+    const placed = disk === undefined || disk.free >= 2 * BALLAST_BYTES ? this.#place() : 'not tried';
+    // The disk says that it has space, and a quota is used up; or it says nothing, and is full.
+    if (placed === 'full') this.#tight = this.#tables.reusableBytes() < BALLAST_BYTES;
+    else this.#tight = placed !== 'placed' && disk !== undefined && this.#usable(disk).free < BALLAST_BYTES;
+    this.#judgedUntil = now + (placed === 'full' ? QUOTA_INTERVAL : CHECK_INTERVAL);
     return this.#tight;
   }
 
@@ -80,17 +84,17 @@ export class Ballast {
     }
   }
 
-  #place(): boolean {
+  #place(): 'placed' | 'full' | 'failed' {
     let file: number | undefined;
     try {
       file = openSync(this.#file, 'w', 0o600);
       keepOwner(this.#file);
       for (let at = 0; at < BALLAST_BYTES; at += CHUNK.length) writeSync(file, CHUNK, 0, CHUNK.length, at);
-      return this.#isThere();
-    } catch {
+      return this.#isThere() ? 'placed' : 'failed';
+    } catch (error) {
       // There is no space for all of it.
       this.release();
-      return false;
+      return isNoRoom(error) ? 'full' : 'failed';
     } finally {
       if (file !== undefined) closeSync(file);
     }

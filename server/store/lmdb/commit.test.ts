@@ -8,6 +8,9 @@ import { CommitQueue } from './commit.ts';
 import { openEnvironment } from './environment.ts';
 import { openLmdbRecordStore } from './record-store.ts';
 import { StoreError } from '../store-error.ts';
+import { commitsHavePlaces } from '../../../test/support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {

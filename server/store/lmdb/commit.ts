@@ -1,7 +1,6 @@
 import type { RootDatabase } from 'lmdb';
 import { type CommitId, type Batch, type Key, type Outcome } from '../record-store.ts';
 import { decodeCounter, encodeCounter, freesSpace } from '../commits.ts';
-import { causeOf } from './errors.ts';
 import { addCounts, readSequence, writeSequence } from './counts.ts';
 import { RecordTally } from '../record-counts.ts';
 import { type RecordTables, type Replaced, type Stored, storedOf } from './record-tables.ts';
@@ -163,7 +162,7 @@ export class CommitQueue {
         decided = this.#apply(group);
       });
     } catch (error) {
-      const cause = await this.#unavailable(await causeOf(error));
+      const cause = await this.#unavailable(error);
       // A transaction that never began has not taken its batches from the queue.
       const failed = group.length > 0 ? group : this.#nextGroup();
       const again = cause.code === 'full' && this.#ballast.release() ? failed.filter(frees) : [];

@@ -8,6 +8,9 @@ import type { Batch, RecordStore } from '../record-store.ts';
 import { countRecords } from './counts.ts';
 import { openEnvironment } from './environment.ts';
 import { openLmdbRecordStore } from './record-store.ts';
+import { commitsHavePlaces } from '../../../test/support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {

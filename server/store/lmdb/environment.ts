@@ -14,10 +14,10 @@ import {
 import { dirname, join } from 'node:path';
 import { chmod, mkdir } from 'node:fs/promises';
 import { open, type RootDatabase } from 'lmdb';
-import { ProgramError } from '../../../platform/program-error.ts';
-import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/errors/system-error.ts';
 import { keepOwner } from '../folder-owner.ts';
-import { addressSpace } from '../../../platform/address-space.ts';
+import { addressSpace } from './address-space.ts';
 import { HALF_MADE, syncFile, syncFolder } from '../durable-file.ts';
 import { isNoRoom, StoreError } from '../store-error.ts';
 import { RecordTables } from './record-tables.ts';
@@ -65,7 +65,7 @@ export function openEnvironment(folder: string, mapSize: number = 2 ** 40, readO
   return { root, tables: new RecordTables(root) };
 }
 
-/** Where the map has no room, lmdb-js 3.5 ends the process by SIGSEGV without a word. */
+/** lmdb-js 3.5 ends the process by SIGSEGV without a word where the map has no room. */
 function checkAddressSpace(folder: string, mapSize: number): void {
   const space = addressSpace();
   if (space === undefined || space.limit - space.used >= mapSize) return;

@@ -1,7 +1,8 @@
-import { systemErrorCode } from '../../../platform/system-error.ts';
+import { systemErrorCode } from '../../../platform/errors/system-error.ts';
 import { isNoRoom, StoreError } from '../store-error.ts';
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { threadId } from 'node:worker_threads';
 
 const MDB_MAP_FULL = -30_792;
@@ -62,16 +63,26 @@ export function recordFileFailed(cause: Error): StoreError {
   );
 }
 
-/** Returns the cause of a failed commit. lmdb-js rejects with an error that has a promise of the cause. */
-export async function causeOf(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error) || !('commitError' in error)) return error;
+/**
+ * Returns the cause of a failed commit. lmdb-js rejects with an error that has a promise of the cause, which may never settle: `last` returns the
+ * last error of the write thread (`failed-writes.ts`).
+ */
+export async function causeOf(failure: unknown, last: () => Error | undefined): Promise<unknown> {
+  if (!(failure instanceof Error) || !('commitError' in failure)) return failure;
+  const told = new AbortController();
+  const wait = sleep(CAUSE_WAIT_MS, undefined, { signal: told.signal }).catch(() => undefined);
   try {
-    await error.commitError;
-    return error;
+    await Promise.race([failure.commitError, wait]);
+    return last() ?? failure;
   } catch (cause) {
     return cause;
+  } finally {
+    told.abort();
   }
 }
+
+/** lmdb-js tells the cause when its write thread has ended, which is a moment later at most. */
+const CAUSE_WAIT_MS = 1_000;
 
 /**
  * Returns true if the folder has space for one transaction. It writes a file to find out, because the free space of the disk does not

@@ -1,11 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, statfsSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ProgramError } from '../../../platform/program-error.ts';
-import { fileErrorReason } from '../../../platform/system-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
+import { fileErrorReason } from '../../../platform/errors/system-error.ts';
 import { checkWritable, keepOwner } from '../folder-owner.ts';
+import { HALF_MADE } from '../durable-file.ts';
 import { PROBE } from '../folder-probe.ts';
+import { isNoRoom } from '../store-error.ts';
 import { RECORD_FILE } from './environment.ts';
 
 export const LOCK_FILE = 'lock.mdb';
@@ -20,22 +36,86 @@ const LOCK_BYTES = 128 * 1024;
  * @throws ProgramError with path, owner and cure
  */
 export function prepareLockFile(folder: string): void {
-  checkMappable(folder);
   checkWritable(join(folder, RECORD_FILE));
   const path = join(folder, LOCK_FILE);
   checkWritable(path);
-  let file: number | undefined;
   try {
-    file = openSync(path, 'a+', 0o600);
+    allocateLockFile(path);
     keepOwner(path);
-    // LMDB writes the content anew where no other process has the environment open.
-    if (fstatSync(file).size < LOCK_BYTES) ftruncateSync(file, LOCK_BYTES);
   } catch (error) {
-    throw new ProgramError('data-folder', `the lock file ${path} cannot be prepared: ${fileErrorReason(error)}`, {
-      cause: error,
-    });
+    const cure = isNoRoom(error)
+      ? '. LMDB maps it, and the kernel ends a process (SIGBUS) that writes to a mapped page without a block: make room, or raise the quota, and start again'
+      : '';
+    throw new ProgramError(
+      'data-folder',
+      `the lock file ${path} cannot be prepared: ${fileErrorReason(error)}${cure}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  checkMappable(folder);
+}
+
+/** Where Linux keeps files in memory. */
+const MEMORY = '/dev/shm';
+const BTRFS = 0x91_23_68_3e;
+
+/**
+ * Puts the lock file of records on btrfs into memory, behind a link, in the place of `prepareLockFile`. btrfs wants a new block for each write to a
+ * mapped page, and the kernel ends the process (SIGBUS) where a quota or a full disk refuses it. A server in another container has other
+ * memory, so that the caller must hold a lock on the folder of the records. Returns what removes the file, or undefined where the lock
+ * file stays beside the records: on other file systems, and without such memory.
+ */
+export function keepLockFileInMemory(folder: string): (() => void) | undefined {
+  const path = join(folder, LOCK_FILE);
+  const { dev, ino } = statSync(folder);
+  const file = join(MEMORY, `coffer-${dev}-${ino}-${randomUUID()}`);
+  removeLink(path, join(MEMORY, `coffer-${dev}-${ino}-`));
+  if (!isBtrfs(folder)) return undefined;
+  checkWritable(join(folder, RECORD_FILE));
+  const link = join(folder, `${HALF_MADE}${randomUUID()}`);
+  const remove = () => rmSync(file, { force: true });
+  try {
+    allocateLockFile(file);
+    symlinkSync(file, link);
+    renameSync(link, path);
+    return remove;
+  } catch {
+    for (const made of [file, link]) rmSync(made, { force: true });
+    return undefined;
+  }
+}
+
+/** Removes the link that an earlier server left, and its file. A copy of a folder has the link of the folder from which it was copied. */
+function removeLink(path: string, ownFiles: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
+  const file = readlinkSync(path);
+  if (file.startsWith(ownFiles)) rmSync(file, { force: true });
+  rmSync(path);
+}
+
+function isBtrfs(folder: string): boolean {
+  return process.platform === 'linux' && statfsSync(folder).type === BTRFS;
+}
+
+/** Reports if the kernel would end the process on a full disk, since the lock file is beside records on btrfs. */
+export function needsBlocksForLocks(folder: string): boolean {
+  return isBtrfs(folder) && lstatSync(join(folder, LOCK_FILE), { throwIfNoEntry: false })?.isSymbolicLink() !== true;
+}
+
+/**
+ * Writes all bytes of a lock file, those that it has or zeros, so that each page that LMDB maps has a block. LMDB itself leaves holes. It writes
+ * the content anew where no other process has the environment open.
+ */
+export function allocateLockFile(path: string): void {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  try {
+    const bytes = Buffer.alloc(Math.max(fstatSync(file).size, LOCK_BYTES));
+    for (let at = 0, read = -1; read !== 0; at += read) read = readSync(file, bytes, at, bytes.length - at, at);
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
   } finally {
-    if (file !== undefined) closeSync(file);
+    closeSync(file);
   }
 }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileErrorReason, systemErrorCode } from '../../../platform/system-error.ts';
+import { fileErrorReason, systemErrorCode } from '../../../platform/errors/system-error.ts';
 import { StoreError } from '../store-error.ts';
 
 /**

@@ -216,7 +216,7 @@ class RecordFile {
     const what = `page ${page}, a large value of ${tree.name},`;
     const head = this.#page(page, OVERFLOW, what);
     const pages = head.readUInt32LE(OVERFLOW_PAGES);
-    // LMDB reserves more pages for a list of unused ones than it fills. The list is no data, and its other pages are not looked at.
+    // LMDB reserves more pages for a list of unused ones than it fills. The list is not data, and its other pages are not looked at.
     const least = Math.ceil((node.size + HEADER) / this.#pageSize);
     if (tree.name === UNUSED ? pages < 1 : pages !== least) throw new Damage(`${what} is overwritten`);
     if (tree.name === UNUSED) return pages;
@@ -226,7 +226,7 @@ class RecordFile {
   }
 
   /**
-   * Reads a list of unused pages: a count, and so many numbers of 8 bytes. LMDB writes to these pages, and trusts the count. A number below zero is the
+   * Reads a list of unused pages: a count, and that many numbers of 8 bytes. LMDB writes to these pages, and trusts the count. A number below zero is the
    * length of a block whose first page follows, and a zero is a gap.
    */
   #list(leaf: Buffer, node: Node, what: string): void {

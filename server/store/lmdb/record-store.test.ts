@@ -6,6 +6,9 @@ import { commitId } from '../../../test/support/store/patient.ts';
 import { describeRecordStore } from '../../../test/support/store/record-store.conformance.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { openLmdbRecordStore } from './record-store.ts';
+import { commitsHavePlaces } from '../../../test/support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
@@ -75,6 +78,25 @@ describe('the LMDB record store', () => {
     finished.abort();
     await Promise.all(writers);
     await store.close();
+  });
+
+  it('is closed after a backup that is on its way', async () => {
+    const store = openLmdbRecordStore({ folder: folder.path });
+    for (let round = 0; round < 10; round += 1) {
+      await store.commit({
+        id: commitId(),
+        put: [{ key: key('large', String(round)), value: Buffer.alloc(1_000_000, round) }],
+      });
+    }
+    const ended: string[] = [];
+    const target = join(folder.path, 'backup');
+    const backup = store.backup?.(target).then(() => ended.push('backup'));
+    await store.close().then(() => ended.push('store'));
+    await backup;
+    expect(ended).toEqual(['backup', 'store']);
+    const copy = openLmdbRecordStore({ folder: target });
+    expect((await copy.get(key('large', '9')))?.value.length).toBe(1_000_000);
+    await copy.close();
   });
 
   it('keeps its files from other users', async () => {

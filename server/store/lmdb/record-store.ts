@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
+import { commitChannel } from '../commit-channel.ts';
 import { checkBatch } from '../commits.ts';
 import { checkKey } from '../keys.ts';
 import {
@@ -24,7 +25,8 @@ import { DiskRoom, FreeSpace } from './free-space.ts';
 import { OpenedFile } from './opened-file.ts';
 import type { RecordTables } from './record-tables.ts';
 import { ScanHandle, readPage } from './scan.ts';
-import { isOfDamagedFile, isOfGivenUpFile, recordFileFailed, unavailable } from './errors.ts';
+import { causeOf, isOfDamagedFile, isOfGivenUpFile, recordFileFailed, unavailable } from './errors.ts';
+import { FailedWrites } from './failed-writes.ts';
 
 interface LmdbOptions {
   /** An existing folder for the files of the environment. */
@@ -60,6 +62,7 @@ class LmdbRecordStore implements RecordStore {
   readonly #folder: string;
   readonly #file: OpenedFile;
   readonly #onFailed: (error: Error) => void;
+  readonly #backups = new Set<Promise<void>>();
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -78,7 +81,7 @@ class LmdbRecordStore implements RecordStore {
     const file = join(folder, RECORD_FILE);
     const room = new DiskRoom(folder, space);
     const failureOf = async (error: unknown) => {
-      const failure = await unavailable(error, {
+      const failure = await unavailable(await causeOf(error, () => writes.recent()), {
         file,
         wasThereRoom: () => room.wasThere(),
         isGivenUp: tables.isGivenUp(),
@@ -86,6 +89,8 @@ class LmdbRecordStore implements RecordStore {
       if (failure.code !== 'full') onFailed(recordFileFailed(failure));
       return failure;
     };
+    // Not only where a commit is told of it: lmdb-js may forget to tell.
+    const writes = new FailedWrites(root, (error) => void failureOf(error));
     this.#queue = new CommitQueue(root, tables, failureOf, {
       ballast,
       begins: () => room.look(),
@@ -128,6 +133,7 @@ class LmdbRecordStore implements RecordStore {
 
   async commit(batch: Batch): Promise<Outcome> {
     checkBatch(batch);
+    if (commitChannel.hasSubscribers) commitChannel.publish(batch);
     if (this.#closing !== undefined) throw closed('record');
     return this.#queue.commit(batch);
   }
@@ -140,11 +146,9 @@ class LmdbRecordStore implements RecordStore {
 
   /** Counts unused pages of the file as free space: LMDB reuses them before the file grows. */
   async space(): Promise<{ readonly free: number; readonly total: number } | undefined> {
-    try {
-      return await this.#read(() => this.#ballast?.space());
-    } catch (error) {
+    return this.#read(() => this.#ballast?.space())?.catch((error: unknown) => {
       throw this.#told(error);
-    }
+    });
   }
 
   async check(): Promise<void> {
@@ -155,7 +159,13 @@ class LmdbRecordStore implements RecordStore {
 
   async backup(folder: string): Promise<void> {
     if (this.#closing !== undefined) throw closed('record');
-    await backupLmdb(this.#root, folder);
+    const backup = backupLmdb(this.#root, folder);
+    this.#backups.add(backup);
+    try {
+      await backup;
+    } finally {
+      this.#backups.delete(backup);
+    }
   }
 
   // Async only so that errors are rejections.
@@ -165,8 +175,15 @@ class LmdbRecordStore implements RecordStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#queue.drained().then(() => this.#root.close());
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.drained();
+    // A thread of its own copies from the map. To close the environment under it ends the process by SIGSEGV or by an assertion of LMDB.
+    await Promise.allSettled(this.#backups);
+    await this.#root.close();
   }
 
   /** Reads from a fresh snapshot. The commit of another thread may have ended with a file that LMDB has given up: nothing is read from it any more. */

@@ -5,6 +5,9 @@ import { commitId, Patient } from '../../../test/support/store/patient.ts';
 import { temporaryFolder } from '../../../test/support/store/temporary-folder.ts';
 import { openEnvironment } from './environment.ts';
 import { openLmdbRecordStore } from './record-store.ts';
+import { commitsHavePlaces } from '../../../test/support/store/places-of-commits.ts';
+
+commitsHavePlaces('unchecked');
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
+import { ownChunks, type Chunks } from '../../streams/chunks.ts';
 import {
   type BlobRange,
   type BlobId,

@@ -4,7 +4,7 @@
  */
 
 /** Probabilities from 0 to 1; absent is 0. */
-export interface FaultPlan {
+interface FaultPlan {
   readonly seed?: number;
   /** Every operation and every chunk of a body waits for up to this many turns of the event loop. */
   readonly latencyTicks?: number;

@@ -5,7 +5,7 @@ import { describeRecordStore } from '../../../test/support/store/record-store.co
 import { Faults, turn } from './faults.ts';
 import { MemoryRecordStore } from './record-store.ts';
 
-describeRecordStore('memory', { open: () => Promise.resolve(new MemoryRecordStore()) });
+describeRecordStore('memory', { open: () => Promise.resolve(new MemoryRecordStore({ places: 'unchecked' })) });
 
 for (const seed of [1, 2, 3]) {
   describeRecordStore(`memory that fails, seed ${seed}`, {
@@ -19,7 +19,7 @@ for (const seed of [1, 2, 3]) {
         late: 0.1,
         unavailable: 0.002,
       });
-      return Promise.resolve(new MemoryRecordStore({ faults }));
+      return Promise.resolve(new MemoryRecordStore({ places: 'unchecked', faults }));
     },
   });
 }
@@ -31,7 +31,7 @@ describe('the memory record store', () => {
   });
 
   it('loses an acknowledgement after the commit when the script says so', async () => {
-    const store = new MemoryRecordStore();
+    const store = new MemoryRecordStore({ places: 'unchecked' });
     store.faults.script('lostAfter');
     const batch = put('1');
     expect(await store.commit(batch)).toEqual({ kind: 'unknown' });
@@ -39,7 +39,7 @@ describe('the memory record store', () => {
   });
 
   it('loses the commit with its acknowledgement when the script says so', async () => {
-    const store = new MemoryRecordStore();
+    const store = new MemoryRecordStore({ places: 'unchecked' });
     store.faults.script('lostBefore');
     const batch = put('1');
     expect(await store.commit(batch)).toEqual({ kind: 'unknown' });
@@ -48,7 +48,7 @@ describe('the memory record store', () => {
   });
 
   it('lets a late commit take effect, unless its outcome was asked before', async () => {
-    const store = new MemoryRecordStore();
+    const store = new MemoryRecordStore({ places: 'unchecked' });
     store.faults.script('late');
     await store.commit(put('late'));
     for (let turns = 0; turns < 30; turns += 1) await turn();
@@ -63,7 +63,7 @@ describe('the memory record store', () => {
   });
 
   it('keeps across a crash what was committed, and nothing that was on its way', async () => {
-    const store = new MemoryRecordStore({ faults: new Faults({ latencyTicks: 0 }) });
+    const store = new MemoryRecordStore({ places: 'unchecked', faults: new Faults({ latencyTicks: 0 }) });
     await store.commit(put('durable'));
     store.faults.script('late');
     await store.commit(put('on its way'));
@@ -79,7 +79,10 @@ function put(text: string) {
 }
 
 async function outcomesOf(seed: number): Promise<string[]> {
-  const store = new MemoryRecordStore({ faults: new Faults({ seed, lostAfter: 0.3, lostBefore: 0.3 }) });
+  const store = new MemoryRecordStore({
+    places: 'unchecked',
+    faults: new Faults({ seed, lostAfter: 0.3, lostBefore: 0.3 }),
+  });
   const kinds: string[] = [];
   for (let round = 0; round < 50; round += 1) kinds.push((await store.commit(put(String(round)))).kind);
   return kinds;

@@ -12,6 +12,7 @@ import {
   type ScanRange,
 } from '../record-store.ts';
 import { endOf } from '../keys.ts';
+import { type CrossingName, crossingsOf } from '../places.ts';
 import { type Fault, Faults, turn } from './faults.ts';
 import { StoreError } from '../store-error.ts';
 
@@ -64,19 +65,36 @@ interface Stored {
 /** The simulated disk, which survives `crash()`. */
 class Disk {
   readonly records = new SortedRecords<Stored>();
+  readonly places: Places;
+  readonly crossed = new Set<CrossingName>();
   readonly outcomes = new Map<CommitId, 'committed' | 'not-committed'>();
   sequence = 0;
+
+  constructor(places: Places) {
+    this.places = places;
+  }
 }
 
-/** A record store in memory, for tests. It fails as its `Faults` say. */
+/**
+ * How commits are held against the places of their records: the test has made records with ids of before slots, or its keys are none of the
+ * server's.
+ */
+export type Places = 'checked' | 'with-ids-made-before' | 'unchecked';
+
+/** A record store in memory, for tests. It fails as its `Faults` say, and refuses commits that cross places and are not on the list. */
 export class MemoryRecordStore implements RecordStore {
   readonly faults: Faults;
   readonly #disk: Disk;
   #closed = false;
 
-  constructor(options: { readonly faults?: Faults; readonly disk?: unknown } = {}) {
+  constructor(options: { readonly faults?: Faults; readonly disk?: unknown; readonly places?: Places } = {}) {
     this.faults = options.faults ?? new Faults();
-    this.#disk = options.disk instanceof Disk ? options.disk : new Disk();
+    this.#disk = options.disk instanceof Disk ? options.disk : new Disk(options.places ?? 'checked');
+  }
+
+  /** The entries of the list of crossing commits that commits have needed. */
+  get crossed(): ReadonlySet<CrossingName> {
+    return this.#disk.crossed;
   }
 
   /** Simulates a power cut: this store stops answering. Returns the store of the next start. */
@@ -87,7 +105,7 @@ export class MemoryRecordStore implements RecordStore {
 
   /** Returns the store as a backup of this moment has it. */
   copy(): MemoryRecordStore {
-    const disk = new Disk();
+    const disk = new Disk(this.#disk.places);
     for (let at = this.#disk.records.atOrAfter(''); at !== undefined; at = this.#disk.records.atOrAfter(`${at}\0`)) {
       const stored = this.#disk.records.get(at);
       if (stored !== undefined) disk.records.set(at, stored);
@@ -135,6 +153,7 @@ export class MemoryRecordStore implements RecordStore {
 
   async commit(batch: Batch): Promise<Outcome> {
     checkBatch(batch);
+    this.#checkPlaces(batch);
     // The copy protects the commit from later changes of the caller's buffers.
     const own = copyOf(batch);
     await this.#begin();
@@ -165,6 +184,13 @@ export class MemoryRecordStore implements RecordStore {
   close(): Promise<void> {
     this.#closed = true;
     return Promise.resolve();
+  }
+
+  #checkPlaces(batch: Batch): void {
+    const { places, crossed } = this.#disk;
+    if (places === 'unchecked') return;
+    const idsMadeBefore = places === 'with-ids-made-before';
+    for (const name of crossingsOf(batch, { idsMadeBefore })) crossed.add(name);
   }
 
   async #begin(): Promise<void> {

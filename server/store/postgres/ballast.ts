@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import { freesSpace } from '../commits.ts';
 import type { Batch } from '../record-store.ts';
 import { readBigint } from './binary-arrays.ts';

@@ -1,5 +1,6 @@
 import { Connection, type Client } from 'pg';
-import { type PostgresAddress, tlsOptions } from './address.ts';
+import { type PostgresAddress } from '../../../platform/store-address/postgres-address.ts';
+import { tlsOptions } from './tls-options.ts';
 
 /** Fields and events of pg that its types do not have. */
 interface SessionKey {

@@ -7,7 +7,7 @@ import { meaningOf, unavailable, tryAgain } from './errors.ts';
 /** What the pool needs of a connection. */
 export type PooledConnection = Pick<PostgresConnection, 'alive' | 'load' | 'run' | 'change' | 'close'>;
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Opens a connection: when it is first needed, and again after it was lost. A failure leaves nothing open. */
   readonly open: () => Promise<PooledConnection>;
   readonly connections: number;

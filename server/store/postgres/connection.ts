@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Connection, Client, type ClientConfig, DatabaseError, type QueryArrayConfig } from 'pg';
-import { type PostgresAddress, tlsOptions } from './address.ts';
+import { type PostgresAddress } from '../../../platform/store-address/postgres-address.ts';
+import { tlsOptions } from './tls-options.ts';
 import { cancelStatements } from './cancel.ts';
 import { SignIn } from './authentication.ts';
 import { StoreError } from '../store-error.ts';

@@ -1,6 +1,7 @@
+import { isUnknownAuthority } from '../../../platform/tls/unknown-authority.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
-import { backoffMs } from '../../../platform/backoff.ts';
+import { backoffMs } from '../../../platform/async/backoff.ts';
 import { StoreError, isStoreUnavailable } from '../store-error.ts';
 import { sessionModeAdvice } from './pooler-advice.ts';
 
@@ -56,15 +57,6 @@ export function unavailable(error: unknown, where: string): StoreError {
   return new StoreError('unreachable', `${where} cannot be reached: ${causeOf(error)}`);
 }
 
-/** Node's codes of a certificate whose authority is not known. */
-const unknownAuthority = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 /** Returns the cause of a failure outside of the database, with its cure where the text of the library has none. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -80,7 +72,7 @@ function causeOf(error: unknown): string {
   if (message === 'timeout expired' || message.startsWith('Connection terminated due to connection timeout')) {
     return 'it did not answer in time: it hangs, or a firewall drops the packets';
   }
-  if (unknownAuthority.has(code)) {
+  if (isUnknownAuthority(code)) {
     return `its certificate is of an authority that is not known here (${message}): name its file in SVC_STORE_RECORDS_CA_FILE`;
   }
   return message;

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import { bigint, readBigint } from './binary-arrays.ts';
 import { CLOCK } from './commit.ts';
 import type { PooledConnection } from './connection-pool.ts';

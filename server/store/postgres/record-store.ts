@@ -1,8 +1,10 @@
 import { isStoreError, StoreError } from '../store-error.ts';
 import { DatabaseError } from 'pg';
-import { ProgramError } from '../../../platform/program-error.ts';
-import type { Logger } from '../../../platform/logger.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
+import { commitChannel } from '../commit-channel.ts';
 import { checkBatch, freesSpace } from '../commits.ts';
+import { deploymentKey, requireDeployment } from '../deployment.ts';
 import { checkKey } from '../keys.ts';
 import type { RecordCount } from '../record-counts.ts';
 import {
@@ -18,13 +20,18 @@ import {
 import { byteaArray } from './binary-arrays.ts';
 import { CommitRequest, outcomeStatement } from './commit.ts';
 import { ConnectionPool, type PooledConnection } from './connection-pool.ts';
-import type { DatabaseHost } from './database-url.ts';
-import { describeAddress, parsePostgresAddress, type PostgresAddress } from './address.ts';
+import type { DatabaseHost } from '../../../platform/store-address/database-url.ts';
+import {
+  describeAddress,
+  parsePostgresAddress,
+  type PostgresAddress,
+} from '../../../platform/store-address/postgres-address.ts';
 import type { PostgresConnection, Row, Statement, Timeouts } from './connection.ts';
 import { meaningOf, unavailable, type Attempt, tryAgain } from './errors.ts';
 import { getAllStatement, getStatement, entryOf, scanPages } from './reads.ts';
 import { type CountedRecords, countRecords, forgetCounts, readCounted, readCounts } from './read-counts.ts';
-import { NewestPrimary, WritingHost } from './primary.ts';
+import { NewestPrimary } from './newest-primary.ts';
+import { WritingHost } from './writing-host.ts';
 import { RolePassword } from './password.ts';
 import { checkTables, prepareTables } from './schema.ts';
 import { openSession, type Session } from './session.ts';
@@ -45,6 +52,10 @@ export interface PostgresOptions {
   readonly timeouts?: Partial<Timeouts>;
   /** True to migrate no tables and remove no old rows. */
   readonly readOnly?: boolean | undefined;
+  /** Shared by the threads of a server (`newestPrimaryMemory`). */
+  readonly newestPrimary?: SharedArrayBuffer | undefined;
+  /** Returns the deployment that the records must belong to, once it is known. */
+  readonly deployment?: (() => string | undefined) | undefined;
 }
 
 /** The limits of retries of a commit that conflicts with others. */
@@ -86,10 +97,14 @@ class PostgresRecordStore implements RecordStore {
   readonly #open: (prepare?: (session: Session) => Promise<void>, timeouts?: Partial<Timeouts>) => Promise<Session>;
   /** The sessions of the pool. */
   #sessions: readonly Session[] = [];
-  readonly #newest = new NewestPrimary();
+  readonly #newest: NewestPrimary;
+  readonly #hosts = new WritingHost();
+  /** True while `#leaveOldPrimary` looks. */
+  #leaving = false;
   /** Absent for databases that spread their rows over disks, and before the tables are prepared. */
   #ballast: Ballast | undefined;
   readonly #log: Logger;
+  readonly #deployment: () => string | undefined;
   /** Every new revision is above this, whatever the clock of the database says. */
   #floor = 0;
   /** True if each commit notes how it changes the counts. It was not tried on CockroachDB. */
@@ -99,10 +114,11 @@ class PostgresRecordStore implements RecordStore {
     const { log, password, passwordFile, connections = 8 } = options;
     this.#where = describeAddress(address);
     this.#log = log;
+    this.#deployment = options.deployment ?? (() => undefined);
     const role = new RolePassword(password, passwordFile);
-    const hosts = new WritingHost();
+    this.#newest = new NewestPrimary(options.newestPrimary);
     this.#open = (prepare, more) =>
-      hosts.open(address, (host) =>
+      this.#hosts.open(address, (host) =>
         role.with((current) => openSession(host, current, { ...timeouts, ...more }, log, prepare)),
       );
     this.#pool = new ConnectionPool({
@@ -156,7 +172,7 @@ class PostgresRecordStore implements RecordStore {
       const second = await this.#open((other) => Promise.resolve(refuseSharedBackend(other, [session], this.#where)));
       second.connection.close();
     } catch (error) {
-      // A pool of one connection has none for the second session, which is no fault of the mode.
+      // A pool of one connection has none for the second session, which is not a fault of the mode.
       if (error instanceof ProgramError) throw error;
     }
   }
@@ -180,10 +196,12 @@ class PostgresRecordStore implements RecordStore {
 
   async commit(batch: Batch): Promise<Outcome> {
     checkBatch(batch);
+    if (commitChannel.hasSubscribers) commitChannel.publish(batch);
     if (this.#ballast?.refuses(batch) === true) {
       throw new StoreError('full', `${this.#where} has no space left for records: only deletes are accepted`);
     }
     const request = new CommitRequest(batch);
+    this.#newest.closeOld(this.#sessions);
     return tryAgain(
       { attempts: COMMIT_ATTEMPTS, milliseconds: COMMIT_TIMEOUT, random: Math.random },
       (attempt): Promise<Attempt<Outcome>> =>
@@ -225,7 +243,10 @@ class PostgresRecordStore implements RecordStore {
 
   /** Reads many rows in a session of its own, whose statements may take their time. */
   async #inSession<T>(read: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    const { connection } = await this.#open(undefined, { statement: 0, answer: A_DAY }).catch((error: unknown) => {
+    const { connection } = await this.#open((session) => this.#admit(session), {
+      statement: 0,
+      answer: A_DAY,
+    }).catch((error: unknown) => {
       throw unavailable(error, this.#where);
     });
     try {
@@ -245,7 +266,10 @@ class PostgresRecordStore implements RecordStore {
   }
 
   async #failedCommit(connection: PooledConnection, error: unknown, batch: Batch): Promise<Attempt<Outcome>> {
-    if (isStoreError(error, 'connection-lost')) return { kind: 'done', result: { kind: 'unknown' } };
+    if (isStoreError(error, 'connection-lost')) {
+      void this.#leaveOldPrimary();
+      return { kind: 'done', result: { kind: 'unknown' } };
+    }
     if (!(error instanceof DatabaseError)) throw error;
     switch (meaningOf(error)) {
       case 'session-ended':
@@ -275,7 +299,26 @@ class PostgresRecordStore implements RecordStore {
     }
   }
 
+  /**
+   * Looks if another primary was promoted. An old one that runs on holds each commit back, because the standby it waits for is the new primary,
+   * and keeps its sessions.
+   */
+  async #leaveOldPrimary(): Promise<void> {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    this.#hosts.distrust();
+    try {
+      const { connection } = await this.#open((session) => this.#admit(session));
+      connection.close();
+    } catch {
+      // The requests say what is wrong.
+    } finally {
+      this.#leaving = false;
+    }
+  }
+
   #read(statement: Statement, values: readonly Buffer[]): Promise<readonly Row[]> {
+    this.#newest.closeOld(this.#sessions);
     return this.#withRetries(() => this.#pool.read(statement, values));
   }
 
@@ -302,11 +345,30 @@ class PostgresRecordStore implements RecordStore {
       this.#sessions = this.#sessions.filter((other) => other.connection.alive);
       refuseSharedBackend(session, this.#sessions, this.#where);
       leaveConnections(session, this.#sessions, this.#where);
-      this.#newest.admit(session, this.#sessions, this.#where);
-      await this.#readFloor(session);
+      await this.#admit(session);
       this.#sessions = [...this.#sessions, session];
     });
     return connection;
+  }
+
+  /**
+   * Refuses the records of another deployment, and then an old primary: another deployment must not count as the newest primary. No statement follows
+   * the look at the primary, so that a session which is admitted is closed with the others when a newer one is seen.
+   */
+  async #admit(session: Session): Promise<void> {
+    await this.#requireDeployment(session);
+    await this.#readFloor(session);
+    this.#newest.admit(session, this.#sessions, this.#where);
+  }
+
+  /** Each session looks, because the name of a database may lead to another one at any time. */
+  async #requireDeployment({ connection }: Session): Promise<void> {
+    const deployment = this.#deployment();
+    if (deployment === undefined) return;
+    const [row] = await connection.runText(
+      `select convert_from(value, 'UTF8') from coffer_records where key = decode('${deploymentKey.toString('hex')}', 'hex')`,
+    );
+    requireDeployment(row?.[0] ?? undefined, deployment, this.#where);
   }
 
   /**

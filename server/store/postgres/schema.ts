@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { DatabaseError } from 'pg';
 import { type Attempt, tryAgain } from './errors.ts';
 import type { PostgresConnection } from './connection.ts';

@@ -1,10 +1,10 @@
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import { DatabaseError } from 'pg';
-import type { Primary } from './primary.ts';
-import { describeAddress, type PostgresAddress } from './address.ts';
+import type { Primary } from './newest-primary.ts';
+import { describeAddress, type PostgresAddress } from '../../../platform/store-address/postgres-address.ts';
 import { PostgresConnection, type Timeouts } from './connection.ts';
 import { StoreError } from '../store-error.ts';
-import { timeoutText } from '../../../platform/message-text.ts';
+import { timeoutText } from '../../../platform/text/message-text.ts';
 
 /** The database product. All of them use the protocol of PostgreSQL. */
 export type Dialect = 'postgresql' | 'yugabytedb' | 'cockroachdb';
@@ -42,7 +42,7 @@ export function judge(facts: ServerFacts, address: PostgresAddress): { readonly 
   return { turnOnSynchronousCommit: facts.synchronousCommit === 'off' };
 }
 
-export function dialectOf(version: string): Dialect {
+function dialectOf(version: string): Dialect {
   if (version.startsWith('CockroachDB')) return 'cockroachdb';
   return version.includes('-YB-') ? 'yugabytedb' : 'postgresql';
 }

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../platform/program-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { StoreError } from '../store-error.ts';
 import { sessionModeAdvice } from './pooler-advice.ts';
 import type { Session } from './session.ts';

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keptChunks } from '../../../platform/chunks.ts';
-import { createLogger } from '../../../platform/logger.ts';
+import { keptChunks } from '../../streams/chunks.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import {
   describeBlobStore,
   from,
@@ -318,24 +318,34 @@ describe('the S3 blob store', () => {
     expect(object()).toBeUndefined();
   });
 
-  describe('is looked at', () => {
-    beforeEach(async () => {
-      store = await open({ timeouts: quickToGiveUp });
-      s3.bucket.objects.set('tenant/coffer-deployment.json', {
-        bytes: Buffer.from('{}'),
+  describe('of a deployment', () => {
+    const own = '5e9f0e0a-1c1f-4a43-8f0c-6a5d1b2f3c4d';
+    const other = '0d9c4b6e-2a7a-4a8e-9a55-3b1f8c7d6e5f';
+    const marker = 'tenant/coffer-deployment.json';
+    const belongsTo = (deploymentId: string) =>
+      s3.bucket.objects.set(marker, {
+        bytes: Buffer.from(JSON.stringify({ deploymentId })),
         etag: '"1"',
         modified: new Date(),
       } as never);
+
+    beforeEach(async () => {
+      // The server joins its deployment when its stores are open.
+      let deployment: string | undefined;
+      store = await open({ timeouts: quickToGiveUp, deployment: () => deployment });
+      deployment = own;
+      belongsTo(own);
     });
 
-    it('by no request after a call that succeeded', async () => {
-      await write(small);
+    it('is looked at by one request every few seconds, whatever else is called', async () => {
       const made = since();
+      await write(small);
       await store.check?.();
-      expect(made()).toEqual([]);
+      await read(store, id, 0, small.length);
+      expect(made()).toEqual(['Get', 'Put', 'Get']);
     });
 
-    it('by one request after silence, and is away while that fails', async () => {
+    it('is away while that fails', async () => {
       // A clock that is not real begins at zero, and the calls of the start were at a time of the worker, which may be old.
       const opened = performance.now();
       vi.useFakeTimers({ toFake: ['performance'] });
@@ -343,20 +353,115 @@ describe('the S3 blob store', () => {
         vi.advanceTimersByTime(opened + 60_000);
         await store.check?.();
         vi.advanceTimersByTime(60_000);
-        s3.always('Head', { kind: 'reset' });
+        s3.always('Get', { kind: 'reset' });
+        const before = since();
         const checked = store.check?.() ?? Promise.resolve();
-        await Promise.all([
-          expect(checked).rejects.toThrow(/could not find coffer-deployment\.json in the blobs' S3/),
-          vi.waitFor(() => expect(s3.requests.filter((name) => name === 'Head').length).toBeGreaterThan(1)),
-          // The clock of the attempts goes on after the first one.
-          vi.waitFor(() => vi.advanceTimersByTime(1_000)),
-          new Promise((resolve) => setTimeout(resolve, 500)).then(() => vi.advanceTimersByTime(60_000)),
-        ]);
-        s3.always('Head');
+        // Seconds of its attempts pass after the second one, however long a request takes here.
+        const passing = setInterval(() => {
+          if (before().length > 1) vi.advanceTimersByTime(10_000);
+        }, 20);
+        await expect(checked)
+          .rejects.toThrow(/could not find coffer-deployment\.json in the blobs' S3/)
+          .finally(() => clearInterval(passing));
+        s3.always('Get');
         await store.check?.();
       } finally {
         vi.useRealTimers();
       }
+    });
+
+    it.each([
+      ['of another deployment', () => belongsTo(other), /belongs to the deployment 0d9c4b6e/],
+      ['without a marker', () => s3.bucket.objects.delete(marker), /could not find coffer-deployment\.json/],
+    ])('is away while its name leads to a bucket %s', async (_which, replace, words) => {
+      replace();
+      const message = expect.stringMatching(words) as unknown;
+      await expect(write(small)).rejects.toMatchObject({ code: 'unreachable', message });
+      await expect(store.remove(id)).rejects.toMatchObject({ code: 'unreachable', message });
+      await expect(listed(store)).rejects.toMatchObject({ code: 'unreachable', message });
+      await expect(store.check?.()).rejects.toMatchObject({ code: 'unreachable', message });
+      // A verdict would quarantine the object.
+      await expect(read(store, id, 0, 1)).rejects.toMatchObject({ code: 'unreachable', message });
+      belongsTo(own);
+      await write(small);
+      expect(await read(store, id, 0, small.length)).toEqual(small);
+    });
+
+    it('is looked at by one request for many writes at once', async () => {
+      const made = since();
+      await Promise.all(Array.from({ length: 10 }, () => store.write(someBlobId(), from([small]))));
+      expect(made().filter((name) => name === 'Get')).toHaveLength(1);
+    });
+
+    it('is looked at again after a look that took as long as it may be believed', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      try {
+        const answered = Promise.withResolvers<void>();
+        s3.fault('Get', { kind: 'wait', until: answered.promise });
+        const made = since();
+        const first = write(small);
+        await vi.waitFor(() => expect(made()).toEqual(['Get']), { timeout: 20_000 });
+        vi.advanceTimersByTime(60_000);
+        answered.resolve();
+        await first;
+        await store.remove(id);
+        expect(made()).toEqual(['Get', 'Put', 'Get', 'Delete']);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    it.each([
+      ['in one request', small],
+      ['in parts', large],
+    ])('takes no body %s when its name leads to another bucket while the body arrives', async (_how, bytes) => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      try {
+        const made = since();
+        await store.check?.();
+        const slow = (async function* () {
+          yield bytes.subarray(0, 1_000);
+          belongsTo(other);
+          vi.advanceTimersByTime(60_000);
+          yield* inPieces(bytes.subarray(1_000), 65_536);
+        })();
+        await expect(store.write(id, slow)).rejects.toThrow(/belongs to the deployment 0d9c4b6e/);
+        expect(made().filter((name) => name === 'Put' || name === 'Create')).toEqual([]);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    it.each([
+      ['Put', small],
+      ['Create', large],
+    ] as const)('takes no second attempt of %s when its name leads to another bucket', async (operation, bytes) => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      try {
+        let deployment: string | undefined;
+        store = await open({ timeouts: { ...timeouts, total: 600_000 }, deployment: () => deployment });
+        deployment = own;
+        const change = () => {
+          belongsTo(other);
+          vi.advanceTimersByTime(60_000);
+          return page(502);
+        };
+        s3.fault(operation, { kind: 'changed', change });
+        const made = since();
+        await expect(write(bytes)).rejects.toThrow(/belongs to the deployment 0d9c4b6e/);
+        expect(made().filter((name) => name === operation)).toHaveLength(1);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    it('still says that a blob is missing', async () => {
+      await expect(read(store, id, 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });
+    });
+
+    it('is not away for one wrong answer', async () => {
+      s3.fault('Get', { kind: 'answer', status: 404, code: 'NoSuchKey' });
+      await store.check?.();
     });
   });
 

@@ -1,3 +1,4 @@
+import { newId } from '../slot.ts';
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {
@@ -5,16 +6,15 @@ import {
   ListObjectsV2Command,
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
-  HeadObjectCommand,
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3';
-import type { Logger } from '../../../platform/logger.ts';
+import type { Logger } from '../../../platform/output/logger.ts';
 import type { BlobId, BlobRange, BlobStore, WriteOptions } from '../blob-store.ts';
 import { S3Connection, type CallTimeouts, defaultTimeouts, type S3Address } from './connection.ts';
-import { eachChunk, type Chunks } from '../../../platform/chunks.ts';
+import { eachChunk, type Chunks } from '../../streams/chunks.ts';
 import { blobObjectKey, type ListedBlob, listObjects, listUploads } from './list-blobs.ts';
-import { ofListing, ofObject } from './errors.ts';
-import { markerName } from '../blobs-marker.ts';
+import { ofListing } from './errors.ts';
+import { DeploymentBucket } from './deployment-bucket.ts';
 import { readBlob } from './read-blob.ts';
 import { Slots } from './multipart-upload.ts';
 import { writeBlob } from './write-blob.ts';
@@ -65,11 +65,13 @@ async function warnOfVersions(connection: S3Connection, log: Logger): Promise<vo
 }
 
 function probeId(): BlobId {
-  return Date.now().toString(16).padStart(12, '0').concat(randomBytes(10).toString('hex')) as BlobId;
+  return newId(Date.now(), randomBytes) as BlobId;
 }
 
 export interface S3BlobOptions extends S3Address {
   readonly log: Logger;
+  /** Returns the deployment that the marker in the bucket must name, once it is known. */
+  readonly deployment?: (() => string | undefined) | undefined;
   /** For tests. */
   readonly timeouts?: CallTimeouts;
   /** The size of each part of a multipart upload except the last, and the maximum size of a single request. */
@@ -78,9 +80,8 @@ export interface S3BlobOptions extends S3Address {
 
 /** An upload may have 10,000 parts, which are 78 GiB. AWS requires at least 5 MiB. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** Milliseconds between two looks at a store that nothing else calls, and for one look: its result must come before the watch gives up. */
+/** Milliseconds after which readiness, a write and a removal look at the marker again. */
 const checkEveryMs = 5_000;
-const checkTimeoutMs = 8_000;
 /** Parts in flight: 64 MiB, in addition to the one part of each upload. */
 const SLOTS = 8;
 
@@ -89,9 +90,10 @@ const SLOTS = 8;
  *
  * Throws `StoreError`. The message names the place, the response of that S3 and what to do.
  */
-export async function openS3BlobStore({ log, timeouts, partBytes, ...address }: S3BlobOptions): Promise<BlobStore> {
+export async function openS3BlobStore(options: S3BlobOptions): Promise<BlobStore> {
+  const { log, timeouts, partBytes, deployment, ...address } = options;
   const connection = new S3Connection(address, timeouts ?? defaultTimeouts);
-  const store = s3BlobStore(connection, partBytes);
+  const store = new S3BlobStore(connection, partBytes, deployment);
   try {
     await checkBucket(connection, store, log);
   } catch (error) {
@@ -102,33 +104,48 @@ export async function openS3BlobStore({ log, timeouts, partBytes, ...address }: 
 }
 
 /** Keeps blobs as objects in a bucket, without a check of the bucket. */
-export function s3BlobStore(connection: S3Connection, partBytes = PART_BYTES): BlobStore {
+export function s3BlobStore(connection: S3Connection, partBytes?: number): BlobStore {
   return new S3BlobStore(connection, partBytes);
 }
 
 class S3BlobStore implements BlobStore {
   readonly #connection: S3Connection;
   readonly #partBytes: number;
+  readonly #home: DeploymentBucket;
   readonly #slots = new Slots(SLOTS);
   /** The blobs that `list` saw as uploads. They are few, and only they need more than one request to be removed. */
   readonly #halfWritten = new Set<BlobId>();
 
-  constructor(connection: S3Connection, partBytes: number) {
+  constructor(
+    connection: S3Connection,
+    partBytes = PART_BYTES,
+    deployment: () => string | undefined = () => undefined,
+  ) {
     this.#connection = connection;
     this.#partBytes = partBytes;
+    this.#home = new DeploymentBucket(connection, deployment);
   }
 
-  write(id: BlobId, body: AsyncIterable<Buffer>, { release }: WriteOptions = {}): Promise<{ readonly size: number }> {
+  async write(
+    id: BlobId,
+    body: AsyncIterable<Buffer>,
+    { release }: WriteOptions = {},
+  ): Promise<{ readonly size: number }> {
     // A part is sent as a whole, so its chunks must be copied if their memory is only borrowed.
     const chunks = release === undefined ? body : copiedBody(body, release);
-    return writeBlob(this.#connection, id, chunks, { partBytes: this.#partBytes, slots: this.#slots });
+    return writeBlob(this.#connection, id, chunks, {
+      partBytes: this.#partBytes,
+      slots: this.#slots,
+      mustBeHome: () => this.check(),
+    });
   }
 
   read(id: BlobId, range: BlobRange): Chunks {
-    return readBlob(this.#connection, id, range);
+    return readBlob(this.#connection, id, range, () => this.#home.check());
   }
 
   async remove(id: BlobId): Promise<void> {
+    await this.check();
     const target = { Bucket: this.#connection.address.bucket, Key: blobObjectKey(this.#connection.address.prefix, id) };
     // Uploads come first: one that is completed in between leaves an object, which is removed next.
     if (this.#halfWritten.has(id)) await this.#abortUploads(target);
@@ -145,6 +162,7 @@ class S3BlobStore implements BlobStore {
 
   /** Lists uploads before objects, so that an upload that is completed in between is listed twice and never missed. */
   async *list(): AsyncIterable<ListedBlob> {
+    await this.#home.check();
     for await (const blob of listUploads(this.#connection)) {
       this.#halfWritten.add(blob.id);
       yield blob;
@@ -152,16 +170,8 @@ class S3BlobStore implements BlobStore {
     yield* listObjects(this.#connection);
   }
 
-  /** A call that succeeded lately says enough, so that a busy store makes no more requests. */
-  async check(): Promise<void> {
-    if (this.#connection.answeredWithin(checkEveryMs)) return;
-    const { bucket, prefix } = this.#connection.address;
-    const marker = { Bucket: bucket, Key: prefix + markerName };
-    await this.#connection.call(
-      `find ${markerName}`,
-      async (client, options) => ofObject(await client.send(new HeadObjectCommand(marker), options)),
-      { timeout: checkTimeoutMs, total: checkTimeoutMs },
-    );
+  check(): Promise<void> {
+    return this.#home.check(checkEveryMs);
   }
 
   renew(): Promise<void> {

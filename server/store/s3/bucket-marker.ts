@@ -1,7 +1,7 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { defaultTimeouts, S3Connection } from './connection.ts';
 import { ofObject } from './errors.ts';
-import type { BlobsAddress } from '../store-address.ts';
+import type { BlobsAddress } from '../../../platform/store-address/store-address.ts';
 import { checkpointText, readCheckpointText } from '../checkpoint.ts';
 import { type BlobsMarker, checkpointName, markerName, markerText, readMarkerText } from '../blobs-marker.ts';
 import { callFailure, type CallFailure } from '../store-error.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CertificateAndKey } from '../../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
-import { createLogger } from '../../../platform/logger.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import { from, read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
 import { openS3BlobStore } from './blob-store.ts';
 import { type S3Double, startS3Double } from '../../../test/support/s3/s3-double.ts';

@@ -1,16 +1,16 @@
-import { fileErrorReason } from '../../../platform/system-error.ts';
-import { ProgramError } from '../../../platform/program-error.ts';
+import { fileErrorReason } from '../../../platform/errors/system-error.ts';
+import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { S3Client } from '@aws-sdk/client-s3';
-import { type BlobsAddress } from '../store-address.ts';
+import { type BlobsAddress } from '../../../platform/store-address/store-address.ts';
 import { AccessKeys, refusesKeys } from './access-keys.ts';
 import { type S3Failure, s3Failure, untrustedAdvice } from './errors.ts';
-import { backoffMs } from '../../../platform/backoff.ts';
-import { timeoutText } from '../../../platform/message-text.ts';
+import { backoffMs } from '../../../platform/async/backoff.ts';
+import { timeoutText } from '../../../platform/text/message-text.ts';
 import { StoreError } from '../store-error.ts';
 
 /** Timeouts for calls of another S3, in milliseconds. */
@@ -92,7 +92,6 @@ export class S3Connection {
   readonly #agents: readonly [HttpAgent, HttpsAgent];
 
   readonly #times = new WeakMap<object, number>();
-  #answeredAt = -Infinity;
 
   /** Throws `ProgramError` if the certificate authorities cannot be read. */
   constructor(address: S3Address, timeouts: CallTimeouts) {
@@ -184,12 +183,10 @@ export class S3Connection {
     for (;;) {
       const signing = this.#signing;
       try {
-        const answer = await attempt(this.#client, {
+        return await attempt(this.#client, {
           requestTimeout: timeout,
           ...(abortSignal === undefined ? {} : { abortSignal }),
         });
-        this.#answeredAt = performance.now();
-        return answer;
       } catch (error) {
         abortSignal?.throwIfAborted();
         const failure = s3Failure(error, timeout);
@@ -203,11 +200,6 @@ export class S3Connection {
         throw new StoreError(reason, `${this.#sentence(doing, failure)}${waited}`, { cause: error, failure });
       }
     }
-  }
-
-  /** Reports whether a call succeeded within the last `ms` milliseconds. */
-  answeredWithin(ms: number): boolean {
-    return performance.now() - this.#answeredAt < ms;
   }
 
   /** Reports whether there are other keys than the refused ones, with which a call may be made again. */

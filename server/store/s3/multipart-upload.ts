@@ -6,7 +6,7 @@ import {
   CreateMultipartUploadCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
+import { bodyBytesPassed } from '../../streams/body-memory.ts';
 import { type S3Connection } from './connection.ts';
 import { ofBytes, ofObject } from './errors.ts';
 import { callFailure } from '../store-error.ts';
@@ -129,8 +129,13 @@ export class MultipartUpload {
     this.#target = { Bucket: write.Bucket, Key: write.Key, UploadId: uploadId };
   }
 
-  static async begin(connection: S3Connection, slots: Slots, write: ObjectWrite): Promise<MultipartUpload> {
+  static async begin(
+    connection: S3Connection,
+    write: ObjectWrite,
+    { slots, mustBeHome }: { readonly slots: Slots; readonly mustBeHome: () => Promise<void> },
+  ): Promise<MultipartUpload> {
     const UploadId = await connection.call('begin an upload', async (client, options) => {
+      await mustBeHome();
       const { UploadId: id, $metadata } = await client.send(new CreateMultipartUploadCommand(write), options);
       if (id === undefined) throw Object.assign(new Error('the upload has no id'), { $metadata });
       return id;

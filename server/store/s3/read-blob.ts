@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput } from '@aws-sdk/client-s3';
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
-import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
+import { bodyBytesPassed } from '../../streams/body-memory.ts';
+import { ownChunks, type Chunks } from '../../streams/chunks.ts';
 import { type BlobRange, type BlobId, blobMissing, blobTruncated, blobAltered } from '../blob-store.ts';
 import { blobObjectKey } from './list-blobs.ts';
 import { arriving } from '../idle-body.ts';
@@ -9,14 +9,29 @@ import { Attempts, placeName, type S3Connection } from './connection.ts';
 import { ofObject, s3Failure } from './errors.ts';
 import { StoreError, callFailure, isStoreError } from '../store-error.ts';
 
-/** Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte. */
-export function readBlob(connection: S3Connection, id: BlobId, range: BlobRange): Chunks {
-  return ownChunks(chunks(connection, blobObjectKey(connection.address.prefix, id), id, range));
+/**
+ * Reads the bytes of a blob's object from `start` to `end` (exclusive). After a broken connection it continues at the next byte.
+ *
+ * @param mustBeHome rejects if the bucket is not that of the deployment, whose blobs are missing in any other
+ */
+export function readBlob(
+  connection: S3Connection,
+  id: BlobId,
+  range: BlobRange,
+  mustBeHome: () => Promise<void> = () => Promise.resolve(),
+): Chunks {
+  return ownChunks(chunks({ connection, mustBeHome }, blobObjectKey(connection.address.prefix, id), id, range));
 }
 
-async function* chunks(connection: S3Connection, key: string, id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
+interface Source {
+  readonly connection: S3Connection;
+  readonly mustBeHome: () => Promise<void>;
+}
+
+async function* chunks(source: Source, key: string, id: BlobId, range: BlobRange): AsyncIterable<Buffer> {
+  const { connection } = source;
   if (range.start >= range.end) {
-    await twiceBeforeVerdict(connection, () => mustExist(connection, key, id));
+    await twiceBeforeVerdict(source, () => mustExist(connection, key, id));
     return;
   }
   const attempts = new Attempts(connection.timeouts);
@@ -25,7 +40,7 @@ async function* chunks(connection: S3Connection, key: string, id: BlobId, range:
   for (;;) {
     const rest = { ...range, start: at };
     const match = etag;
-    const answer = await twiceBeforeVerdict(connection, () => ask(connection, key, id, rest, match));
+    const answer = await twiceBeforeVerdict(source, () => ask(connection, key, id, rest, match));
     etag = answer.ETag;
     try {
       for await (const chunk of arriving(answer.Body as Readable, connection.timeouts.idle)) {
@@ -48,14 +63,23 @@ async function* chunks(connection: S3Connection, key: string, id: BlobId, range:
  * Runs a call again, over a new connection, where its answer says that the blob is missing or damaged. A verdict takes an object away, and one
  * wrong answer is more often a fault of the way to that S3 than one of the blob.
  */
-async function twiceBeforeVerdict<T>(connection: S3Connection, call: () => Promise<T>): Promise<T> {
+async function twiceBeforeVerdict<T>({ connection, mustBeHome }: Source, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered')) throw error;
+    if (!isVerdict(error)) throw error;
     connection.renew();
-    return call();
   }
+  try {
+    return await call();
+  } catch (error) {
+    if (isVerdict(error)) await mustBeHome();
+    throw error;
+  }
+}
+
+function isVerdict(error: unknown): boolean {
+  return isStoreError(error, 'blob-missing', 'blob-truncated', 'blob-altered');
 }
 
 async function ask(

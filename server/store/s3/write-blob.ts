@@ -11,12 +11,15 @@ import { callFailure } from '../store-error.ts';
  * Writes a blob as one object: in one request if it fits in a part, else as a multipart upload with parts of `partBytes`.
  *
  * It holds the chunks and the joined bytes of one part in memory, and sends further parts concurrently only while `slots` has permits.
+ *
+ * `mustBeHome` rejects if the bucket is not that of the deployment. Each attempt of PutObject and of CreateMultipartUpload asks it first, since
+ * minutes may pass while the body arrives. The later requests of an upload name its id, which no other bucket knows.
  */
 export async function writeBlob(
   connection: S3Connection,
   id: BlobId,
   body: AsyncIterable<Buffer>,
-  options: { readonly partBytes: number; readonly slots: Slots },
+  options: { readonly partBytes: number; readonly slots: Slots; readonly mustBeHome: () => Promise<void> },
 ): Promise<{ readonly size: number }> {
   const { bucket, prefix, storageClass } = connection.address;
   const write: ObjectWrite = {
@@ -32,10 +35,10 @@ export async function writeBlob(
     for await (const part of inParts(body, options.partBytes)) {
       size += part.bytes.length;
       if (part.last && upload === undefined) {
-        await appear(connection, id, write, () => put(connection, write, part));
+        await appear(connection, id, write, () => put(connection, write, part, options.mustBeHome));
         return { size };
       }
-      upload ??= await MultipartUpload.begin(connection, options.slots, write);
+      upload ??= await MultipartUpload.begin(connection, write, options);
       await upload.add(part);
     }
     await appear(connection, id, write, async () => upload?.complete());
@@ -46,11 +49,17 @@ export async function writeBlob(
   }
 }
 
-function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyPart): Promise<unknown> {
+function put(
+  connection: S3Connection,
+  write: ObjectWrite,
+  { bytes, md5 }: BodyPart,
+  mustBeHome: () => Promise<void>,
+): Promise<unknown> {
   return connection.call(
     'write',
-    async (client, options) =>
-      ofBytes(
+    async (client, options) => {
+      await mustBeHome();
+      return ofBytes(
         await client.send(
           new PutObjectCommand({
             ...write,
@@ -62,7 +71,8 @@ function put(connection: S3Connection, write: ObjectWrite, { bytes, md5 }: BodyP
           options,
         ),
         md5,
-      ),
+      );
+    },
     { timeout: connection.timeouts.upload },
   );
 }

@@ -7,8 +7,8 @@ import {
   BlobServiceClient,
   StorageSharedKeyCredential,
 } from '@azure/storage-blob';
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
-import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
+import { bodyBytesPassed } from '../../streams/body-memory.ts';
+import { ownChunks, type Chunks } from '../../streams/chunks.ts';
 import {
   type BlobId,
   type BlobRange,
@@ -25,7 +25,7 @@ import { azureFailure } from './azure-errors.ts';
 import { copiedBody } from '../../store/copied-body.ts';
 import { StoreError, callFailure, type CallFailure } from '../../store/store-error.ts';
 
-export interface AzureAddress {
+interface AzureAddress {
   /** The name of the place in messages. */
   readonly what: string;
   /** The URL of the account. */
@@ -46,7 +46,7 @@ export interface AzureTimeouts {
   readonly tries: number;
 }
 
-export const defaultAzureTimeouts: AzureTimeouts = { answer: 30_000, idle: 10_000, tries: 4 };
+const defaultAzureTimeouts: AzureTimeouts = { answer: 30_000, idle: 10_000, tries: 4 };
 
 /** A blob of blocks may have 50,000 of them, which are 390 GiB. */
 const BLOCK_BYTES = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen } from '../../../platform/listen.ts';
+import { listen } from '../../../platform/http/listen.ts';
 import { azureFailure } from './azure-errors.ts';
 
 interface Answer {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyBytesPassed } from '../../../platform/body-memory.ts';
-import { ownChunks, type Chunks } from '../../../platform/chunks.ts';
+import { bodyBytesPassed } from '../../streams/body-memory.ts';
+import { ownChunks, type Chunks } from '../../streams/chunks.ts';
 import {
   blobAltered,
   type BlobId,
@@ -41,7 +41,7 @@ export interface GoogleTimeouts {
   readonly pause: number;
 }
 
-export const defaultGoogleTimeouts: GoogleTimeouts = { answer: 30_000, idle: 10_000, tries: 4, pause: 200 };
+const defaultGoogleTimeouts: GoogleTimeouts = { answer: 30_000, idle: 10_000, tries: 4, pause: 200 };
 
 /** A chunk of a resumable upload is a multiple of 256 KiB. */
 const CHUNK_BYTES = 8 * 1024 * 1024;

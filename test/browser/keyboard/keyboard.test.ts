@@ -1,7 +1,7 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
+import { buildConsole, consoleIsBuilt } from '../../../console/build.ts';
 import { s3Client } from '../../support/server/s3-client.ts';
 import { startServer, type RunningServer } from '../../support/server/start-server.ts';
 import { keyboard, type Hands } from '../jobs/hands.ts';

@@ -4,13 +4,13 @@ import {
   decryptPayload,
   encryptPayload,
   type PayloadAlgorithm,
-} from '../../../protocol/admin-payload.ts';
+} from '../../../protocol/admin/admin-payload.ts';
 import { createAccess } from '../../../server/auth/access.ts';
 import type { Answer } from '../../../server/http/contract/request.ts';
 import { testIdentities } from '../auth/identities.ts';
 import { createAdminHandler } from '../../../server/admin/admin-handler.ts';
 import type { AdminServices } from '../../../server/administration/services.ts';
-import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
+import { bodyFrom } from '../../../server/objects/contract/body-source.ts';
 
 interface TestBody {
   readonly plain?: string | Buffer;
@@ -41,6 +41,7 @@ export async function adminTest(
     readonly now?: Date;
     readonly services?: Pick<
       AdminServices,
+      | 'archivedUsers'
       | 'backgroundTasks'
       | 'batchJobs'
       | 'buckets'
@@ -52,7 +53,7 @@ export async function adminTest(
       | 'others'
       | 'serverSpeeds'
       | 'sites'
-      | 'support'
+      | 'diagnostics'
       | 'tiers'
       | 'usage'
     >;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { answerAlgorithmHeader, decryptPayload, encryptPayload } from '../../../protocol/admin-payload.ts';
+import { cheapestAnswer, decryptPayload, encryptPayload } from '../../../protocol/admin/admin-payload.ts';
 import type { GivenSetting } from '../../../platform/settings/setting-source.ts';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import { createAccess } from '../../../server/auth/access.ts';
@@ -8,7 +8,7 @@ import { openIdConfigurations } from '../../../server/federation/configurations/
 import { storedConfigurations } from '../../../server/federation/configurations/stored-configurations.ts';
 import { createAdminHandler } from '../../../server/admin/admin-handler.ts';
 import type { AdminServices } from '../../../server/administration/services.ts';
-import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
+import { bodyFrom } from '../../../server/objects/contract/body-source.ts';
 
 const secret = 'root-password';
 const clock = () => new Date('2026-01-01T00:00:00Z');
@@ -62,7 +62,7 @@ export async function configurationsTest(changes: Partial<AdminServices> = {}) {
       method,
       rawPath: path.startsWith('/') ? path : `/minio/admin/v3/${path}`,
       rawQuery,
-      headers: { [answerAlgorithmHeader]: 'pbkdf2-aes' },
+      headers: cheapestAnswer,
       body: bodyFrom(Readable.from(body)),
       secure: false,
       remoteAddress: '127.0.0.1',

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { signRequest } from '../../../protocol/sigv4/sign-request.ts';
-import type { Credentials } from '../../../protocol/sigv4/signature.ts';
+import type { Credentials } from '../../../protocol/sigv4/credentials.ts';
 import { createAccess } from '../../../server/auth/access.ts';
 import type { Answer, IncomingRequest } from '../../../server/http/contract/request.ts';
 import { testIdentities } from './identities.ts';
 import { createStsHandler } from '../../../server/sts/sts-handler.ts';
 import type { StsAction } from '../../../server/sts/sts-request.ts';
-import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
+import { bodyFrom } from '../../../server/objects/contract/body-source.ts';
 
 export const rootKeys = { accessKey: 'root', secretKey: 'root-password' };
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { parseAuthorization } from '../../../protocol/sigv4/parse-authorization.ts';
-import { SigningKeys } from '../../../protocol/sigv4/signature.ts';
+import { SigningKeys } from '../../../protocol/sigv4/signing-key.ts';
 import { verifySignature } from '../../../protocol/sigv4/verify-signature.ts';
 import {
   type DoubleAnswer,
@@ -33,6 +33,8 @@ export class AwsDouble {
   readonly #secrets = new Map<string, Secret>();
   readonly #keys = new SigningKeys();
   readonly denied = new Set<string>();
+  /** The only secret that the policy is for; undefined for a policy for all. */
+  onlySecret: string | undefined;
   /** The KMS keys of the requests. */
   readonly kmsKeys: unknown[] = [];
   /** The seconds by which the double's clock is ahead. */
@@ -85,11 +87,12 @@ export class AwsDouble {
       return failure('UnknownOperationException');
     }
     // @see https://docs.aws.amazon.com/secretsmanager/latest/userguide/auth-and-access_examples.html
-    if (this.denied.has(action)) {
+    const body = JSON.parse(request.body) as Record<string, unknown>;
+    const name = body['SecretId'] ?? body['Name'];
+    if (this.denied.has(action) || (this.onlySecret !== undefined && name !== this.onlySecret)) {
       const message = `User: arn:aws:iam::1:user/coffer is not authorized to perform: secretsmanager:${action}`;
       return failure('AccessDeniedException', message);
     }
-    const body = JSON.parse(request.body) as Record<string, unknown>;
     switch (action) {
       case 'CreateSecret':
         return this.#create(body);

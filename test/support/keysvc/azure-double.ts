@@ -38,6 +38,8 @@ export class AzureDouble {
   readonly entra: EntraDouble;
   readonly #secrets = new Map<string, Secret>();
   readonly denied = new Set<Permission>();
+  /** The only secret that the role is for; undefined for a role on the vault. */
+  onlySecret: string | undefined;
   /** @see https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview#purge-protection */
   purgeProtected = false;
   /** Whether errors have the inner code. Older vaults and emulators send only the text. */
@@ -109,10 +111,8 @@ export class AzureDouble {
     }
     const [kind = '', name = '', part = ''] = url.pathname.slice(1).split('/');
     if (kind !== 'secrets' && kind !== 'deletedsecrets') return failure(404, 'NotFound', 'no such path');
-    // @see https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates#vault-name-and-object-name
-    if (name !== '' && !/^[0-9A-Za-z-]{1,127}$/.test(name)) {
-      return failure(400, 'BadParameter', `The request URI contains an invalid name: ${name}`);
-    }
+    const refused = this.#refusedName(name);
+    if (refused !== undefined) return refused;
     const secret = this.#find(name);
     if (kind === 'deletedsecrets')
       return method === 'DELETE' ? this.#purge(name, secret) : this.#readDeleted(method, name, secret);
@@ -120,6 +120,13 @@ export class AzureDouble {
     if (method === 'DELETE') return this.#delete(name, secret);
     if (method !== 'GET') return failure(405, 'BadMethod', method);
     return part === '' || part === 'versions' ? this.#list(url, name, secret) : this.#read(name, secret, part);
+  }
+
+  /** @see https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates#vault-name-and-object-name */
+  #refusedName(name: string): DoubleAnswer | undefined {
+    if (name !== '' && !/^[0-9A-Za-z-]{1,127}$/.test(name))
+      return failure(400, 'BadParameter', `The request URI contains an invalid name: ${name}`);
+    return this.onlySecret === undefined || name === this.onlySecret ? undefined : forbiddenByRole(name);
   }
 
   #withInnerCode(answer: DoubleAnswer): DoubleAnswer {
@@ -291,6 +298,12 @@ function failure(status: number, code: string, message: string, inner?: string):
     status,
     body: { error: { code, message, ...(inner === undefined ? {} : { innererror: { code: inner } }) } },
   };
+}
+
+/** @see https://learn.microsoft.com/azure/key-vault/general/rbac-guide */
+function forbiddenByRole(name: string): DoubleAnswer {
+  const message = `Caller is not authorized to perform action on resource. Resource: '/secrets/${name}'`;
+  return failure(403, 'Forbidden', message, 'ForbiddenByRbac');
 }
 
 function notFound(name: string): DoubleAnswer {

@@ -30,6 +30,8 @@ export class GcpDouble {
   readonly #secrets = new Map<string, Secret>();
   readonly #tokens = new Map<string, number>();
   readonly denied = new Set<string>();
+  /** The only secret that the role is for; undefined for a role on the project. */
+  onlySecret: string | undefined;
   logins = 0;
   readonly federation = new FederationDouble(() => this.#newToken());
   #http: HttpDouble | undefined;
@@ -149,7 +151,8 @@ export class GcpDouble {
 
   /** @see https://cloud.google.com/secret-manager/docs/access-control */
   #lacks(permission: string, name: string): DoubleAnswer | undefined {
-    if (!this.denied.has(permission)) return undefined;
+    const isForOther = this.onlySecret !== undefined && name !== this.onlySecret;
+    if (!isForOther && !this.denied.has(permission)) return undefined;
     const message = `Permission 'secretmanager.${permission}' denied for resource 'projects/coffer/secrets/${name}' (or it may not exist).`;
     return failure(403, 'PERMISSION_DENIED', message);
   }

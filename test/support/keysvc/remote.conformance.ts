@@ -19,6 +19,8 @@ interface RemoteHarness {
   revokeTokens?(): void | Promise<void>;
   /** Revokes a permission, by the vendor's name. */
   deny(permission: string): unknown;
+  /** Makes the policy one for the secret of a key alone; absent where a test of its own does so. */
+  allowOnly?(key: string): void;
   /** Deletes a key in a way that the administrator can revert, and recovers it; absent where the vault does not keep deleted keys. */
   readonly trash?: { delete(name: string): void | Promise<void>; recover(name: string): void | Promise<void> };
   close(): Promise<void>;
@@ -114,19 +116,28 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
         answered += 1;
         return { status, ...(status === 200 && { body: 'Welcome' }) };
       };
-      const deleted = await store.delete('kept').then(
+      const outcome = await store.delete('kept').then(
         () => 'deleted',
-        () => 'refused',
+        (error: unknown) => error,
       );
       harness.http.faultOf = () => undefined;
       // Some stores delete by another method.
-      expect(deleted).toBe(answered > 0 ? 'refused' : 'deleted');
+      if (answered === 0) expect(outcome).toBe('deleted');
+      else expect(outcome).toMatchObject({ name: 'KeyError', code: 'unavailable' });
     });
 
     it.each(callNames)('sits out throttling as long as it is asked to: %s', async (name) => {
-      harness.http.faultOf = forKeys(2, { status: 429, headers: { 'retry-after': '3' }, body: '{}' });
+      const { slept } = harness.clock;
+      const throttled = forKeys(2, { status: 429, headers: { 'retry-after': '3' }, body: '{}' });
+      const met: number[] = [];
+      harness.http.faultOf = (request) => {
+        const fault = throttled(request);
+        if (fault !== undefined) met.push(slept.length);
+        return fault;
+      };
       await calls[name]();
-      expect(harness.clock.slept.filter((ms) => ms === 3000)).toHaveLength(2);
+      // The wait after each answer. Version 1 of Vault's engine has waits of its own, which may be as long.
+      expect(met.map((count) => slept[count])).toEqual([3000, 3000]);
     });
 
     it('does not wait for longer than its caller would', async () => {
@@ -248,6 +259,25 @@ export function remoteKeyStoreConformance(engine: RemoteEngine): void {
       expect(error.message).toContain(words);
       if (call !== 'list') expect(error.message).toContain(call === 'create' ? '"new"' : '"kept"');
       expect(error.message).toContain(new URL(harness.http.url).host);
+    });
+
+    it('serves a key by a policy for its secret alone, and asks for a later version once', async () => {
+      if (harness.allowOnly === undefined) return;
+      let now = 0;
+      const keyring = new Keyring(store, { any: 1, unused: 1, offline: 0 }, () => now);
+      const askedForLater = () =>
+        harness.http.requests.filter(({ url, body }) => `${url.pathname} ${body}`.includes('alone--2')).length;
+      await keyring.create('alone', makeKey(new Date(0)));
+      harness.allowOnly('alone');
+      await keyring.get('alone');
+      const once = askedForLater();
+      now += 10;
+      await keyring.get('alone');
+      expect(askedForLater()).toBe(once);
+      // A ciphertext may name a later version.
+      await keyring.reread('alone');
+      expect(askedForLater()).toBeGreaterThan(once);
+      await keyring.close();
     });
 
     it('names no secret in an error', async () => {

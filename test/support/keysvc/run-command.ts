@@ -1,4 +1,6 @@
 import { makeProgram } from '../../../keysvc/commands/program.ts';
+import { variables } from '../../../keysvc/commands/variables.ts';
+import { settingVariables } from '../../../platform/settings/setting-variables.ts';
 import type { Terminal } from '../../../keysvc/commands/terminal.ts';
 
 interface Ran {
@@ -15,7 +17,6 @@ export async function runCommand(
   const written: (string | Uint8Array)[] = [];
   let reported = '';
   const program = makeProgram({
-    environment: {},
     isTerminal: false,
     write: (text) => written.push(text),
     report: (text) => (reported += text),
@@ -23,6 +24,7 @@ export async function runCommand(
     readInput: () => Promise.resolve(Buffer.from(options.input ?? '')),
     interrupted: new AbortController().signal,
     ...options,
+    environment: settingVariables(options.environment ?? {}, variables),
   });
   for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
     command.exitOverride().configureOutput({ writeErr: () => undefined });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CertificateAndKey } from '../../../platform/tls/certificate-and-key.ts';
 import { issueCertificate, makeCa } from '../../../platform/tls/issue-certificate.ts';
-import { createLogger, type Logger } from '../../../platform/logger.ts';
+import { createLogger, type Logger } from '../../../platform/output/logger.ts';
 import { parseConfig } from '../../../keysvc/config/config-file.ts';
 import type { KeyStore } from '../../../keysvc/keystores/keystore.ts';
 import { MemoryKeyStore } from './memory-keystore.ts';

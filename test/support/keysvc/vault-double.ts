@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   type DoubleAnswer,
   type DoubleRequest,
@@ -29,10 +29,17 @@ export class VaultDouble implements VaultUnderTest {
   readonly #version: 'v1' | 'v2';
   readonly #tokens = new Map<string, { until: number; maximum: number }>();
   /** The secrets by their paths below the engine. Version 1 has one version, which is overwritten. */
-  readonly #secrets = new Map<string, Version[]>();
+  #secrets = new Map<string, Version[]>();
+  #engineId = randomUUID();
+  /** An engine of another vault behind the same address. */
+  #otherEngine = { id: randomUUID(), secrets: new Map<string, Version[]>() };
+  /** False for a vault that does not show its engines to the role. */
+  showsEngines = true;
   readonly login = vaultLogin;
   /** The policy of the guide never allows the role to overwrite. */
   readonly #denied = new Set<Capability>(['update']);
+  /** The only secret that the policy is for; undefined for a policy on the engine. */
+  #onlySecret: string | undefined;
   namespace: string | undefined;
   leaseSeconds = 1200;
   maximumSeconds = 7200;
@@ -86,8 +93,27 @@ export class VaultDouble implements VaultUnderTest {
     this.#denied.add(capability);
   }
 
+  allowOnly(path: string): void {
+    this.#onlySecret = path;
+  }
+
   seal(): void {
     this.#sealed = true;
+  }
+
+  /** Acts like `vault secrets disable` and `enable`: another engine is at the path, with these secrets. */
+  replaceEngine(secrets: Readonly<Record<string, Record<string, unknown>>> = {}): void {
+    this.#engineId = randomUUID();
+    this.#secrets.clear();
+    for (const [path, data] of Object.entries(secrets)) this.put(path, data);
+  }
+
+  /** Acts like a balancer that leads to another vault, and at the next call back to the first. */
+  switchEngine(): void {
+    const other = this.#otherEngine;
+    this.#otherEngine = { id: this.#engineId, secrets: this.#secrets };
+    this.#engineId = other.id;
+    this.#secrets = other.secrets;
   }
 
   #answer(request: DoubleRequest): DoubleAnswer {
@@ -101,8 +127,13 @@ export class VaultDouble implements VaultUnderTest {
     const token = this.#tokens.get(String(request.headers['x-vault-token']));
     if (token === undefined || token.until <= this.clock.now())
       return errors(403, 'permission denied', 'invalid token');
+    if (path === 'sys/internal/ui/mounts/kv' && this.showsEngines)
+      return { status: 200, body: { data: { type: 'kv', path: 'kv/', uuid: this.#engineId } } };
+    if (path.startsWith('sys/')) return errors(403, 'preflight capability check returned 403');
     if (path.startsWith('transit/')) return transit(path, JSON.parse(request.body) as Record<string, string>);
     if (!path.startsWith('kv/')) return errors(404, `no handler for route "${path}"`);
+    if (this.#onlySecret !== undefined && path.split('/').at(-1) !== this.#onlySecret)
+      return errors(403, '1 error occurred:\n\t* permission denied\n\n');
     return this.#version === 'v1' ? this.#v1(path.slice(3), request) : this.#v2(path.slice(3), request);
   }
 

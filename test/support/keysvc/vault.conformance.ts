@@ -21,6 +21,8 @@ export interface VaultUnderTest {
   undelete(path: string): void | Promise<void>;
   /** The paths of the secrets below the engine. */
   paths(): readonly string[] | Promise<readonly string[]>;
+  /** Makes the policy of the roles one for the secret at a path alone, to read it; absent where a test of its own does so. */
+  allowOnly?(path: string): void;
   /** Revokes a capability in the policy of the roles. */
   deny(capability: Capability): void | Promise<void>;
   seal(): void | Promise<void>;
@@ -64,6 +66,7 @@ export function vaultConformance(
             ? {}
             : { trash: { delete: (key) => vault.softDelete(key), recover: (key) => vault.undelete(key) } }),
           deny: (capability) => vault.deny(capability as Capability),
+          ...(vault.allowOnly && { allowOnly: (key) => vault.allowOnly?.(key) }),
           close: () => http.close(),
         };
       },

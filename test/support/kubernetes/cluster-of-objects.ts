@@ -1,6 +1,6 @@
 import { KubeError, type KubeObject, type ResourceType } from '../../../operator/kube-client/kube-api.ts';
 import type { Cluster } from '../../../operator/plugin/cluster.ts';
-import type { Json } from '../../../operator/runtime/contract/workload.ts';
+import type { Json } from '../../../operator/contract/workload.ts';
 
 interface Patched {
   readonly kind: string;

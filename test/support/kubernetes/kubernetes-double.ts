@@ -126,6 +126,11 @@ export class KubernetesDouble {
     return double;
   }
 
+  /** Changes every object that is written from now on, as an admission policy does. `resource` is `statefulsets.apps`. */
+  mutate(change: (resource: string, object: ApiObject) => ApiObject): void {
+    this.#operations.mutate = change;
+  }
+
   /** `http://127.0.0.1:PORT`; stays the same through an outage. */
   get url(): string {
     return this.#listener.url;

@@ -31,6 +31,8 @@ export interface DeletionOptions {
 /** The verbs of the API on the store, each as strict as the real server's. Every one errors with an `ApiError`. */
 export class Operations {
   readonly #store: ObjectStore;
+  /** Stands for mutating admission: policies and webhooks. Its changes belong to no field manager. */
+  mutate: (resource: string, object: ApiObject) => ApiObject = (_resource, object) => object;
 
   constructor(store: ObjectStore) {
     this.#store = store;
@@ -50,9 +52,12 @@ export class Operations {
       throw ApiError.invalid(String(body['kind']), '', [required('metadata.name')]);
     this.#checkNamespace(resource, namespace, name);
     if (this.#store.get(resource, namespace, name) !== undefined) throw ApiError.alreadyExists(resource, name);
-    const object = this.#fresh(resource, namespace, name, body, metadata);
+    const fresh = this.#fresh(resource, namespace, name, body, metadata);
+    const object = this.mutate(resource, fresh);
     admit(resource, undefined, object);
-    return this.#store.write(resource, recordUpdate(undefined, object, manager));
+    const { managedFields } = recordUpdate(undefined, fresh, manager).metadata;
+    const owners = managedFields === undefined ? {} : { managedFields };
+    return this.#store.write(resource, { ...object, metadata: { ...object.metadata, ...owners } });
   }
 
   update(target: Target, body: JsonObject, manager: FieldManager): ApiObject {
@@ -86,7 +91,7 @@ export class Operations {
       this.#checkNamespace(resource, namespace, name);
       const empty = this.#fresh(resource, namespace, name, { apiVersion: body['apiVersion'], kind: body['kind'] }, {});
       const applied = applyFields(empty, this.#writable(resource, manager, body), manager, force);
-      const object = withDefaults(resource, applied);
+      const object = this.mutate(resource, withDefaults(resource, applied));
       admit(resource, undefined, object);
       return this.#store.write(resource, object);
     }
@@ -156,7 +161,8 @@ export class Operations {
     return this.#save(target, before, recordUpdate(ownersGiven(before, body), filled, manager), manager.subresource);
   }
 
-  #save({ resource, name }: Target, before: ApiObject, next: ApiObject, subresource: string | undefined): ApiObject {
+  #save({ resource, name }: Target, before: ApiObject, sent: ApiObject, subresource: string | undefined): ApiObject {
+    const next = subresource === undefined ? this.mutate(resource, sent) : sent;
     const { metadata: _old, status: _oldStatus, managedFields: _m, ...oldRest } = before;
     const { metadata: _new, status: _newStatus, ...newRest } = next;
     const changed = !sameJson(oldRest, newRest);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { put, randomBody, readAll, testLayer, type TestLayer } from '../objects/test-layer.ts';
-import type { ListedVersion } from '../../../server/objects/object-layer.ts';
+import type { ListedVersion } from '../../../server/objects/contract/object-layer.ts';
 import { LARGE } from './filled-layer.ts';
 
 const sealed = { encryption: { scheme: 'SSE-S3' } } as const;

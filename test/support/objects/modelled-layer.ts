@@ -1,11 +1,11 @@
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { Chunks } from '../../../server/streams/chunks.ts';
 import type {
   ListedVersion,
   ObjectInfo,
   ObjectLayer,
   ObjectTags,
   VersionListing,
-} from '../../../server/objects/object-layer.ts';
+} from '../../../server/objects/contract/object-layer.ts';
 
 export type ListedVersionOfModel = Pick<ListedVersion, 'key' | 'versionId' | 'isLatest' | 'deleteMarker'>;
 type Written = Pick<ObjectInfo, 'versionId' | 'etag'>;

@@ -1,4 +1,4 @@
-import type { RenameObject } from '../../../server/objects/object-layer.ts';
+import type { RenameObject } from '../../../server/objects/contract/object-layer.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 
 /** The rename that gave an object its key, where the request had a token. */

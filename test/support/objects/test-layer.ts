@@ -7,10 +7,10 @@ import { recordKeys } from '../../../server/objects/records/record-format.ts';
 import { commitOnce } from '../../../server/store/commits.ts';
 import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../../server/store/memory/record-store.ts';
-import type { ObjectLayer, PutObject, RenameObject } from '../../../server/objects/object-layer.ts';
+import type { ObjectLayer, PutObject, RenameObject } from '../../../server/objects/contract/object-layer.ts';
 import { createObjectLayer, type ObjectLayerOptions } from '../../../server/objects/objects.ts';
-import { keptChunks, type Chunks } from '../../../platform/chunks.ts';
-import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
+import { keptChunks, type Chunks } from '../../../server/streams/chunks.ts';
+import { bodyFrom } from '../../../server/objects/contract/body-source.ts';
 
 /** The same in all tests, so that several layers over the same records understand each other. */
 export const testDigests: DigestKeys = digestKeys(() => Buffer.alloc(32, 7));

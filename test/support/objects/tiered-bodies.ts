@@ -1,5 +1,5 @@
-import type { ObjectLayer, RequestedEncryption } from '../../../server/objects/object-layer.ts';
-import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
+import type { ObjectLayer, RequestedEncryption } from '../../../server/objects/contract/object-layer.ts';
+import { bodyFrom } from '../../../server/objects/contract/body-source.ts';
 import { chunks, randomBody } from './test-layer.ts';
 
 /** Plain bodies, and those under keys of the key service. */

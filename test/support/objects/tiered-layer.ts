@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { removeQueuedBlobs, removeTieredBodies } from '../../../server/objects/garbage-collection.ts';
+import {
+  removeQueuedBlobs,
+  removeTieredBodies,
+} from '../../../server/objects/garbage-collection/garbage-collection.ts';
 import type { ObjectLayerOptions } from '../../../server/objects/objects.ts';
 import { blobsUnavailable, type BlobStore } from '../../../server/store/blob-store.ts';
 import { MemoryBlobStore } from '../../../server/store/memory/blob-store.ts';

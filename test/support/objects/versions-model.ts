@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ObjectLock, ObjectTags, Retention } from '../../../server/objects/object-layer.ts';
+import type { ObjectLock, ObjectTags, Retention } from '../../../server/objects/contract/object-layer.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import type { ListedVersionOfModel, ModelledLayer } from './modelled-layer.ts';
 import { modelRename, randomRename, type Renamed } from './modelled-rename.ts';

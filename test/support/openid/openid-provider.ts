@@ -271,6 +271,9 @@ export class OpenIdProviderDouble {
       });
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
+      // RFC 6749, 5.2: who authenticated by the header is challenged for it.
+      if (error.status === 401 && request.headers.authorization !== undefined)
+        response.setHeader('www-authenticate', 'Basic realm="demo"');
       sendJson(response, error.status, { error: error.error, error_description: error.message });
     }
   }

@@ -68,6 +68,8 @@ export interface RealmClient {
   /** What its service account may do at the admin interface. */
   mayViewUsers: boolean;
   standardFlow: boolean;
+  /** The only way of authentication that is registered for the client, as Authelia wants one. */
+  authMethod?: 'client_secret_basic' | 'client_secret_post';
 }
 
 /** Where a fault strikes. */

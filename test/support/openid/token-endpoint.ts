@@ -74,6 +74,10 @@ export function authenticateClient(realm: Realm, headers: IncomingHttpHeaders, f
   if (client === undefined || secret !== client.secret) {
     throw new OAuthError(401, 'invalid_client', 'Invalid client or Invalid client credentials');
   }
+  const method = basic === undefined ? 'client_secret_post' : 'client_secret_basic';
+  if (client.authMethod !== undefined && client.authMethod !== method) {
+    throw new OAuthError(401, 'invalid_client', `The client is registered for '${client.authMethod}'`);
+  }
   return client;
 }
 

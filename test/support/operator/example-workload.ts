@@ -1,4 +1,4 @@
-import { listen, mounted, plain, text, type Workload } from '../../../operator/runtime/contract/workload.ts';
+import { listen, mounted, plain, text, type Workload } from '../../../operator/contract/workload.ts';
 import type { ObjectContext } from '../../../operator/runtime/kubernetes/objects/object-context.ts';
 
 const owner = { kind: 'Tenant', name: 'demo' } as const;

@@ -1,4 +1,4 @@
-import { secretUses, useLabel } from '../../../operator/api/object.ts';
+import { secretUses, useLabel } from '../../../operator/contract/secret.ts';
 import type { KubernetesDouble } from '../kubernetes/kubernetes-double.ts';
 import { isCurrent, type Resource } from './read-cluster.ts';
 

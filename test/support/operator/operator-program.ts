@@ -1,5 +1,5 @@
 import dns from 'node:dns';
-import { createLogger } from '../../../platform/logger.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import { startKubernetes } from '../../../operator/runtime/kubernetes/start-kubernetes.ts';
 
 /**

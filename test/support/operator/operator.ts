@@ -1,6 +1,6 @@
 import type { ProviderCheck } from '../../../operator/reconcile/identity-provider/check-provider.ts';
 import type { ProviderCheck as Answer, KubernetesDouble } from '../kubernetes/kubernetes-double.ts';
-import { createLogger } from '../../../platform/logger.ts';
+import { createLogger } from '../../../platform/output/logger.ts';
 import {
   startKubernetes,
   type KubernetesOperator,

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../operator/kube-client/kube-api.ts';
 import type { Condition } from '../../../operator/api/object.ts';
 import { resourceTypes } from '../../../operator/kube-client/resource-types.ts';
 import type { ResourceStatus } from '../../../operator/reconcile/conditions.ts';
-import type { ResourceKind } from '../../../operator/runtime/contract/workload.ts';
+import type { ResourceKind } from '../../../operator/contract/workload.ts';
 import type { KubernetesDouble } from '../kubernetes/kubernetes-double.ts';
 
 export type KStatus = 'Current' | 'InProgress' | 'Failed' | 'Terminating';

@@ -1,8 +1,9 @@
 import { eachKind } from '../../../operator/api/kinds.ts';
-import type { CofferObject, Secret } from '../../../operator/api/object.ts';
+import type { CofferObject } from '../../../operator/api/object.ts';
+import type { Secret } from '../../../operator/contract/secret.ts';
 import { manifestOf, type Spec } from './rules/rule-cases.ts';
 import { validate } from '../../../operator/api/validate.ts';
-import type { ResourceKind, ResourceRef } from '../../../operator/runtime/contract/workload.ts';
+import type { ResourceKind, ResourceRef } from '../../../operator/contract/workload.ts';
 import { AcceptedProviders } from '../../../operator/reconcile/identity-provider/accepted-providers.ts';
 import type { ProviderCheck } from '../../../operator/reconcile/identity-provider/check-provider.ts';
 import type { ResourceStatus } from '../../../operator/reconcile/conditions.ts';
@@ -19,7 +20,10 @@ export const broken: ProviderCheck = { kind: 'broken', reason: 'NotFound', messa
 export class Namespace {
   runtime = new RecordingRuntime();
   objects: readonly CofferObject[] = [];
-  secrets: readonly Secret[] = [{ name: 'client', data: { secret: 'one' } }];
+  secrets: readonly Secret[] = [
+    { name: 'client', data: { secret: 'one' } },
+    { name: 'database', data: { url: 'postgres://coffer@database/coffer' } },
+  ];
   readonly invalid = new Map<string, string>();
   readonly deleting = new Set<string>();
   readonly events: OperatorEvent[] = [];
@@ -29,7 +33,7 @@ export class Namespace {
   readonly accepted = new Map<string, string>();
   readonly acceptedRoots = new Map<string, Readonly<Record<string, string>>>();
   /** The root credentials of every tenant. */
-  root: Readonly<Record<string, string>> = { rootUser: 'u', rootPassword: 'p' };
+  root: Readonly<Record<string, string>> = { rootUser: 'admin', rootPassword: 'root-password' };
   readonly errors: string[] = [];
   /** What of the statuses that were written their schemas do not have. */
   readonly misfits: string[] = [];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   DataVolume,
   DataVolumeOwner,
@@ -7,8 +8,13 @@ import type {
   RunningWorkload,
   Runtime,
   StoreHealth,
-} from '../../../operator/runtime/contract/runtime.ts';
-import type { CertificateNeed, IssuedCertificate, Workload } from '../../../operator/runtime/contract/workload.ts';
+} from '../../../operator/contract/runtime.ts';
+import type { CertificateNeed, IssuedCertificate, Workload } from '../../../operator/contract/workload.ts';
+
+/** The identity of a certificate, as the key service knows it. */
+export function identityOf(certificate: string): string {
+  return createHash('sha256').update(certificate).digest('hex');
+}
 
 /** For tests: runs nothing, and remembers what it was told. Instances start when `become` says so. */
 export class RecordingRuntime implements Runtime {
@@ -24,7 +30,7 @@ export class RecordingRuntime implements Runtime {
   health: StoreHealth = { healthy: true, message: '' };
   keyStoreAway = false;
   readonly asked: string[] = [];
-  /** Names of workloads whose `apply` and `refresh` error. */
+  /** Names of workloads whose `apply` and `refresh` error, and of instances whose `replace` does. */
   readonly failing = new Set<string>();
   /** Names of workloads whose objects the API server refuses. */
   readonly refusing = new Set<string>();
@@ -35,7 +41,7 @@ export class RecordingRuntime implements Runtime {
     const found = needs.flatMap(({ name }) =>
       this.missing.has(name)
         ? []
-        : [[name, this.issued.get(name) ?? { identity: name, notAfter: new Date('2030-01-01') }] as const],
+        : [[name, this.issued.get(name) ?? { identity: identityOf(name), notAfter: new Date('2030-01-01') }] as const],
     );
     return Promise.resolve(new Map(found));
   }
@@ -94,7 +100,9 @@ export class RecordingRuntime implements Runtime {
   readonly volumes = new Set<string>();
 
   hasData(name: string): Promise<boolean> {
-    return Promise.resolve(this.volumes.has(name) || this.running.has(name));
+    const { rejected, inputs = [] } = this.running.get(name) ?? {};
+    const runs = this.running.has(name) && (rejected === undefined || inputs.length > 0);
+    return Promise.resolve(this.volumes.has(name) || runs);
   }
 
   foundVolumes({ name }: Workload): Promise<readonly string[]> {
@@ -114,11 +122,11 @@ export class RecordingRuntime implements Runtime {
     return Promise.resolve();
   }
 
-  replace(name: string, instance: string): Promise<void> {
+  async replace(name: string, instance: string): Promise<void> {
+    this.#failWhereTold(instance);
     this.told.push(`replace ${instance}`);
     const { inputs = [] } = this.running.get(name) ?? {};
     this.#change(name, instance, (before) => ({ ...before, inputs, state: { kind: 'starting' } }));
-    return Promise.resolve();
   }
 
   storeHealth(): Promise<StoreHealth> {

@@ -1,9 +1,11 @@
 import { ResourceError } from '../../../operator/api/resource-error.ts';
 import { createHash } from 'node:crypto';
-import type { CofferObject, IdentityProvider, KMSConfig, Secret, Tenant } from '../../../operator/api/object.ts';
+import { issueCertificate } from '../../../platform/tls/issue-certificate.ts';
+import type { CofferObject, IdentityProvider, KMSConfig, Tenant } from '../../../operator/api/object.ts';
+import type { Secret } from '../../../operator/contract/secret.ts';
 import { manifestOf, type Spec } from './rules/rule-case.ts';
 import { validate } from '../../../operator/api/validate.ts';
-import type { Workload } from '../../../operator/runtime/contract/workload.ts';
+import type { Workload } from '../../../operator/contract/workload.ts';
 import { type RenderContext } from '../../../operator/render/render-context.ts';
 import { renderTenant } from '../../../operator/render/render-tenant.ts';
 
@@ -36,6 +38,13 @@ const providerFields: Spec = {
 export const provider = (spec: Spec = {}) =>
   made('IdentityProvider', 'primary-iam', { ...providerFields, ...spec }) as IdentityProvider;
 
+/** A certificate with its key, as a user puts it into a Secret. */
+export const ownPair = await issueCertificate({
+  commonName: 'demo',
+  dnsNames: ['demo.example'],
+  validForMs: 3_600_000,
+});
+
 const kept = { name: 'accepted-primary-iam', key: 'client-secret' };
 export const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
 
@@ -44,11 +53,11 @@ export function context(more: Readonly<Record<string, Secret['data']>> = {}): Re
   const secrets: Readonly<Record<string, Secret['data']>> = {
     'demo-root-credentials': { rootUser: 'admin', rootPassword: 'root-password-value' },
     'accepted-primary-iam': { 'client-secret': 'client-secret-value' },
-    tls: { 'tls.crt': 'c', 'tls.key': 'tls-key-value' },
+    tls: { 'tls.crt': ownPair.certPem, 'tls.key': ownPair.keyPem },
     azure: { secret: 'azure-secret-value' },
     vault: { 'role-id': 'vault-role-id-value', 'secret-id': 'vault-secret-id-value' },
     aws: { accessKey: 'aws-access-key-value', secretKey: 'aws-secret-key-value' },
-    gcp: { 'key.json': 'gcp-key-value' },
+    gcp: { 'key.json': '{"type": "service_account", "private_key": "gcp-key-value"}' },
     postgres: { url: 'postgres://coffer:postgres-value@db/coffer', 'ca.crt': pem },
     s3: { accessKey: 's3-access-key-value', secretKey: 's3-secret-key-value' },
     ...more,

@@ -8,7 +8,7 @@ import {
 } from '../../../operator/runtime/kubernetes/permissions.ts';
 import type { ApiRequest } from '../kubernetes/faults.ts';
 import type { KubernetesOperator, KubernetesOptions } from '../../../operator/runtime/kubernetes/start-kubernetes.ts';
-import { resourceKinds } from '../../../operator/runtime/contract/workload.ts';
+import { resourceKinds } from '../../../operator/contract/workload.ts';
 import { KubernetesDouble, type KubernetesDoubleOptions } from '../kubernetes/kubernetes-double.ts';
 import { wellBehaved } from '../kubernetes/pod-status.ts';
 import { quiet, type Manifest } from './manifests.ts';

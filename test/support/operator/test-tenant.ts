@@ -1,4 +1,5 @@
-import type { ManagedResource, Secret, Tenant } from '../../../operator/api/object.ts';
+import type { ManagedResource, Tenant } from '../../../operator/api/object.ts';
+import type { Secret } from '../../../operator/contract/secret.ts';
 import type {
   ManagedContext,
   ManagedStatus,

@@ -1,5 +1,5 @@
-import type { Instance, InstanceState, RunningWorkload } from '../../../operator/runtime/contract/runtime.ts';
-import type { KubernetesOptions, RestartInput, Workload } from '../../../operator/runtime/contract/workload.ts';
+import type { Instance, InstanceState, RunningWorkload } from '../../../operator/contract/runtime.ts';
+import type { KubernetesOptions, RestartInput, Workload } from '../../../operator/contract/workload.ts';
 
 // For tests: workloads with as little in them as a decision needs.
 

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { parseAddress } from '../../../platform/listen.ts';
+import { parseAddress } from '../../../platform/http/listen.ts';
 import { waitsForHeader } from '../../../protocol/waits-for.ts';
 
 // Stands in for coffer-server in tests of the local runtime: answers health, tells its arguments and environment, and misbehaves by

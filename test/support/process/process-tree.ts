@@ -26,10 +26,10 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The first process before its children, so that it makes no new ones meanwhile. */
+/** Signals a process and all below it: the parent before its children, so that it makes no new ones meanwhile. */
 export function signalTree(pid: number | undefined, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   if (pid === undefined) return;
   signalOne(pid, signal === 'SIGKILL' ? 'SIGSTOP' : signal);
-  for (const child of childrenOf(pid)) signalOne(child, signal);
+  for (const child of childrenOf(pid)) signalTree(child, signal);
   if (signal === 'SIGKILL') signalOne(pid, signal);
 }

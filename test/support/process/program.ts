@@ -39,6 +39,17 @@ const startOptions = ['--min-semi-space-size=16', '--single-threaded-gc'];
 /** What the launcher sets too: without the cache, each start compiles the whole program. */
 export const programEnvironment = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile') };
 
+const checkedPlaces = { NODE_OPTIONS: `--import=${new URL('../store/check-places.ts', import.meta.url).href}` };
+
+/**
+ * In a test it ends a server or a store tool, with the reason, on a commit that crosses places and is not on the list. The process of a query of
+ * S3 Select, which may read no file, does not get the environment of its server. Benchmarks measure servers as they run for users.
+ */
+export const storeEnvironment: Readonly<Record<string, string>> = {
+  ...programEnvironment,
+  ...(process.env['VITEST'] === undefined ? {} : checkedPlaces),
+};
+
 /** The arguments with which Node starts a program: its bundle where `npm test` has made one, and else its source. */
 export function programArguments(source: URL): readonly string[] {
   const path = fileURLToPath(source);

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { deriveSigningKey, formatTimestamp, sign } from '../../../protocol/sigv4/signature.ts';
+import { deriveSigningKey, sign } from '../../../protocol/sigv4/signing-key.ts';
+import { formatTimestamp } from '../../../protocol/sigv4/timestamp.ts';
 
 export const formBoundary = 'form-boundary';
 export const formHeaders = { 'content-type': `multipart/form-data; boundary=${formBoundary}` };

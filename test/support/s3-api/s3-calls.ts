@@ -1,13 +1,13 @@
 import type { Answer, IncomingRequest, RequestHandler } from '../../../server/http/contract/request.ts';
 import type { AccessRequest, Decision } from '../../../server/auth/principal.ts';
-import type { Chunks } from '../../../platform/chunks.ts';
+import type { Chunks } from '../../../server/streams/chunks.ts';
 import { testLayer, type TestLayer } from '../objects/test-layer.ts';
 import type { Replications } from '../../../server/s3/operation.ts';
 import { createS3Api, type S3Services } from '../../../server/s3/s3-api.ts';
 import { CrossOrigin } from '../../../server/s3/cross-origin.ts';
-import { answerError } from '../../../server/s3/answers.ts';
-import { createHostStyleFinder } from '../../../server/s3/request.ts';
-import { bodyFrom } from '../../../server/objects/bodies/body-source.ts';
+import { bodyFrom } from '../../../server/objects/contract/body-source.ts';
+import { answerError } from '../../../server/http/contract/error-answer.ts';
+import { createHostStyleFinder } from '../../../server/http/contract/host-style.ts';
 
 export interface Reply {
   readonly status: number;

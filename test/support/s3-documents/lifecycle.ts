@@ -10,7 +10,7 @@ import { days, defined, filterTags, flag, idText, keyText, maybe, midnight } fro
 
 const tier = fc.constantFrom('COLD', 'GLACIER', 'a<b');
 const keep = fc.integer({ min: 1, max: 100 });
-const size = fc.integer({ min: 0, max: 1_000_000 });
+const size = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 1_000_000 }));
 
 const filter: fc.Arbitrary<LifecycleFilter> = fc.oneof(
   fc.record({ deprecated: fc.constant(true as const), prefix: fc.oneof(fc.constant(''), keyText) }),

@@ -159,8 +159,9 @@ export class DoubleBucket {
     const object = this.#object(key);
     const match = request.headers['if-match'];
     if (match !== undefined && match !== object.etag) throw new Refusal(412, 'PreconditionFailed', match);
-    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
-    if (range === null) throw new Refusal(501, 'NotImplemented', 'a read without a range');
+    if (request.headers.range === undefined) return { status: 200, headers: describe(object), body: object.bytes };
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range);
+    if (range === null) throw new Refusal(501, 'NotImplemented', `the range ${request.headers.range}`);
     const size = object.bytes.length;
     const start = Number(range[1]);
     if (start >= size) throw new Refusal(416, 'InvalidRange', `${start} of ${size}`);

@@ -50,7 +50,7 @@ interface TestPostgresOptions {
 }
 
 export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
-  const bin = binaries();
+  const bin = postgresBinaries();
   const folder = await mkdtemp(join(options.parent ?? tmpdir(), 'coffer-postgres-'));
   const data = join(folder, 'data');
   const superuserPassword = randomBytes(16).toString('hex');
@@ -259,7 +259,7 @@ function idOf(flag: '-u' | '-g'): number {
 }
 
 /** The newest PostgreSQL of Debian's. A test whose real part is missing fails: it is never skipped. */
-function binaries(): string {
+export function postgresBinaries(): string {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).map(Number).filter(Number.isInteger) : [];
   if (versions.length === 0) throw new Error(`${root} is missing: run ".ci/install postgres"`);

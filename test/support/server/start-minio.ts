@@ -26,10 +26,14 @@ const keys = { accessKey: 'minio-root', secretKey: 'minio-password' };
 /** A key of its own, so that it encrypts without a key service. */
 const ownKey = { MINIO_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
 
-/** Starts one that answers at `host`: 127.0.0.1, unless pods of a cluster are to reach it too. `kms` is where its keys come from. */
+/**
+ * Starts one that answers at `host`: 127.0.0.1, unless pods of a cluster are to reach it too. `kms` is where its keys come from. One of a single
+ * drive knows no locks, no heals and no pools.
+ */
 export async function startMinio(
   host = '127.0.0.1',
   kms: Readonly<Record<string, string>> = ownKey,
+  drives = 1,
 ): Promise<RunningMinio> {
   const program = tool('bin/minio', 'minio');
   const folder = await mkdtemp(join(tmpdir(), 'coffer-minio-'));
@@ -39,12 +43,15 @@ export async function startMinio(
     HOME: folder,
     MINIO_ROOT_USER: keys.accessKey,
     MINIO_ROOT_PASSWORD: keys.secretKey,
+    // It refuses several drives on the file system of the root otherwise.
+    ...(drives > 1 && { MINIO_CI_CD: '1' }),
     ...kms,
   };
   let child: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    child = spawn(program, ['server', join(folder, 'data'), '--address', address], { env, stdio: 'ignore' });
+    const data = join(folder, drives === 1 ? 'data' : `data{1...${drives}}`);
+    child = spawn(program, ['server', data, '--address', address], { env, stdio: 'ignore' });
     await untilInitialized(`http://${address}`);
   }
 

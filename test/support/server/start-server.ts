@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programArguments, programEnvironment, serverThreads, withoutConsole } from '../process/program.ts';
+import { programArguments, storeEnvironment, serverThreads, withoutConsole } from '../process/program.ts';
+import { noteCrossingOf } from '../store/crossings.ts';
 
 export interface StartOptions {
   /**
@@ -53,7 +54,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
     PATH: process.env['PATH'] ?? '',
     SVC_ROOT_USER: 'root',
     SVC_ROOT_PASSWORD: 'root-password',
-    ...programEnvironment,
+    ...storeEnvironment,
     ...(serverThreads === undefined ? {} : { SVC_THREADS: serverThreads }),
     ...(options.console === true ? {} : withoutConsole),
     SVC_CONFIG_ENV_FILE: '/dev/null',
@@ -70,6 +71,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
       log.push(line);
+      noteCrossingOf(line);
       for (const wait of waiting) if (line.includes(wait.text)) wait.found(line);
     });
   }
@@ -120,17 +122,23 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
   };
 }
 
+/** Returns the status of `/minio/health/ready`, and after it what the server waits for: `503 blobs`. */
+export async function readinessOf({ s3 }: Pick<RunningServer, 's3'>): Promise<string> {
+  const answer = await fetch(`${s3}/minio/health/ready`);
+  // A connection whose answer nobody reads would hold up the end of the server.
+  await answer.arrayBuffer();
+  return `${answer.status} ${answer.headers.get('x-coffer-waiting-for') ?? ''}`.trim();
+}
+
 /** Resolves once `/minio/health/ready` answers 200. */
 export async function untilReady(server: RunningServer, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     let issue: string;
     try {
-      const answer = await fetch(`${server.s3}/minio/health/ready`);
-      // A connection whose answer nobody reads would hold up the end of the server.
-      await answer.arrayBuffer();
-      if (answer.status === 200) return;
-      issue = `status ${answer.status}`;
+      const readiness = await readinessOf(server);
+      if (readiness.startsWith('200')) return;
+      issue = `status ${readiness}`;
     } catch (error) {
       issue = String((error as Error).cause ?? error);
     }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keptChunks } from '../../../platform/chunks.ts';
+import { keptChunks } from '../../../server/streams/chunks.ts';
 import { type BlobId, type BlobStore } from '../../../server/store/blob-store.ts';
 import { fullForm, inFullForm } from '../full-form.ts';
 

@@ -4,6 +4,7 @@ import { endOf, key, KEY_LIMIT, within } from '../../../server/store/keys.ts';
 import { describeConcurrency } from './record-concurrency.conformance.ts';
 import { describeScans, everything, keysOf } from './record-scan.conformance.ts';
 import { commitId, Patient } from './patient.ts';
+import { commitsHavePlaces } from './places-of-commits.ts';
 import { type Batch, type Key, type RecordStore } from '../../../server/store/record-store.ts';
 import { isStoreError, isStoreUnavailable } from '../../../server/store/store-error.ts';
 
@@ -20,6 +21,8 @@ interface RecordEngine {
 export function describeRecordStore(name: string, engine: RecordEngine): void {
   describe(`record store: ${name}`, () => {
     let patient: Patient;
+
+    commitsHavePlaces('unchecked');
 
     beforeEach(async () => {
       patient = new Patient(await engine.open());

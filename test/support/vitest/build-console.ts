@@ -1,4 +1,4 @@
-import { buildConsole, consoleIsBuilt } from '../../../server/console/build.ts';
+import { buildConsole, consoleIsBuilt } from '../../../console/build.ts';
 
 /** Builds the console for the tier `browser`, where an installation has not. */
 export default async function buildForBrowser(): Promise<void> {

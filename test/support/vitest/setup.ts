@@ -1,6 +1,8 @@
 /** Every test file of `npm test` imports test/support/vitest/fast-check.ts where it names fast-check. */
 import { registerHooks } from 'node:module';
-import { vi } from 'vitest';
+import { afterEach, vi } from 'vitest';
+import { takeCrossings } from '../store/crossings.ts';
+import '../store/places-of-commits.ts';
 
 const standIn = new URL('fast-check.ts', import.meta.url).href;
 const done = Symbol.for('coffer.fast-check');
@@ -28,3 +30,9 @@ if (!Object.hasOwn(vi, patched)) {
   vi.waitUntil = (callback, options) => waitUntil(callback, withTimeout(options));
   Object.defineProperty(vi, patched, { value: true });
 }
+
+/** The code under test may catch the error of a commit, and one in the background has no caller. */
+afterEach(() => {
+  const [crossing] = takeCrossings();
+  if (crossing !== undefined) throw crossing;
+});

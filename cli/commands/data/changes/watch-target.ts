@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { RemoteTarget, Target } from '../../../config/target.ts';
 import { listenToEvents } from '../../../s3/notifications.ts';
 import { singleAttempt } from '../../../s3/retry.ts';

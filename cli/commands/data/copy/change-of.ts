@@ -43,16 +43,19 @@ export async function changeOf(
   return isKept ? undefined : 'is older than its source';
 }
 
-/** Compares an object with a copy that is hardly newer. A file was settled before its copy began. */
+/** Compares a source with a copy that is hardly newer: it may have changed while it was sent. */
 async function changeByBytes(
   context: Context,
   source: Entry,
   target: Entry,
   encryption: EncryptionRules,
 ): Promise<Change | undefined> {
-  if (source.bucket === '' || source.etag === target.etag) return undefined;
-  if (target.bucket !== '') return 'may be older than its source';
-  const isSame = await hasBytesOf(context, target.key, source, encryption);
+  // A copy of a file on this machine has the time at which it began, by the same clock.
+  if (source.bucket === '' && target.bucket === '') return undefined;
+  if (source.bucket !== '' && source.etag === target.etag) return undefined;
+  if (source.bucket !== '' && target.bucket !== '') return 'may be older than its source';
+  const [file, object] = source.bucket === '' ? [source, target] : [target, source];
+  const isSame = await hasBytesOf(context, file.key, object, encryption);
   if (isSame === undefined) return 'may be older than its source';
   return isSame ? undefined : 'has other bytes';
 }

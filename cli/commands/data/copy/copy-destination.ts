@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { stat } from 'node:fs/promises';
 import { checkObjectKey } from '../../../../protocol/s3/names.ts';
 import { isFileName } from '../../../config/local-path.ts';
@@ -25,7 +25,7 @@ export function keyUnder(prefix: string, name: string): string {
 }
 
 /**
- * Returns the path for a key below a local folder. It refuses a key that would leave the folder, or that is no valid path.
+ * Returns the path for a key below a local folder. It refuses a key that would leave the folder, or that is not a valid path.
  *
  * @throws ProgramError Unsafe
  */

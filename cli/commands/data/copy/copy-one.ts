@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { type ExpectUnchanged, fileSource, memoryLimit, readStream } from './byte-source.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Context } from '../../context.ts';
 import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { contentTypeOf } from './object-headers.ts';

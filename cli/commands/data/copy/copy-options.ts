@@ -1,4 +1,4 @@
-import type { Semaphore } from '../../../../platform/concurrency.ts';
+import type { Semaphore } from '../../../../platform/async/concurrency.ts';
 import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import type { UploadSessions } from '../../../s3/upload-sessions.ts';
 import type { WantedDigests } from './digests.ts';

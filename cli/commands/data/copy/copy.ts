@@ -1,8 +1,8 @@
-import { forEachLimit } from '../../../../platform/concurrency.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { forEachLimit } from '../../../../platform/async/concurrency.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { isFolder } from '../../../s3/list-objects.ts';
-import { printable } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import type { Failures } from '../entries/entry.ts';
 import { chooseDestination, type CopyDestination } from './copy-destination.ts';

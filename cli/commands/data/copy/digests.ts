@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChecksumAlgorithm } from '../../../../protocol/s3/checksum-algorithms.ts';
-import type { CompletedPart } from '../../../../protocol/s3/requests/complete-multipart-request.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import type { CompletedPart } from '../../../../protocol/s3/completed-part.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
 
 /** The digests to send with each body. */

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Context } from '../../context.ts';
 import { EncryptionRules, type EncryptionOptions } from '../../../s3/encryption-rules.ts';
 import type { S3Client } from '../../../s3/client.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Target } from '../../../config/target.ts';
-import { printable } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { anyGlob } from '../entries/name-patterns.ts';
 

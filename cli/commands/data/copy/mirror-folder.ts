@@ -1,7 +1,7 @@
 import { lstat, rm, stat } from 'node:fs/promises';
-import { counted } from '../../../../platform/message-text.ts';
-import { forEachLimit } from '../../../../platform/concurrency.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { counted } from '../../../../platform/text/message-text.ts';
+import { forEachLimit } from '../../../../platform/async/concurrency.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Target } from '../../../config/target.ts';
 import { createBucket, headBucket } from '../../../s3/buckets.ts';
 import {
@@ -14,7 +14,8 @@ import {
 import { listedObject } from '../../../s3/list-objects.ts';
 import { deleteObject } from '../../../s3/objects.ts';
 import { isNotFound } from '../../../s3/error-of-status.ts';
-import { printable } from '../../../terminal/format.ts';
+import { isTransient } from '../../../s3/retry.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { entryPages } from '../entries/entries.ts';
 import { Failures, readablePages, type Entry } from '../entries/entry.ts';
@@ -25,9 +26,9 @@ import { statOf } from '../entries/local-entries.ts';
 import { refuseOverlap } from './refuse-overlap.ts';
 import { type CopyDestination, pathUnder } from './copy-destination.ts';
 import { removeEmptyFolders } from './move-source.ts';
-import { changeOf } from './change-of.ts';
+import { changeOf, type Change } from './change-of.ts';
 import type { Excludes } from './mirror-excludes.ts';
-import { fileSource, objectSource } from './find-sources.ts';
+import { fileSource, objectSource, type FoundSource } from './find-sources.ts';
 import { withSourceTime } from './newest.ts';
 import { readState, removeInState } from './source-state.ts';
 import type { Transfer } from './transfer.ts';
@@ -213,13 +214,12 @@ async function copyPair(
   if (isExcludedBy(mirroring, name, first) || !mirroring.isOfAge(first.modified)) return;
   const found = source.kind === 'local' ? fileSource(first, name) : objectSource(source, first, name);
   if (second !== undefined) {
-    const { encryption } = transfer;
-    const preserve = options.preserve === true;
-    const change = await changeOf(context, found, first, second, { preserve, encryption });
+    const change = await changeOfPair(mirroring, found, first, second);
+    if (change === 'unknown') return;
     if (change === undefined) return transfer.endUpload(name, destination);
     if (options.overwrite !== true) {
       const text = `\`${printable(second.display)}\` ${change}: use --overwrite to replace it`;
-      // Other clients do not compare times, so that this is no failure.
+      // Other clients do not compare times, so that this is not a failure.
       if (change === 'is older than its source' || change === 'may be older than its source')
         context.output.warn('older', text);
       else transfer.failures.report(new ProgramError('Unsafe', text), 'Unable to mirror');
@@ -228,6 +228,24 @@ async function copyPair(
   }
   const copied = options.activeActive === true ? await withSourceTime(context, found, destination.target) : found;
   if (copied !== undefined) await transfer.copy(copied, destination, noEvent);
+}
+
+/** Compares a source with its copy. A failure, such as a file that is gone since it was listed, is reported, and the mirror goes on. */
+async function changeOfPair(
+  { context, options, transfer }: Mirroring,
+  found: FoundSource,
+  first: Entry,
+  second: Entry,
+): Promise<Change | undefined | 'unknown'> {
+  const { encryption, failures } = transfer;
+  try {
+    return await changeOf(context, found, first, second, { preserve: options.preserve === true, encryption });
+  } catch (error) {
+    // A command that watches compares everything again when the server is back.
+    if (options.watch === true && isTransient(error)) throw error;
+    failures.report(error, `Unable to compare \`${printable(first.display)}\` with \`${printable(second.display)}\``);
+    return 'unknown';
+  }
 }
 
 /** Removes a file of the target that the source does not have. One that the source got since it was listed stays. */

@@ -1,11 +1,11 @@
-import { answerHalfClosed } from '../../../../platform/half-closed.ts';
+import { answerHalfClosed } from '../../../../platform/http/half-closed.ts';
 import { createRequire } from 'node:module';
 import type * as NodeHttp from 'node:http';
 import { once } from 'node:events';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 
 /** The counts of a mirror so far. */
-export interface MirrorCounts {
+interface MirrorCounts {
   readonly copied: number;
   readonly failed: number;
   readonly removed: number;

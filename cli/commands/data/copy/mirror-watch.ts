@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../../../platform/backoff.ts';
-import { forEachLimit, KeyedMutex } from '../../../../platform/concurrency.ts';
+import { backoffMs } from '../../../../platform/async/backoff.ts';
+import { forEachLimit, KeyedMutex } from '../../../../platform/async/concurrency.ts';
 import type { Target } from '../../../config/target.ts';
 import { isTransient, retryBackoff } from '../../../s3/retry.ts';
 import { describeError } from '../../../terminal/output.ts';
-import { printable } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Change, ChangeQueue } from '../changes/change-queue.ts';
 import { watchTarget } from '../changes/watch-target.ts';
 import { entryAt } from '../entries/entry-at.ts';

@@ -1,7 +1,8 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { listBuckets } from '../../../s3/buckets.ts';
-import { formatSize, printable } from '../../../terminal/format.ts';
+import { formatSize } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { asFolder, requirePlace } from '../entries/entries.ts';
 import { anyGlob } from '../entries/name-patterns.ts';

@@ -1,6 +1,6 @@
 import { readdir, realpath, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { ResponseError } from '../../../../protocol/response-error.ts';
 import { displayName } from '../../../config/target.ts';
 import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
@@ -13,7 +13,7 @@ import type { FoundSource } from './find-sources.ts';
 import { objectChanged, removeInState } from './source-state.ts';
 
 /**
- * Refuses a copy that would replace its own source, which the move would then remove. An address is no proof that two servers are two: where
+ * Refuses a copy that would replace its own source, which the move would then remove. An address is not proof that two servers are two: where
  * the bucket and the key are the same, the objects are compared.
  *
  * @throws ProgramError Unsafe

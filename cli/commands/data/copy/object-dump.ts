@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { semaphore } from '../../../../platform/concurrency.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { semaphore } from '../../../../platform/async/concurrency.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseObject, parseTarget, type Target } from '../../../config/target.ts';
 import { headObject } from '../../../s3/objects.ts';
 import { UploadSessions } from '../../../s3/upload-sessions.ts';

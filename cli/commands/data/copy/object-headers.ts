@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { contentHeaderNames } from '../../../../protocol/s3/copies/copied-attributes.ts';
 
 /** Headers that S3 stores with an object. */

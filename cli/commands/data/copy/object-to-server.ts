@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { attributesOf, type CopiedAttributes } from '../../../../protocol/s3/copies/copied-attributes.ts';
 import {
   copyingHeaders,

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { displayName, type RemoteTarget, type Target } from '../../../config/target.ts';
 import type { EncryptionRules } from '../../../s3/encryption-rules.ts';
 import { looksLikeSameObject } from '../../../s3/same-object.ts';
@@ -9,7 +9,7 @@ import { remoteEntries } from '../entries/remote-entries.ts';
 
 /**
  * Refuses a target within its source, which would be copied into itself, and of which --remove would take files of the source. Paths and
- * addresses are no proof: a link or a mount may lead into the source, and two addresses to one server.
+ * addresses are not proof: a link or a mount may lead into the source, and two addresses to one server.
  *
  * @throws ProgramError BadArgument; Unsafe if a server cannot be asked
  */

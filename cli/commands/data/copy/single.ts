@@ -1,7 +1,8 @@
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseObject, parseTarget } from '../../../config/target.ts';
-import { formatSize, printable } from '../../../terminal/format.ts';
+import { formatSize } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { copy, type CopyCommandOptions } from './copy.ts';
 import { copyOne } from './copy-one.ts';
@@ -10,7 +11,7 @@ import { multipartOf } from './upload.ts';
 import { Downloads } from './download.ts';
 import { UploadSessions } from '../../../s3/upload-sessions.ts';
 import { writeOut } from '../../../terminal/io.ts';
-import { semaphore } from '../../../../platform/concurrency.ts';
+import { semaphore } from '../../../../platform/async/concurrency.ts';
 
 /** The command `get`: one object to this machine. */
 export async function get(context: Context, args: readonly string[], options: CopyCommandOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { ObjectHeaders } from '../../../s3/objects.ts';
 import { writeTaggingHeader } from '../../../../protocol/s3/tagging.ts';
 import type { EncryptionOptions } from '../../../s3/encryption-rules.ts';
@@ -84,7 +84,7 @@ export function wantedDigests({ md5, checksum, retentionMode, legalHold }: Trans
 }
 
 /** The copies that run at the same time. */
-export interface Workers {
+interface Workers {
   /** Most of the time of a small copy is the wait for the server or the disk. */
   readonly copies: number;
   /** Requests with a large body. Four streams fill a network and need a few MiB of memory. */

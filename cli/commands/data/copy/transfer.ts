@@ -1,10 +1,11 @@
-import { counted } from '../../../../platform/message-text.ts';
+import { counted } from '../../../../platform/text/message-text.ts';
 import { resolve } from 'node:path';
-import { semaphore } from '../../../../platform/concurrency.ts';
+import { semaphore } from '../../../../platform/async/concurrency.ts';
 import { EncryptionRules } from '../../../s3/encryption-rules.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { descriptorOf } from '../../../config/descriptor-path.ts';
-import { formatSize, printable } from '../../../terminal/format.ts';
+import { formatSize } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import { Progress } from '../../../terminal/progress.ts';
 import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';

@@ -1,5 +1,5 @@
-import { forEachLimit, type Semaphore } from '../../../../platform/concurrency.ts';
-import type { CompletedPart } from '../../../../protocol/s3/requests/complete-multipart-request.ts';
+import { forEachLimit, type Semaphore } from '../../../../platform/async/concurrency.ts';
+import type { CompletedPart } from '../../../../protocol/s3/completed-part.ts';
 import type { S3Client } from '../../../s3/client.ts';
 import {
   abortUpload,

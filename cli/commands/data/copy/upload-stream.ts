@@ -1,4 +1,4 @@
-import { type CompletedPart } from '../../../../protocol/s3/requests/complete-multipart-request.ts';
+import { type CompletedPart } from '../../../../protocol/s3/completed-part.ts';
 import { randomUUID } from 'node:crypto';
 import { uploadPart } from '../../../s3/multipart-upload.ts';
 import { putObject } from '../../../s3/objects.ts';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { copyPart, partSizeFor, uploadPart } from '../../../s3/multipart-upload.ts';
 import { copyObject, putObject, type CopySource } from '../../../s3/objects.ts';
 import { parseSize } from '../entries/sizes.ts';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { RemoteTarget, Target } from '../../../config/target.ts';
 import type { Context } from '../../context.ts';
 

@@ -1,6 +1,6 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Context } from '../../context.ts';
-import { printable } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 
 /** A file, an object or one version of it, or a folder. */
 export interface Entry {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Dirent, type Stats, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Entry, Walked } from './entry.ts';
 import { isTemporaryName } from './temporary-files.ts';
 
@@ -28,7 +28,7 @@ export async function* localEntryPages(
   else yield [fileEntry(path, basename(path), found)];
 }
 
-/** @throws ProgramError NotFound, which says that the first name is no alias */
+/** @throws ProgramError NotFound, which says that the first name is not an alias */
 export async function statOf(path: string): Promise<Stats> {
   return stat(path).catch((error: unknown) => {
     const hint = path.includes('/') ? ` (and \`${path.split('/', 1)[0]}\` is no alias)` : '';

@@ -81,7 +81,7 @@ function entryOf(target: RemoteTarget, listed: string | Listed): Entry {
 }
 
 /** The kinds that a key names: objects below `KEY/`, an object, both, or neither. */
-export type PlaceKind = 'folder' | 'object' | 'both' | 'none';
+type PlaceKind = 'folder' | 'object' | 'both' | 'none';
 
 /** Names that are read before the folder is asked for, where many names begin with the key. */
 const maxRead = 1_000;

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { RemoteTarget } from '../../../config/target.ts';
 import type { S3Client } from '../../../s3/client.ts';
 import type { ObjectRef } from '../../../s3/objects.ts';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 
 const powers = { '': 0, k: 1, m: 2, g: 3, t: 4 } as const;
 

@@ -1,7 +1,5 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
-
-/** Seconds. */
-const units = { y: 31_536_000, w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 } as const;
+import { durationMs } from '../../../../protocol/text/duration.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 
 /**
  * Parses a duration such as `7d10h31s` and returns milliseconds.
@@ -9,15 +7,9 @@ const units = { y: 31_536_000, w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 } as
  * @throws ProgramError BadArgument
  */
 export function parseDuration(option: string, text: string): number {
-  if (/^(\d{1,9}[ywdhms])+$/.test(text)) {
-    const parts = text.match(/\d+[ywdhms]/g) ?? [];
-    return parts.reduce((sum, part) => sum + Number.parseInt(part, 10) * unitOf(part) * 1_000, 0);
-  }
+  const duration = durationMs(text, ['y', 'w', 'd', 'h', 'm', 's']);
+  if (duration !== undefined) return duration;
   throw new ProgramError('BadArgument', `Invalid ${option} \`${text}\`: write a duration such as 7d10h31s`);
-}
-
-function unitOf(part: string): number {
-  return units[part.slice(-1) as keyof typeof units];
 }
 
 const date = /^(\d{4})[.-](\d{2})[.-](\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2}))?)?$/;

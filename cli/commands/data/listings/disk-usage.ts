@@ -1,7 +1,8 @@
-import { counted } from '../../../../platform/message-text.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { counted } from '../../../../platform/text/message-text.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
-import { formatSize, printable } from '../../../terminal/format.ts';
+import { formatSize } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { entryPages, requirePlace, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable } from '../entries/entry.ts';

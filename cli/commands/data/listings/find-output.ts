@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { formatSize } from '../../../terminal/format.ts';
 import type { Context } from '../../context.ts';
 import { writeOut } from '../../../terminal/io.ts';

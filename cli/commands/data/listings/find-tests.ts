@@ -1,5 +1,5 @@
 import { matchesText, textMatcher } from '../../../../protocol/policy/glob.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Entry } from '../entries/entry.ts';
 import { parseSize } from '../entries/sizes.ts';
 import { ageTest, type AgeOptions } from '../entries/times.ts';
@@ -14,7 +14,7 @@ export interface FindTestOptions extends AgeOptions {
   readonly maxdepth?: string;
 }
 
-export type EntryTest = (entry: Entry) => boolean;
+type EntryTest = (entry: Entry) => boolean;
 
 /**
  * Returns the test of all flags together. `*` and `?` match any character, also `/`. `--name` is compared with the last part of the name,
@@ -79,7 +79,7 @@ function parseRegex(option: string, text: string): RegExp {
 }
 
 /** A test of one value of many: `--tags` and `--metadata` are `KEY=REGEX`. */
-export interface FieldTest {
+interface FieldTest {
   readonly key: string;
   readonly value: RegExp;
 }

@@ -1,11 +1,11 @@
-import { mapStream } from '../../../../platform/concurrency.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { mapStream } from '../../../../platform/async/concurrency.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { headBucket } from '../../../s3/buckets.ts';
 import { presignedUrl } from '../../../s3/presigned-url.ts';
 import { headObject } from '../../../s3/objects.ts';
 import { getTags } from '../../../s3/object-settings.ts';
-import { printable } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { asFolder, entryPages, requirePlace } from '../entries/entries.ts';
 import { Failures, readablePages, type Entry } from '../entries/entry.ts';

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import type { Paint } from '../../../terminal/colors.ts';
-import { formatSize, formatTime, printable } from '../../../terminal/format.ts';
+import { formatSize, formatTime } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
 import { asArchiveFolder, readArchives, type ZipOptions } from '../entries/archives.ts';
 import { entryPages, rewindOf, type VersionOptions } from '../entries/entries.ts';

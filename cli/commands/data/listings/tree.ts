@@ -1,6 +1,6 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseTarget, type Target } from '../../../config/target.ts';
-import { printable } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { asFolder, entryPages, requirePlace, rewindOf, type VersionOptions } from '../entries/entries.ts';
 import { Failures, readable, type Entry } from '../entries/entry.ts';

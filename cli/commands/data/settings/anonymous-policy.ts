@@ -79,7 +79,7 @@ function withPermission({ permissions: before }: AnonymousAccess, prefix: string
  * Returns the text of a policy with another permission for exactly this prefix; undefined if nothing is left to allow. All other statements
  * stay where and as they are, and so do `Version` and `Id`: the version decides whether the text of other statements has variables.
  *
- * @throws SyntaxError for a text that is no JSON
+ * @throws SyntaxError for a text that is not JSON
  */
 export function changeAnonymousAccess(
   document: string | undefined,
@@ -157,7 +157,7 @@ function objectAccess(statement: Statement, bucket: string): (Access & { prefixe
   return { prefixes: resources.map((one) => one.slice(start.length, -1)), read: read || both, write: write || both };
 }
 
-/** A pattern with another wildcard is no prefix. */
+/** A pattern with another wildcard is not a prefix. */
 function isPrefixResource(resource: string, start: string): boolean {
   return resource.startsWith(start) && /^[^*?]*\*$/.test(resource.slice(start.length));
 }

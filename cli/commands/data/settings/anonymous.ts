@@ -1,9 +1,9 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseRemote, type RemoteTarget } from '../../../config/target.ts';
 import { getBucketPolicy, policySetting, putBucketPolicy } from '../../../s3/bucket-settings.ts';
 import { editSetting } from '../../../s3/edit-setting.ts';
-import { percentEncodePath } from '../../../../protocol/sigv4/signature.ts';
-import { printable } from '../../../terminal/format.ts';
+import { percentEncodePath } from '../../../../protocol/uri/percent-encoding.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import { readDocument } from '../../../terminal/io.ts';
 import type { Context } from '../../context.ts';
 import { remoteEntries } from '../entries/remote-entries.ts';

@@ -1,9 +1,9 @@
-import { mapStream } from '../../../../platform/concurrency.ts';
+import { mapStream } from '../../../../platform/async/concurrency.ts';
 import type { RemoteTarget } from '../../../config/target.ts';
 import { displayName } from '../../../config/target.ts';
 import type { S3Client } from '../../../s3/client.ts';
 import type { ObjectRef } from '../../../s3/objects.ts';
-import { printable } from '../../../terminal/format.ts';
+import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';
 import { selectObjects, type SelectOptions } from '../entries/select-objects.ts';

@@ -1,5 +1,5 @@
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Context } from '../../context.ts';
 import {
   encryptionSetting,

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseBucket } from '../../../config/target.ts';
 import { formatSize } from '../../../terminal/format.ts';
 import { adminOf, type AdminClient } from '../../admin-client.ts';
@@ -11,20 +11,17 @@ interface BucketQuota {
   readonly quota?: number;
   readonly size?: number;
   readonly quotatype?: string;
-  readonly rate?: number;
-  readonly requests?: number;
 }
 
-/** The limits of MinIO that this client does not set: a change of the size keeps them. */
-async function limitsOf(admin: AdminClient, bucket: string) {
+/** The quota of a bucket with all fields of its server: a change of the size keeps the limits that this client does not set. */
+async function quotaOf(admin: AdminClient, bucket: string): Promise<object> {
+  const none = { rate: 0, requests: 0 };
   try {
     const request = { method: 'GET', call: 'get-bucket-quota', query: { bucket } } as const;
-    const { rate = 0, requests = 0 } = await admin.json<BucketQuota>(request);
-    return { rate, requests };
+    return { ...none, ...(await admin.json<BucketQuota>(request)) };
   } catch (error) {
     // Some servers have an error for a bucket without a quota.
-    if (error instanceof ResponseError && error.code === 'XMinioAdminNoSuchQuotaConfiguration')
-      return { rate: 0, requests: 0 };
+    if (error instanceof ResponseError && error.code === 'XMinioAdminNoSuchQuotaConfiguration') return none;
     throw error;
   }
 }
@@ -38,7 +35,7 @@ export async function setQuota(
   if (size === undefined) throw new ProgramError('BadArgument', 'Name the size by --size, such as 64GiB');
   const { admin, bucket } = await bucketOf(context, argument);
   const quota = parseSize('--size', size);
-  const body = { ...(await limitsOf(admin, bucket)), quota, size: 0, quotatype: 'hard' };
+  const body = { ...(await quotaOf(admin, bucket)), quota, size: 0, quotatype: 'hard' };
   await admin.send({ method: 'PUT', call: 'set-bucket-quota', query: { bucket }, body });
   const human = `Successfully set bucket quota of ${formatSize(quota)} on \`${bucket}\``;
   context.output.message(human, { bucket, ...(quota > 0 && { quota }), type: 'hard' });
@@ -79,7 +76,7 @@ async function usageOf(admin: AdminClient, bucket: string): Promise<QuotaUsage |
 
 export async function clearQuota(context: Context, [argument = '']: readonly string[]): Promise<void> {
   const { admin, bucket } = await bucketOf(context, argument);
-  const body = { ...(await limitsOf(admin, bucket)), quota: 0, size: 0 };
+  const body = { ...(await quotaOf(admin, bucket)), quota: 0, size: 0 };
   await admin.send({ method: 'PUT', call: 'set-bucket-quota', query: { bucket }, body });
   context.output.message(`Successfully cleared bucket quota configured on \`${bucket}\``, { bucket });
 }

@@ -1,5 +1,5 @@
 import type { ObjectLockRule, Retention, RetentionMode } from '../../../../protocol/s3/object-lock.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { displayName, parseBucket, parseObject, parseRemote, type RemoteTarget } from '../../../config/target.ts';
 import {
   getObjectLock,

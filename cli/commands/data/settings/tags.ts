@@ -1,5 +1,5 @@
 import type { Tags } from '../../../../protocol/s3/tagging.ts';
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseRemote, type RemoteTarget } from '../../../config/target.ts';
 import type { S3Client } from '../../../s3/client.ts';
 import { deleteTags, getTags, putTags } from '../../../s3/object-settings.ts';

@@ -1,4 +1,4 @@
-import { ProgramError } from '../../../../platform/program-error.ts';
+import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import { parseBucket, type RemoteTarget } from '../../../config/target.ts';
 import {
   getVersioning,

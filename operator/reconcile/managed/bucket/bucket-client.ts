@@ -1,3 +1,4 @@
+import { readVersioningStatus } from '../../../../protocol/s3/bucket-versioning.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { readErrorDocument } from '../../../../protocol/s3/responses.ts';
 import { exchange, type TenantEndpoint } from '../signed-request.ts';
@@ -12,7 +13,7 @@ import { parseLifecycle, writeLifecycle } from '../../../../protocol/s3/lifecycl
 import { transitionMinimumHeader } from '../../../../protocol/s3/lifecycle/transition-minimum.ts';
 import { parseTagging, writeTagging } from '../../../../protocol/s3/tagging.ts';
 import { readEditable, withAll, withText, writeEdited } from '../../../../protocol/s3/xml-edit.ts';
-import type { Json } from '../../../runtime/contract/workload.ts';
+import type { Json } from '../../../contract/workload.ts';
 import {
   type BucketChange,
   type BucketNotification,
@@ -77,10 +78,10 @@ interface Asked {
 
 /** A client for one bucket of one tenant. Every method errors with `ResponseError`. */
 export interface BucketClient {
-  /** Answers undefined when the bucket does not exist. What a resource may leave alone is read where it is asked for. */
+  /** Returns undefined when the bucket does not exist. What a resource may leave alone is read where it is asked for. */
   find(asked: Asked): Promise<BucketState | undefined>;
   make(change: BucketChange): Promise<void>;
-  /** Answers a configuration without rules where there is none. */
+  /** Returns a configuration without rules where there is none. */
   findReplication(): Promise<ReplicationConfiguration>;
   setReplication(configuration: ReplicationConfiguration): Promise<void>;
   /** Resolves also when the bucket does not exist. Errors with the code `BucketNotEmpty`. */
@@ -115,7 +116,7 @@ export function createBucketClient(
         read('policy', 'NoSuchBucketPolicy', (text) => JSON.parse(text) as Json),
         read('tagging', 'NoSuchTagSet', parseTagging),
         asked.notifications ? send('GET', 'notification').then(readRules) : undefined,
-        asked.versioning ? send('GET', 'versioning').then(readVersioning) : undefined,
+        asked.versioning ? send('GET', 'versioning').then(readVersioningStatus) : undefined,
         asked.lifecycle ? read('lifecycle', 'NoSuchLifecycleConfiguration', parseLifecycle) : undefined,
       ]);
       return {
@@ -184,11 +185,6 @@ export function createBucketClient(
 function withStatus(document: string, status: BucketVersioning): string {
   const root = withText(readEditable(document), ['Status'], status);
   return writeEdited(status === 'Suspended' ? withAll(root, 'ExcludedPrefixes', []) : root);
-}
-
-function readVersioning(text: string): BucketVersioning | undefined {
-  const [, status] = /<Status>(Enabled|Suspended)<\/Status>/.exec(text) ?? [];
-  return status as BucketVersioning | undefined;
 }
 
 function readRules(text: string): readonly BucketNotification[] {

@@ -11,7 +11,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucketSpec } from '../../../api/bucket.ts';
-import type { Bucket, Secret } from '../../../api/object.ts';
+import type { Bucket } from '../../../api/object.ts';
+import type { Secret } from '../../../contract/secret.ts';
 import { s3Client } from '../../../../test/support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../../../../test/support/server/start-server.ts';
 import { TestTenant } from '../../../../test/support/operator/test-tenant.ts';

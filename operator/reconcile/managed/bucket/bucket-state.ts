@@ -1,9 +1,9 @@
-import { counted } from '../../../../platform/message-text.ts';
+import { counted } from '../../../../platform/text/message-text.ts';
 import type { BucketEncryptionRule } from '../../../../protocol/s3/bucket-encryption.ts';
 import type { NotificationRule } from '../../../../protocol/s3/bucket-notification.ts';
 import type { Tags } from '../../../../protocol/s3/tagging.ts';
 import type { BucketSpec } from '../../../api/bucket.ts';
-import type { Json } from '../../../runtime/contract/workload.ts';
+import type { Json } from '../../../contract/workload.ts';
 import { sameDocument } from '../create-controller.ts';
 import { type ComparableLifecycleRule, wantedLifecycle } from './lifecycle-rules.ts';
 
@@ -20,7 +20,7 @@ export interface BucketState {
 
 export type BucketVersioning = NonNullable<BucketSpec['versioning']>;
 
-/** A rule without its id, which is no part of what it does. */
+/** A rule without its id, which is not a part of what it does. */
 export type BucketNotification = Pick<NotificationRule, 'target' | 'events' | 'prefix' | 'suffix'>;
 
 /** The settings that a Bucket resource decides. An undefined one stays as it is found, because others may have set it. */
@@ -43,7 +43,7 @@ export function namedSettings({ encryption, policy, tags = {} }: BucketSpec): re
 }
 
 /**
- * Answers what a resource wants. `written` are the settings that it named before: the bucket loses those that were taken out of the resource,
+ * Returns what a resource wants. `written` are the settings that it named before: the bucket loses those that were taken out of the resource,
  * so that such a policy does not live on, and keeps those that others set.
  */
 export function wantedState(spec: BucketSpec, written: readonly string[] = []): WantedBucket {
@@ -91,7 +91,7 @@ export type BucketChange = { readonly difference: string } & (
   | { readonly kind: 'lifecycle'; readonly to: readonly ComparableLifecycleRule[] }
 );
 
-/** Answers the encryption with what a resource cannot name as it was found: what the bucket blocks, and its bucket keys. */
+/** Returns the encryption with what a resource cannot name as it was found: what the bucket blocks, and its bucket keys. */
 function wantedEncryption(
   wanted: WantedBucket['encryption'],
   found: BucketEncryptionRule | undefined,
@@ -112,7 +112,7 @@ function wantedPolicy(wanted: WantedBucket['policy'], found: Json | undefined): 
   return wanted === undefined ? found : wanted.to;
 }
 
-/** Answers the changes that make the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
+/** Returns the changes that make the found bucket the wanted one, in this order. `found` is undefined where there is no bucket. */
 export function diffBucket(wanted: WantedBucket, found: BucketState | undefined): readonly BucketChange[] {
   const now: BucketState = found ?? { encryption: undefined, policy: undefined, tags: {} };
   const changes: BucketChange[] = [];

@@ -2,10 +2,10 @@ import type { LifecycleFilter, LifecycleRule } from '../../../../protocol/s3/lif
 import type { LifecycleRuleFields } from '../../../api/bucket-fields.ts';
 import { quantityValue } from '../../../api/volume-fields.ts';
 
-/** A rule without its id, which is no part of what it does. */
+/** A rule without its id, which is not a part of what it does. */
 export type ComparableLifecycleRule = Omit<LifecycleRule, 'id'>;
 
-/** Answers the rules of a resource in the form of those that are found. */
+/** Returns the rules of a resource in the form of those that are found. */
 export function wantedLifecycle(rules: readonly LifecycleRuleFields[]): readonly ComparableLifecycleRule[] {
   return inOrder(rules.map(wantedRule));
 }

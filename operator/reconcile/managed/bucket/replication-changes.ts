@@ -23,7 +23,7 @@ interface ReplicatedBucket {
 }
 
 /**
- * Answers the changes that make targets and rules those of the resource: targets are added first, since rules name their ARNs, and removed
+ * Returns the changes that make targets and rules those of the resource: targets are added first, since rules name their ARNs, and removed
  * last, since a target that a rule names cannot be removed. Targets that others added stay.
  */
 export async function replicationChanges(

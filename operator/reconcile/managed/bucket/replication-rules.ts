@@ -2,9 +2,9 @@ import type { ReplicationConfiguration, ReplicationRule } from '../../../../prot
 import type { ReplicationRuleFields } from '../../../api/bucket-fields.ts';
 
 /** A rule without its id and its priority. Its place among the rules of its target says the priority. */
-export type ComparableReplicationRule = Omit<ReplicationRule, 'id' | 'priority' | 'destination'>;
+type ComparableReplicationRule = Omit<ReplicationRule, 'id' | 'priority' | 'destination'>;
 
-/** Answers the rules of a resource in the form of those that are found. `arns` has the ARN of each target by its name. */
+/** Returns the rules of a resource in the form of those that are found. `arns` has the ARN of each target by its name. */
 export function wantedReplication(
   rules: readonly ReplicationRuleFields[],
   arns: ReadonlyMap<string, string>,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BucketSpec } from '../../../api/bucket.ts';
 import type { ReplicationTargetFields } from '../../../api/bucket-fields.ts';
-import type { Secret } from '../../../api/object.ts';
+import type { Secret } from '../../../contract/secret.ts';
 import { quantityValue } from '../../../api/volume-fields.ts';
 import { secretValue } from '../../../render/render-context.ts';
 import type { AddedTarget } from '../../conditions.ts';
@@ -44,7 +44,7 @@ const foundTargets = z.array(
 /** A remote target of a server, which does not return its secret key. */
 export type FoundTarget = z.output<typeof foundTargets>[number];
 
-/** Answers the targets of a resource with their credentials. Errors with `ResourceError` for a Secret that is missing or not allowed. */
+/** Returns the targets of a resource with their credentials. Errors with `ResourceError` for a Secret that is missing or not allowed. */
 export function wantedTargets(
   replication: NonNullable<BucketSpec['replication']>,
   secrets: ReadonlyMap<string, Secret>,
@@ -78,7 +78,7 @@ function placeOf({ name, endpoint, bucket, region = '', ...target }: Replication
   };
 }
 
-/** Answers the found target of a wanted one: that of the same bucket at the same address. */
+/** Returns the found target of a wanted one: that of the same bucket at the same address. */
 export function findTarget(
   wanted: Pick<WantedTarget, 'endpoint' | 'secure' | 'bucket'>,
   found: readonly FoundTarget[],
@@ -89,7 +89,7 @@ export function findTarget(
   );
 }
 
-/** Answers the parts of a target that differ, by the names of the admin call that changes them. */
+/** Returns the parts of a target that differ, by the names of the admin call that changes them. */
 export function targetDifferences(
   wanted: WantedTarget,
   found: FoundTarget,
@@ -131,7 +131,7 @@ export function targetClient(endpoint: TenantEndpoint, bucket: string, now: () =
       const call = { method: 'GET', path: 'v3/list-remote-targets', query: { bucket, type: 'replication' } } as const;
       return foundTargets.parse((await callAdmin(endpoint, call, now)) ?? []);
     },
-    /** Answers the ARN of the target. */
+    /** Returns the ARN of the target. */
     add: (target: WantedTarget) => set(target, {}, {}),
     update: (target: WantedTarget, arn: string, parts: readonly string[]) =>
       set(target, { arn }, { update: 'true', ...Object.fromEntries(parts.map((part) => [part, 'true'])) }),

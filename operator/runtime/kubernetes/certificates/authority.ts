@@ -52,7 +52,7 @@ export function authorityStep(
   }
 }
 
-/** Answers the time when two thirds of a life are over. The last third is left for retries. */
+/** Returns the time when two thirds of a life are over. The last third is left for retries. */
 export function twoThirds({ notBefore, notAfter }: Validity): Date {
   return new Date(notBefore.getTime() + ((notAfter.getTime() - notBefore.getTime()) * 2) / 3);
 }
@@ -85,7 +85,7 @@ export function authoritySecretName(authority: string): string {
   return `${authority}-authority`;
 }
 
-/** Answers undefined when the Secret holds no authority; the caller then makes a new one. */
+/** Returns undefined when the Secret holds no authority; the caller then makes a new one. */
 export function readAuthority(secret: KubeObject): Authority | undefined {
   const data = secretData(secret);
   const signing = pair(data['tls.crt'], data['tls.key']);
@@ -131,7 +131,7 @@ export function authoritySecret(
   };
 }
 
-/** Answers the certificates that all peers trust. */
+/** Returns the certificates that all peers trust. */
 export function bundleOf(authority: Authority): string {
   switch (authority.kind) {
     case 'settled':

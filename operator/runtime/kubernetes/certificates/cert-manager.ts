@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { identityOfCertificate } from '../../../../protocol/key-service/identity.ts';
 import type { KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
-import type { CertificateNeed, IssuedCertificate } from '../../contract/workload.ts';
+import type { CertificateNeed, IssuedCertificate } from '../../../contract/workload.ts';
 import { authorityLabel, certificateLabel, ownedLabels } from '../objects/labels.ts';
 import { type CertificateNames, leafSecretName } from './leaf.ts';
 import { secretData } from '../namespace/made-secret.ts';
@@ -43,7 +43,7 @@ export function certificateObject(
   };
 }
 
-/** Answers the certificate that cert-manager made; undefined before that. */
+/** Returns the certificate that cert-manager made; undefined before that. */
 export function issuedInSecret(secret: KubeObject | undefined): IssuedCertificate | undefined {
   const pem = secretData(secret)['tls.crt'];
   if (pem === undefined || pem === '') return undefined;

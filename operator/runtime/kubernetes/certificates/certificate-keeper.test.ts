@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { ResourceCache } from '../../../kube-client/resource-cache.ts';
 import { resourceTypes } from '../../../kube-client/resource-types.ts';
-import type { CertificateNeed } from '../../contract/workload.ts';
+import type { CertificateNeed } from '../../../contract/workload.ts';
 import { ObjectWriter } from '../workload/object-writer.ts';
+import { ClusterRules } from '../workload/cluster-rules.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { secretData } from '../namespace/made-secret.ts';
 
@@ -70,7 +71,11 @@ function restarted(): CertificateKeeper {
     delete: refuse,
   };
   return new CertificateKeeper({
-    writer: new ObjectWriter({ api, fingerprint: (value) => createHash('sha256').update(value).digest('hex') }),
+    writer: new ObjectWriter({
+      api,
+      rules: new ClusterRules(() => new Date()),
+      fingerprint: (value) => createHash('sha256').update(value).digest('hex'),
+    }),
     secrets,
     certificates: () => certificates,
     namespace: 'store',

@@ -1,5 +1,5 @@
 import { ResourceError } from '../../../api/resource-error.ts';
-import type { ResourceRef, CertificateNeed, CertificatePart, IssuedCertificate } from '../../contract/workload.ts';
+import type { ResourceRef, CertificateNeed, CertificatePart, IssuedCertificate } from '../../../contract/workload.ts';
 import type { Cache, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import { authorityLabel, certificateLabel, ownerKindLabel, ownerLabel } from '../objects/labels.ts';
 import { keepAuthority, type AuthorityKeeperOptions, keepLeaf } from './renew.ts';
@@ -97,14 +97,14 @@ export class CertificateKeeper {
     return result;
   }
 
-  /** Answers the PEM of a part. Errors for a certificate that is not made yet. */
+  /** Returns the PEM of a part. Errors for a certificate that is not made yet. */
   part(certificate: string, part: CertificatePart): string {
     const value = this.#data(certificate)[{ certificate: 'tls.crt', key: 'tls.key', ca: 'ca.crt' }[part]];
     if (value === undefined || value === '') throw new Error(`the certificate ${certificate} is not made yet`);
     return value;
   }
 
-  /** Answers the PEM of the authorities that signed a workload's certificate. */
+  /** Returns the PEM of the authorities that signed a workload's certificate. */
   authoritiesOf(workload: string): readonly string[] {
     return [...this.#certificates.values()]
       .filter(({ need }) => need.validFor.includes(workload))
@@ -127,7 +127,7 @@ export class CertificateKeeper {
     return [...authorities, ...certificates];
   }
 
-  /** Answers the resources with a due step, and the time of the next step. */
+  /** Returns the resources with a due step, and the time of the next step. */
   due(now: Date): { readonly owners: readonly ResourceRef[]; readonly next: Date | undefined } {
     const owners: ResourceRef[] = [];
     let next: Date | undefined;

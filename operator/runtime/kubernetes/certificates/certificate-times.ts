@@ -27,9 +27,9 @@ const variables = {
 } as const;
 
 /**
- * Answers the standard times with those of the environment, in seconds: `COFFER_OPERATOR_AUTHORITY_LIFE_SECONDS`,
+ * Returns the standard times with those of the environment, in seconds: `COFFER_OPERATOR_AUTHORITY_LIFE_SECONDS`,
  * `COFFER_OPERATOR_CERTIFICATE_LIFE_SECONDS`, `COFFER_OPERATOR_CERTIFICATE_SPREAD_SECONDS`, `COFFER_OPERATOR_AUTHORITY_GRACE_SECONDS`.
- * Errors when one is no number, or when the last third of a life is too short for a renewal to reach every pod.
+ * Errors when one is not a number, or when the last third of a life is too short for a renewal to reach every pod.
  */
 export function certificateTimes(environment: Readonly<Record<string, string | undefined>>): CertificateTimes {
   const times: Record<keyof CertificateTimes, number> = { ...standardCertificateTimes };

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { headlessServiceName } from '../objects/network.ts';
-import type { CertificateNeed, IssuedCertificate } from '../../contract/workload.ts';
+import type { CertificateNeed, IssuedCertificate } from '../../../contract/workload.ts';
 import { twoThirds, type Validity, validityOf } from './authority.ts';
 import type { CertificateTimes } from './certificate-times.ts';
 import { X509Certificate } from 'node:crypto';
@@ -15,7 +15,7 @@ export interface CertificateNames {
   readonly ipAddresses: readonly string[];
 }
 
-/** Answers every name of a workload in the namespace: its Service, its pods, and this machine for `kubectl port-forward`. */
+/** Returns every name of a workload in the namespace: its Service, its pods, and this machine for `kubectl port-forward`. */
 export function certificateNames(need: CertificateNeed, namespace: string): CertificateNames {
   const given = need.alsoValidFor.filter((name) => name !== '0.0.0.0' && name !== '::');
   const inCluster = need.validFor.flatMap((workload) => [
@@ -27,7 +27,8 @@ export function certificateNames(need: CertificateNeed, namespace: string): Cert
     `*.${headlessServiceName(workload)}.${namespace}.svc.cluster.local`,
   ]);
   const loopback = need.validFor.length === 0 ? [] : ['localhost', '127.0.0.1', '::1'];
-  const names = [...new Set([...inCluster, ...loopback, ...given])];
+  // A DNS name is the same in any case; cert-manager takes small letters alone.
+  const names = [...new Set([...inCluster, ...loopback, ...given.map((name) => name.toLowerCase())])];
   return {
     dnsNames: names.filter((name) => isIP(name) === 0),
     ipAddresses: names.filter((name) => isIP(name) !== 0),
@@ -158,7 +159,7 @@ export function leafSecret(
   };
 }
 
-/** Answers the identities that peers must know: during a rotation both, whichever the programs use. */
+/** Returns the identities that peers must know: during a rotation both, whichever the programs use. */
 export function issuedBy({ current, exchange }: Leaf): IssuedCertificate {
   const { notAfter } = validityOf(current.certPem);
   const identity = identityOfCertificate(current.certPem);

@@ -17,7 +17,7 @@ import {
 import type { CertificateTimes } from './certificate-times.ts';
 import { secretData } from '../namespace/made-secret.ts';
 import { identityOfCertificate } from '../../../../protocol/key-service/identity.ts';
-import type { CertificateNeed, IssuedCertificate } from '../../contract/workload.ts';
+import type { CertificateNeed, IssuedCertificate } from '../../../contract/workload.ts';
 import {
   certificateNames,
   leafStep,

@@ -1,6 +1,6 @@
 import { ResourceError } from '../../../api/resource-error.ts';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
-import type { ResourceRef } from '../../contract/workload.ts';
+import type { ResourceRef } from '../../../contract/workload.ts';
 import { encodeData, secretData } from './made-secret.ts';
 import { managedBy, ownedLabels, ownerLabel } from '../objects/labels.ts';
 import { asRefusal } from '../workload/object-writer.ts';
@@ -35,7 +35,7 @@ class OwnedSecrets {
     return secrets.get(namespace, name) ?? (await api.get(secrets.type, namespace, name));
   }
 
-  /** Answers the existing Secret of the operator. `what` names its content in the `ResourceError` for a Secret of another owner. */
+  /** Returns the existing Secret of the operator. `what` names its content in the `ResourceError` for a Secret of another owner. */
   async findOwn(name: string, what: string): Promise<KubeObject | undefined> {
     const live = await this.find(name);
     if (live === undefined || this.isOurs(live)) return live;
@@ -83,7 +83,7 @@ export class AcceptedStore implements AcceptanceStore {
     this.#kept = new OwnedSecrets(options, 'coffer.dev/accepted');
   }
 
-  /** Answers the last saved text by provider. Reads the cache, which must be synced. */
+  /** Returns the last saved text by provider. Reads the cache, which must be synced. */
   load(): ReadonlyMap<string, string> {
     const { secrets, namespace } = this.#options;
     const found = new Map<string, string>();

@@ -1,19 +1,13 @@
+import { secretLine } from '../../../../platform/settings/setting-text.ts';
 import { ResourceError } from '../../../api/resource-error.ts';
-import {
-  type Secret,
-  allowUse,
-  type SecretUse,
-  usesOf,
-  type AccessKey,
-  type User,
-  type Tenant,
-} from '../../../api/object.ts';
+import { type AccessKey, type User, type Tenant } from '../../../api/object.ts';
+import { type Secret, allowUse, type SecretUse, usesOf } from '../../../contract/secret.ts';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
-import type { ResourceRef } from '../../contract/workload.ts';
+import type { ResourceRef } from '../../../contract/workload.ts';
 import { encodeData, secretData, madeSecret } from './made-secret.ts';
 import { ownedLabels } from '../objects/labels.ts';
 import { ownershipOf } from '../workload/object-writer.ts';
-import { credentialsSecretName, newCredentials } from '../../../reconcile/managed/credentials.ts';
+import { credentialsSecretName, madeRootSecretName, newCredentials } from '../../../reconcile/managed/credentials.ts';
 import { randomBytes } from 'node:crypto';
 
 interface MadeCredentialsOptions {
@@ -35,7 +29,7 @@ interface WantedCredentials {
   readonly make: () => Readonly<Record<string, string>>;
 }
 
-/** Answers the existing Secret, made by the operator or allowed for this use, or makes it. Errors with `ResourceError` and `KubeError`. */
+/** Returns the existing Secret, made by the operator or allowed for this use, or makes it. Errors with `ResourceError` and `KubeError`. */
 async function madeCredentialsSecret(
   { name, ref, use, goesWithIt, make }: WantedCredentials,
   options: MadeCredentialsOptions,
@@ -62,13 +56,13 @@ async function madeCredentialsSecret(
     throw new ResourceError('Conflict', `Secret ${name} was not made by the operator; ${allowUse(name, use)}`);
   }
   const values = Object.entries(secretData(kept)).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, value] as const],
+    value === undefined ? [] : [[key, secretLine(value)] as const],
   );
   return { name, data: Object.fromEntries(values) };
 }
 
 /**
- * Answers the Secret with the keys of a User or an AccessKey: the existing one, or a new one. Errors with a `KubeError`.
+ * Returns the Secret with the keys of a User or an AccessKey: the existing one, or a new one. Errors with a `KubeError`.
  *
  * It has no owner reference: a backup restores it before its resource, which has another UID then, and the garbage collector of
  * Kubernetes would delete it, so that applications got other keys. `removeCredentials` deletes it with its resource.
@@ -113,31 +107,49 @@ function isMadeFor({ metadata }: KubeObject, ref: ResourceRef): boolean {
   return Object.entries(ownedLabels(ref)).every(([label, value]) => metadata.labels?.[label] === value);
 }
 
-/** Names the Secret that the operator makes for a Tenant that names none. */
-function madeRootSecretName(tenant: string): string {
-  return `${tenant}-root-credentials`;
+/** The sources that know the root credentials of a tenant beside their Secret. */
+interface KnownRoot {
+  /** Returns the pair that its servers take (`rootUser`, `rootPassword`). */
+  readonly accepted: () => Promise<Readonly<Record<string, string>> | undefined>;
+  /** Reports whether its server has run. Then applications may have the root password. */
+  readonly hasRun: () => Promise<boolean>;
 }
 
 /**
- * Answers the Secret with the root credentials of a tenant (`rootUser`, `rootPassword`). A Secret that the spec names may be missing; then
+ * Returns the Secret with the root credentials of a tenant (`rootUser`, `rootPassword`). A Secret that the spec names may be missing; then
  * the answer is empty and the renderer reports it. Otherwise the operator makes one, which is deleted with the tenant only when
- * `reclaimPolicy` is Delete. A Secret of that name made by the user counts when it is allowed. Errors with a `KubeError`.
+ * `reclaimPolicy` is Delete. A Secret of that name made by the user counts when it is allowed. One that was deleted is made again with the
+ * credentials that the servers take; where nobody knows these, none is made. Errors with a `KubeError`.
  */
 export async function rootCredentials(
   tenant: Tenant,
   secrets: ReadonlyMap<string, Secret>,
-  options: MadeCredentialsOptions,
+  options: MadeCredentialsOptions & KnownRoot,
 ): Promise<Secret> {
   const named = tenant.spec.rootCredentialsSecret?.name;
   if (named !== undefined) return secrets.get(named) ?? { name: named, data: {}, missing: true };
+  const name = madeRootSecretName(tenant.metadata.name);
+  const isThere = (await foundSecret(name, options)) !== undefined;
+  const { rootUser, rootPassword } = (isThere ? undefined : await options.accepted()) ?? {};
+  if (!isThere && rootPassword === undefined && (await options.hasRun())) return { name, data: {}, missing: true };
   return madeCredentialsSecret(
     {
-      name: madeRootSecretName(tenant.metadata.name),
+      name,
       ref: { kind: 'Tenant', name: tenant.metadata.name },
       use: 'root-credentials',
       goesWithIt: tenant.spec.reclaimPolicy === 'Delete',
-      make: () => ({ rootUser: 'admin', rootPassword: randomBytes(24).toString('hex') }),
+      make: () => ({
+        rootUser: rootUser ?? 'admin',
+        rootPassword: rootPassword ?? randomBytes(24).toString('hex'),
+      }),
     },
     options,
   );
+}
+
+async function foundSecret(
+  name: string,
+  { api, secrets, namespace }: Pick<MadeCredentialsOptions, 'api' | 'secrets' | 'namespace'>,
+): Promise<KubeObject | undefined> {
+  return secrets.get(namespace, name) ?? (await api.get(secrets.type, namespace, name));
 }

@@ -8,7 +8,7 @@ const fingerprintKeySecret = 'coffer-fingerprint-key';
 const dataKey = 'key';
 
 /**
- * Answers the key of the namespace's fingerprints from the Secret `coffer-fingerprint-key`, and makes it once. A fingerprint shows that a
+ * Returns the key of the namespace's fingerprints from the Secret `coffer-fingerprint-key`, and makes it once. A fingerprint shows that a
  * value changed, and nothing of the value. The Secret belongs to no resource: another key would change every fingerprint and restart
  * everything. Errors with a `KubeError`, and with `ResourceError` when the Secret holds no key.
  */
@@ -39,7 +39,7 @@ export async function fingerprintKey(
   return Buffer.from(key, 'hex');
 }
 
-/** Answers a function for the HMAC-SHA-256 of a value, base64url. */
+/** Returns a function for the HMAC-SHA-256 of a value, base64url. */
 export function fingerprintWith(key: Buffer): (value: string) => string {
   return (value) => createHmac('sha256', key).update(value).digest('base64url');
 }

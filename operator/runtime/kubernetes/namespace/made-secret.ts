@@ -1,7 +1,7 @@
 import { type KubeObject, KubeError, type Cache, type KubeApi } from '../../../kube-client/kube-api.ts';
 import { asRefusal } from '../workload/object-writer.ts';
 
-/** Answers the decoded values of a core/v1 Secret. */
+/** Returns the decoded values of a core/v1 Secret. */
 export function secretData(secret: KubeObject | undefined): Readonly<Record<string, string | undefined>> {
   const data = secret?.['data'];
   if (typeof data !== 'object' || data === null) return {};
@@ -19,7 +19,7 @@ export function encodeData(values: Readonly<Record<string, string>>): Readonly<R
 }
 
 /**
- * Answers a Secret that is made once and never changed. When two callers make it at the same time, both get the one of the first. Errors
+ * Returns a Secret that is made once and never changed. When two callers make it at the same time, both get the one of the first. Errors
  * with a `ResourceError` or a `KubeError`.
  */
 export async function madeSecret(

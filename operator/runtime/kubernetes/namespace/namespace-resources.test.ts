@@ -4,7 +4,7 @@ import { checkPodOptions, NamespaceResources } from './namespace-resources.ts';
 import type { KubeObject, ResourceType } from '../../../kube-client/kube-api.ts';
 import { ResourceCache } from '../../../kube-client/resource-cache.ts';
 import { resourceTypes } from '../../../kube-client/resource-types.ts';
-import type { ResourceKind } from '../../contract/workload.ts';
+import type { ResourceKind } from '../../../contract/workload.ts';
 
 const uses = { identityProviders: [{ name: 'staff' }] };
 
@@ -17,11 +17,11 @@ function optionsWith(...tenants: readonly ReturnType<typeof tenant>[]) {
 describe('the pod that checks a provider', () => {
   it('runs as servers of the first tenant by name that uses it', () => {
     const options = optionsWith(
+      tenant({ ...uses, serviceAccountName: 'of-c' }, 'c'),
       tenant({ ...uses, serviceAccountName: 'of-b' }, 'b'),
-      tenant({ ...uses, serviceAccountName: 'of-a' }, 'a'),
-      tenant({ serviceAccountName: 'of-none' }, '0'),
+      tenant({ serviceAccountName: 'of-none' }, 'a'),
     );
-    expect(options?.serviceAccountName).toBe('of-a');
+    expect(options?.serviceAccountName).toBe('of-b');
   });
   it('runs plainly where no tenant uses it', () => {
     expect(optionsWith(tenant({}))).toBeUndefined();

@@ -1,13 +1,15 @@
-import { type Tenant, type CofferObject, type Secret, usesOf } from '../../../api/object.ts';
+import { secretLine } from '../../../../platform/settings/setting-text.ts';
+import { type Tenant, type CofferObject } from '../../../api/object.ts';
+import { type Secret, usesOf } from '../../../contract/secret.ts';
 import { tenantsOfProvider } from '../../../reconcile/affected-by.ts';
 import { type Resources, objectKey, byKind } from '../../../reconcile/resources.ts';
 import { podOptions } from '../../../render/kubernetes-options.ts';
-import { type PodOptions, resourceKinds, type ResourceKind, type ResourceRef } from '../../contract/workload.ts';
+import { type PodOptions, resourceKinds, type ResourceKind, type ResourceRef } from '../../../contract/workload.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { validate } from '../../../api/validate.ts';
 import type { Cache, KubeObject } from '../../../kube-client/kube-api.ts';
 
-/** Answers the pod options of a provider check: those of the first allowed tenant, by name, that uses the provider. */
+/** Returns the pod options of a provider check: those of the first allowed tenant, by name, that uses the provider. */
 export function checkPodOptions(
   provider: string,
   resources: Resources,
@@ -72,7 +74,7 @@ export class NamespaceResources {
     this.#view = undefined;
   }
 
-  /** Handles a change of a resource. Answers its state before and after; undefined when only its status changed. */
+  /** Handles a change of a resource. Returns its state before and after; undefined when only its status changed. */
   update(kind: ResourceKind, name: string): Updated | undefined {
     const key = objectKey({ kind, name });
     const before = this.#known.get(key);
@@ -96,7 +98,7 @@ export class NamespaceResources {
     return { before: before?.good, after: after.good };
   }
 
-  /** Answers the object as the API server has it. */
+  /** Returns the object as the API server has it. */
   object(ref: ResourceRef): KubeObject | undefined {
     return this.#cache(ref.kind).get(this.#namespace, ref.name);
   }
@@ -163,7 +165,10 @@ function decoded(object: KubeObject): Secret {
     uses: usesOf({ labels: object.metadata.labels, type: object['type'] as string | undefined }),
     get data() {
       data ??= Object.fromEntries(
-        Object.entries(dataOf(object)).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+        Object.entries(dataOf(object)).map(([key, value]) => [
+          key,
+          secretLine(Buffer.from(value, 'base64').toString('utf8')),
+        ]),
       );
       return data;
     },

@@ -14,7 +14,8 @@ import type { ConditionUpdate } from '../../../reconcile/conditions.ts';
 import { Reconciler } from '../../../reconcile/reconciler.ts';
 import type { RolloutLimit } from '../../../reconcile/rollout-limit.ts';
 import { StatusWriter } from '../../../reconcile/status-writer.ts';
-import { resourceKinds, type ResourceKind, type ResourceRef } from '../../contract/workload.ts';
+import { hasRun } from '../../../reconcile/tenant/observe-store.ts';
+import { resourceKinds, type ResourceKind, type ResourceRef } from '../../../contract/workload.ts';
 import { KubernetesAcceptedRoots, AcceptedStore } from './accepted-secrets.ts';
 import type { CertificateExpiry } from '../certificates/certificate-keeper.ts';
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
@@ -231,7 +232,7 @@ export class NamespaceScope {
     this.#options.enqueue(this.namespace, ref, afterMs);
   }
 
-  /** Answers undefined when a conflict keeps the namespace from starting. The resource then has the condition. */
+  /** Returns undefined when a conflict keeps the namespace from starting. The resource then has the condition. */
   async #openOr(ref: ResourceRef): Promise<Parts | undefined> {
     try {
       await this.#ensureFingerprint(ref);
@@ -326,12 +327,21 @@ export class NamespaceScope {
       pod: ({ metadata }) =>
         checkPodOptions(metadata.name, this.#resources.resources(), (tenant) => rejected(tenant) === undefined),
     });
+    const acceptedRoots = new KubernetesAcceptedRoots({ api, secrets, namespace, owner });
     const reconciler = new Reconciler({
       namespace,
       resources: () => this.#resources.resources(),
       runtime,
       accepted: new AcceptedProviders(new AcceptedStore({ api, secrets, namespace, owner })),
-      rootCredentials: (tenant, known) => rootCredentials(tenant, known, { api, secrets, namespace, owner }),
+      rootCredentials: (tenant, known) =>
+        rootCredentials(tenant, known, {
+          api,
+          secrets,
+          namespace,
+          owner,
+          accepted: () => acceptedRoots.load(tenant.metadata.name),
+          hasRun: () => hasRun(tenant, { status: this.#status, runtime }),
+        }),
       check: (provider, clientSecret) => check.check(provider, clientSecret),
       providerHosts: this.#options.providerHosts,
       fingerprint,
@@ -357,7 +367,7 @@ export class NamespaceScope {
         return proveKeys(move, openKeyServices({ namespace, secrets, connect }));
       },
       swapNodes: (workload) => this.#options.swapNodes.of(caches.get('pods').ofWorkload(namespace, workload)),
-      acceptedRoots: new KubernetesAcceptedRoots({ api, secrets, namespace, owner }),
+      acceptedRoots,
       now,
       random,
     });
@@ -396,7 +406,7 @@ export const cacheOfKind = {
   AccessKey: 'accessKeys',
 } as const satisfies Readonly<Record<ResourceKind, CacheName>>;
 
-/** Answers the kind of resource that a cache holds; undefined for other objects. */
+/** Returns the kind of resource that a cache holds; undefined for other objects. */
 export function kindOfCache(name: CacheName): ResourceKind | undefined {
   return (Object.keys(cacheOfKind) as ResourceKind[]).find((kind) => cacheOfKind[kind] === name);
 }

@@ -3,11 +3,11 @@ import { isNotFound, type Cache, type KubeApi, type KubeObject } from '../../../
 import { mergeConditions, type ResourceStatus } from '../../../reconcile/conditions.ts';
 import { objectKey } from '../../../reconcile/resources.ts';
 import type { StatusStore } from '../../../reconcile/reconciler-options.ts';
-import type { ResourceRef } from '../../contract/workload.ts';
+import type { ResourceRef } from '../../../contract/workload.ts';
 
 interface KubernetesStatusOptions {
   readonly api: Pick<KubeApi, 'applyStatus'>;
-  /** Answers the custom resource from the cache. */
+  /** Returns the custom resource from the cache. */
   readonly object: (ref: ResourceRef) => KubeObject | undefined;
   readonly cache: (ref: ResourceRef) => Pick<Cache, 'wrote'>;
   readonly now: () => Date;
@@ -47,7 +47,7 @@ export class KubernetesStatus implements StatusStore {
     return this.#generations.get(objectKey(ref)) ?? this.#currentGeneration(ref);
   }
 
-  /** Errors with a `KubeError`. A missing object is no error. */
+  /** Errors with a `KubeError`. A missing object is not an error. */
   put(ref: ResourceRef, status: ResourceStatus): Promise<void> {
     return this.#write(ref, () => status);
   }

@@ -1,12 +1,12 @@
-import { usesOf } from '../../../api/object.ts';
+import { usesOf } from '../../../contract/secret.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import { resourceKinds, type ResourceRef } from '../../contract/workload.ts';
+import { resourceKinds, type ResourceRef } from '../../../contract/workload.ts';
 import { ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
 
 const ownerKinds: readonly string[] = resourceKinds;
 
-/** Answers the resource that an object was made for, by its labels; undefined for an object of another owner. */
+/** Returns the resource that an object was made for, by its labels; undefined for an object of another owner. */
 export function ownerOf(object: KubeObject | undefined): ResourceRef | undefined {
   const kind = object?.metadata.labels?.[ownerKindLabel];
   const name = object?.metadata.labels?.[ownerLabel];
@@ -15,7 +15,7 @@ export function ownerOf(object: KubeObject | undefined): ResourceRef | undefined
 }
 
 /**
- * Answers the resources that an object was made for when it is no part of a workload: credentials, accepted providers. The runtime reports
+ * Returns the resources that an object was made for when it is not a part of a workload: credentials, accepted providers. The runtime reports
  * parts of workloads itself. The labels before and after count, so that removed labels are restored.
  */
 export function ownersToNotify(before: KubeObject | undefined, after: KubeObject | undefined): readonly ResourceRef[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RestartInput } from '../../contract/workload.ts';
+import type { RestartInput } from '../../../contract/workload.ts';
 import { readInputs, writeInputs } from './labels.ts';
 
 const input = (index: number): RestartInput => ({

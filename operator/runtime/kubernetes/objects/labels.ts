@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../../kube-client/kube-api.ts';
-import type { Program, ResourceRef, RestartInput } from '../../contract/workload.ts';
+import type { Program, ResourceRef, RestartInput } from '../../../contract/workload.ts';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 
@@ -28,6 +28,11 @@ export const templateAnnotation = 'coffer.dev/template';
 export const appliedAnnotation = 'coffer.dev/applied';
 /** On the StatefulSet: revisions of a manually changed pod template, separated by commas. */
 export const driftedAnnotation = 'coffer.dev/drifted';
+/**
+ * On the StatefulSet: paths of the pod template that the cluster changed in what was sent, separated by commas. They tell an operator that starts
+ * what no person changed.
+ */
+export const admittedAnnotation = 'coffer.dev/admitted';
 /** On pods only: keyed digest of the reloading files at the last update of the annotation. */
 export const filesAnnotation = 'coffer.dev/files';
 
@@ -54,7 +59,7 @@ export function componentOf(program: Program): Component {
 }
 
 /**
- * Answers the labels of every object of a resource. It does not copy labels of the resource itself, since Argo CD tracks objects by labels.
+ * Returns the labels of every object of a resource. It does not copy labels of the resource itself, since Argo CD tracks objects by labels.
  */
 export function ownedLabels(owner: ResourceRef, component?: Component): Readonly<Record<string, string>> {
   return {
@@ -74,12 +79,12 @@ export function workloadLabels(workload: {
   return { ...ownedLabels(workload.owner, componentOf(workload.program)), [workloadLabel]: workload.name };
 }
 
-/** Answers the selector of the pods. It can never change, since Kubernetes keeps it immutable. */
+/** Returns the selector of the pods. It can never change, since Kubernetes keeps it immutable. */
 export function podSelector(workload: string): Readonly<Record<string, string>> {
   return { 'app.kubernetes.io/managed-by': managedBy, [workloadLabel]: workload };
 }
 
-/** Answers the metadata of an object of a workload. */
+/** Returns the metadata of an object of a workload. */
 export function workloadMeta(
   workload: { readonly name: string; readonly owner: ResourceRef; readonly program: Program },
   context: { readonly namespace: string; readonly owner: OwnerReference },
@@ -117,7 +122,7 @@ export function writeInputs(list: readonly RestartInput[]): string {
   return compressed + gzipSync(text, { level: 9 }).toString('base64');
 }
 
-/** Answers undefined when the annotation is missing or unreadable; then every input counts as new. */
+/** Returns undefined when the annotation is missing or unreadable; then every input counts as new. */
 export function readInputs(annotation: string | undefined): readonly RestartInput[] | undefined {
   if (annotation === undefined) return undefined;
   try {

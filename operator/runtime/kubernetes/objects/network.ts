@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Json, Port, ServiceOptions, Workload, IngressOptions } from '../../contract/workload.ts';
+import type { Json, Port, ServiceOptions, Workload, IngressOptions } from '../../../contract/workload.ts';
 import { headlessLabel, podSelector, workloadMeta } from './labels.ts';
 import type { ObjectContext } from './object-context.ts';
 

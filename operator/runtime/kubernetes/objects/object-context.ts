@@ -1,5 +1,5 @@
 import type { OwnerReference, KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Text, Workload } from '../../contract/workload.ts';
+import type { Text, Workload } from '../../../contract/workload.ts';
 import { createHash } from 'node:crypto';
 import { canonical } from '../../../render/restart-inputs.ts';
 import { contentLabel, workloadMeta } from './labels.ts';
@@ -11,16 +11,16 @@ export interface ObjectContext {
   /** Image of workloads that name none. */
   readonly defaultImage: string;
   readonly operatorNamespace: string | undefined;
-  /** Answers the text with its symbols resolved. */
+  /** Returns the text with its symbols resolved. */
   readonly resolve: (text: Text) => string;
-  /** Answers the value of a key of a Secret that the workload names. Errors when it is missing. */
+  /** Returns the value of a key of a Secret that the workload names. Errors when it is missing. */
   readonly secret: (name: string, key: string) => string;
   readonly files: FileSecretNames;
-  /** Answers a keyed digest. */
+  /** Returns a keyed digest. */
   readonly fingerprint: (value: string) => string;
 }
 
-/** Answers the folder of a mount inside the container. */
+/** Returns the folder of a mount inside the container. */
 export function mountFolder(mount: { readonly kind: 'volume' | 'files'; readonly name: string }): string {
   return mount.kind === 'volume' ? `/var/lib/coffer/${mount.name}` : `/etc/coffer/${mount.name}`;
 }
@@ -63,7 +63,7 @@ export function reloadingSecretName(workload: string): string {
   return `${workload}-reloading-files`;
 }
 
-/** Answers the key of a file in its Secret, since keys cannot have a slash. */
+/** Returns the key of a file in its Secret, since keys cannot have a slash. */
 export function fileKey(mount: string, path: string): string {
   return `${mount}.${path.replaceAll('/', '..')}`;
 }

@@ -1,10 +1,10 @@
-import type { Program, Json, Probe, PodOptions, Workload } from '../../contract/workload.ts';
+import type { Program, Json, Probe, PodOptions, Workload } from '../../../contract/workload.ts';
 import { writeInputs, componentOf, inputsAnnotation, networkLabel, workloadLabels } from './labels.ts';
 import type { ObjectContext } from './object-context.ts';
 import { volumeMountsOf, volumesOf } from './volumes.ts';
 
 /**
- * Answers the command of a program in the image of the `Containerfile`, which has no entry point and no shell; every program is an
+ * Returns the command of a program in the image of the `Containerfile`, which has no entry point and no shell; every program is an
  * executable on its PATH. The names have no path, so that a derived image may keep them elsewhere.
  */
 export function imageCommand(program: Program | 'coffer-operator'): readonly [string] {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Workload } from '../../contract/workload.ts';
+import type { Workload } from '../../../contract/workload.ts';
 import { workloadMeta, headlessLabel, podSelector, workloadLabel } from './labels.ts';
 import type { ObjectContext } from './object-context.ts';
 
@@ -69,7 +69,7 @@ export function serviceMonitor(workload: Workload, context: ObjectContext): read
             port: options.port,
             path: options.path,
             scheme: tls ? 'https' : 'http',
-            // The certificate may have only a name outside the cluster, and the token allows nothing but the metrics, which are no secret.
+            // The certificate may have only a name outside the cluster, and the token allows nothing but the metrics, which are not secret.
             ...(tls ? { tlsConfig: { insecureSkipVerify: true } } : {}),
             ...(options.intervalSeconds === undefined ? {} : { interval: `${options.intervalSeconds}s` }),
             ...(options.tokenFrom === undefined

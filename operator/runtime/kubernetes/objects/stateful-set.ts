@@ -1,7 +1,14 @@
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
 import { canonical } from '../../../render/restart-inputs.ts';
-import type { Json, Workload } from '../../contract/workload.ts';
-import { inputsAnnotation, podSelector, templateAnnotation, workloadMeta, writeInputs } from './labels.ts';
+import type { Json, Workload } from '../../../contract/workload.ts';
+import {
+  admittedAnnotation,
+  inputsAnnotation,
+  podSelector,
+  templateAnnotation,
+  workloadMeta,
+  writeInputs,
+} from './labels.ts';
 import type { ObjectContext } from './object-context.ts';
 import { podTemplate } from './pod-template.ts';
 import { headlessServiceName } from './network.ts';
@@ -12,6 +19,8 @@ export interface KeptParts {
   readonly immutable: Readonly<Record<string, Json>>;
   /** Undefined when a new template is wanted. */
   readonly template: KeptTemplate | undefined;
+  /** Paths of the template that the cluster changes. */
+  readonly admitted: readonly string[];
 }
 
 export interface KeptTemplate {
@@ -27,7 +36,7 @@ export function statefulSet(workload: Workload, context: ObjectContext, kept?: K
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: { ...metadata, annotations },
+    metadata: { ...metadata, annotations: { ...annotations, ...admittedPaths(kept?.admitted ?? []) } },
     spec: {
       replicas: wantedReplicas(workload),
       updateStrategy: { type: 'OnDelete' },
@@ -40,6 +49,10 @@ export function statefulSet(workload: Workload, context: ObjectContext, kept?: K
       template,
     },
   };
+}
+
+function admittedPaths(paths: readonly string[]): Readonly<Record<string, string>> {
+  return paths.length === 0 ? {} : { [admittedAnnotation]: paths.join(',') };
 }
 
 /** Makes the current pod template. */

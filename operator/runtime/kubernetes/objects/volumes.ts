@@ -1,4 +1,4 @@
-import type { Json, Mount, Workload } from '../../contract/workload.ts';
+import type { Json, Mount, Workload } from '../../../contract/workload.ts';
 import { workloadLabels, sealedForAnnotation, workloadMeta } from './labels.ts';
 import { fileKey, type FileSecretNames, mountFolder, type ObjectContext } from './object-context.ts';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Json, Workload } from '../../contract/workload.ts';
+import type { Json, Workload } from '../../../contract/workload.ts';
 import {
   exampleContext,
   exampleServer,

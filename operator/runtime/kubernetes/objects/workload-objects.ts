@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Workload } from '../../contract/workload.ts';
+import type { Workload } from '../../../contract/workload.ts';
 import { disruptionBudget, statefulSet, type KeptParts } from './stateful-set.ts';
 import { fileSecrets, type ResolvedFile, type ObjectContext } from './object-context.ts';
 import { ingresses, networkPolicy, services } from './network.ts';

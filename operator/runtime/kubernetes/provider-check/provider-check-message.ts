@@ -49,7 +49,7 @@ export function writeAnswer(check: ProviderCheck): string {
   }
 }
 
-/** Answers undefined for text that no check wrote. */
+/** Returns undefined for text that no check wrote. */
 export function readAnswer(text: string | undefined): ProviderCheck | undefined {
   try {
     return answer.parse(JSON.parse(text ?? ''));

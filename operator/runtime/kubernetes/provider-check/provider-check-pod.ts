@@ -1,6 +1,6 @@
 import type { IdentityProvider } from '../../../api/object.ts';
 import type { KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
-import type { PodOptions } from '../../contract/workload.ts';
+import type { PodOptions } from '../../../contract/workload.ts';
 import { imageCommand, pullSecrets, containerSecurityContext, podSecurityContext } from '../objects/pod-template.ts';
 import { networkLabel, ownedLabels, podSelector } from '../objects/labels.ts';
 
@@ -86,7 +86,7 @@ export function providerCheckObjects(
 }
 
 /**
- * Answers the labels that network policies of users select servers by. The selector of a StatefulSet or Service of the operator must not
+ * Returns the labels that network policies of users select servers by. The selector of a StatefulSet or Service of the operator must not
  * match them, or the check would get requests of clients.
  */
 function labelsOf(pod: PodOptions | undefined): Readonly<Record<string, string>> {

@@ -11,7 +11,7 @@ import type { KubeObject } from '../../../kube-client/kube-api.ts';
 import { ResourceCache } from '../../../kube-client/resource-cache.ts';
 import { resourceTypes } from '../../../kube-client/resource-types.ts';
 import type { ProviderCheck } from '../../../reconcile/identity-provider/check-provider.ts';
-import type { PodOptions } from '../../contract/workload.ts';
+import type { PodOptions } from '../../../contract/workload.ts';
 import { checkProviderProgram } from './check-provider-program.ts';
 import { fullServer, plainOptions } from '../../../../test/support/operator/example-workload.ts';
 import { podSelector } from '../objects/labels.ts';

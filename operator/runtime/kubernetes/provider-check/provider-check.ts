@@ -3,7 +3,7 @@ import type { ProviderCheck } from '../../../reconcile/identity-provider/check-p
 import type { CheckPods, PodEnd } from '../workload/check-pods.ts';
 import { readAnswer, writeRequest } from './provider-check-message.ts';
 import type { IdentityProvider } from '../../../api/object.ts';
-import type { PodOptions, ResourceRef } from '../../contract/workload.ts';
+import type { PodOptions, ResourceRef } from '../../../contract/workload.ts';
 import { providerCheckObjects } from './provider-check-pod.ts';
 
 interface ProviderCheckOptions {
@@ -12,7 +12,7 @@ interface ProviderCheckOptions {
   readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
   /** The image of the operator. */
   readonly image: string;
-  /** Answers the image and placement options of tenants that use the provider. */
+  /** Returns the image and placement options of tenants that use the provider. */
   readonly pod?: (provider: IdentityProvider) => PodOptions | undefined;
   /** Milliseconds from the creation of the pod to its answer. */
   readonly timeoutMs?: number;

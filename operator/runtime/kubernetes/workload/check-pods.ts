@@ -27,7 +27,7 @@ export class CheckPods {
     this.#options = options;
   }
 
-  /** Answers a new name: the pod of the attempt before may still be terminating. */
+  /** Returns a new name: the pod of the attempt before may still be terminating. */
   name(of: string): string {
     const number = Math.floor(this.#options.random() * 36 ** 6);
     return `${of.slice(0, 45).replace(/-+$/, '')}-check-${number.toString(36).padStart(6, '0')}`;
@@ -72,7 +72,7 @@ export class CheckPods {
     }
   }
 
-  /** Answers every waiting check with a failure. */
+  /** Returns every waiting check with a failure. */
   close(): void {
     this.#closed = true;
     for (const resolve of this.#waiting.values()) resolve(stopping);
@@ -119,7 +119,7 @@ export class CheckPods {
 const stopping: PodEnd = { kind: 'failed', why: 'the operator is stopping' };
 
 /**
- * Answers the end of a check's pod; undefined while it has none. With `late` the timeout is over, and the answer says why the pod made no
+ * Returns the end of a check's pod; undefined while it has none. With `late` the timeout is over, and the answer says why the pod made no
  * progress.
  */
 function endOf(pod: KubeObject, late?: string): PodEnd | undefined {

@@ -263,7 +263,7 @@ describe('the volume of a server', () => {
 
   it('names its deployment once it is marked, once', () => {
     const patch = markedClaim(made(before, { labels: {} }), server, statefulSet, deployment) as { metadata: object };
-    expect(patch.metadata).toMatchObject({ labels: workloadLabels(server) });
+    expect(patch.metadata).toMatchObject({ uid, labels: workloadLabels(server) });
     const marked = made(before, patch.metadata);
     expect(dataVolumeOf(marked, server, undefined)).toEqual({ claim: 'data-demo-0', deployment });
     expect(markedClaim(marked, server, statefulSet, deployment)).toBeUndefined();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { DataVolume, DataVolumeOwner, ResizingVolume } from '../../contract/runtime.ts';
-import type { Json, Workload } from '../../contract/workload.ts';
+import type { DataVolume, DataVolumeOwner, ResizingVolume } from '../../../contract/runtime.ts';
+import type { Json, Workload } from '../../../contract/workload.ts';
 import { deploymentAnnotation, madeAnnotation, sealedForAnnotation, workloadLabels } from '../objects/labels.ts';
 import { claimTemplates, sharedClaimName, sizeOf } from '../objects/volumes.ts';
 import { largerQuantity } from '../../../api/volume-fields.ts';
@@ -29,7 +29,7 @@ interface Growth {
 }
 
 /**
- * Answers the claims that are smaller than the workload asks for. The templates of a StatefulSet never change, so the operator changes the
+ * Returns the claims that are smaller than the workload asks for. The templates of a StatefulSet never change, so the operator changes the
  * claims themselves. Kubernetes cannot shrink a claim. It lets a growth that did not happen be reduced, to a size above that of the volume.
  *
  * @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#recovering-from-failure-when-expanding-volumes
@@ -43,7 +43,7 @@ export function growths(workload: Workload, claims: readonly KubeObject[]): read
   });
 }
 
-/** Answers the claims whose volume is smaller than they ask for, and those that are larger than the workload asks for. */
+/** Returns the claims whose volume is smaller than they ask for, and those that are larger than the workload asks for. */
 export function resizingVolumes(
   workload: Workload | undefined,
   claims: readonly KubeObject[],
@@ -73,7 +73,7 @@ export function deletedClaims(claims: readonly KubeObject[], pods: readonly Kube
     .sort();
 }
 
-/** Answers a volume that keeps its size, since the workload asks for no more than that. The claim may still ask for a growth that was taken back. */
+/** Returns a volume that keeps its size, since the workload asks for no more than that. The claim may still ask for a growth that was taken back. */
 function keptVolume({ claim: name, has, wanted, capacity = has }: SizedClaim): ResizingVolume[] {
   // A growth is under way, is reduced, or there is none. Storage may give more than a claim asks for.
   if (!isLess(wanted, has) || isLess(capacity, wanted)) return [];
@@ -96,7 +96,7 @@ function isLess(a: string, b: string): boolean {
   return largerQuantity(a, b) !== a;
 }
 
-/** Answers the claims of the workload's own mounts, with the requested and the wanted size. */
+/** Returns the claims of the workload's own mounts, with the requested and the wanted size. */
 function sizes(workload: Workload, claims: readonly KubeObject[]): readonly SizedClaim[] {
   return workload.mounts.flatMap((mount) => {
     if (mount.kind !== 'volume' || mount.claim.kind === 'existing') return [];
@@ -113,7 +113,7 @@ function sizes(workload: Workload, claims: readonly KubeObject[]): readonly Size
 }
 
 /**
- * Answers undefined for a volume of the right size, and for a claim without a volume.
+ * Returns undefined for a volume of the right size, and for a claim without a volume.
  *
  * @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#expanding-persistent-volumes-claims
  */
@@ -138,7 +138,7 @@ function growing(live: KubeObject): ResizingVolume | undefined {
 }
 
 /**
- * Answers a shared claim in the form that may be sent for an existing one: only its size can change, which `growths` does. It keeps the
+ * Returns a shared claim in the form that may be sent for an existing one: only its size can change, which `growths` does. It keeps the
  * tenants whose data its keys encrypt. With such tenants the claim belongs to no resource, so that no deletion takes it along.
  */
 export function adjustedClaim(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
@@ -193,7 +193,7 @@ export function isFound({ metadata }: KubeObject, workload: Workload, isStart: b
 }
 
 /**
- * Answers what a claim of a server's data says about its store. A claim that is older than the StatefulSet was not made by it: it was restored,
+ * Returns what a claim of a server's data says about its store. A claim that is older than the StatefulSet was not made by it: it was restored,
  * it stayed after its resource, or another program made it.
  */
 export function dataVolumeOf(
@@ -224,12 +224,15 @@ export function isFoundVolume(
   statefulSet: KubeObject | undefined,
 ): boolean {
   const marks = metadata.annotations ?? {};
-  // A marked claim has the labels of the operator, whoever made it.
+  // A marked claim has the labels of the operator, also where something else made it.
   if (marks[deploymentAnnotation] !== undefined) return marks[madeAnnotation] !== metadata.uid;
   return !isMadeBy(statefulSet, metadata, server);
 }
 
-/** Answers the patch by which a claim is marked with the deployment whose store it holds; undefined where it is. */
+/**
+ * Returns the patch by which a claim is marked with the deployment whose store it holds; undefined where it is. It names the claim by its UID, so
+ * that the API server refuses it for another claim that got the name meanwhile.
+ */
 export function markedClaim(
   { metadata }: KubeObject,
   server: DataVolumeOwner,
@@ -241,10 +244,11 @@ export function markedClaim(
   const { uid } = metadata;
   const isMade = before === undefined && isMadeBy(statefulSet, metadata, server);
   const made: Readonly<Record<string, string>> = isMade && uid !== undefined ? { [madeAnnotation]: uid } : {};
-  return { metadata: { labels: workloadLabels(server), annotations: { [deploymentAnnotation]: deployment, ...made } } };
+  const annotations = { [deploymentAnnotation]: deployment, ...made };
+  return { metadata: { ...(uid !== undefined && { uid }), labels: workloadLabels(server), annotations } };
 }
 
-/** Answers the patch by which a proven claim is taken. It gets no owner: it is not deleted with a resource that did not make it. */
+/** Returns the patch by which a proven claim is taken. It gets no owner: it is not deleted with a resource that did not make it. */
 export function takenClaim(workload: Workload): Json {
   return { metadata: { labels: workloadLabels(workload) } };
 }

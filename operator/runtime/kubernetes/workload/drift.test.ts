@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hasAll } from './drift.ts';
+import type { KubeObject } from '../../../kube-client/kube-api.ts';
+import { driftOf, hasAll } from './drift.ts';
 
 describe('a live object has all that was sent', () => {
   it.each<[string, unknown, unknown, boolean]>([
@@ -12,5 +13,21 @@ describe('a live object has all that was sent', () => {
     ['but not without a field', {}, { a: 1 }, false],
   ])('%s', (_, live, sent, expected) => {
     expect(hasAll(live, sent)).toBe(expected);
+  });
+});
+
+const object = (spec: object, foreign: readonly object[] = []) =>
+  ({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'demo', foreign }, spec }) as unknown as KubeObject;
+const changed = (fields: object) => [{ manager: 'kube-vip', fields }];
+
+describe('a Service that a controller of load balancers changes', () => {
+  it('keeps the address that the controller gives it', () => {
+    const live = object({ type: 'LoadBalancer', loadBalancerIP: '192.0.2.7' }, changed({ 'f:loadBalancerIP': {} }));
+    expect(driftOf(live, object({ type: 'LoadBalancer' }))).toBeUndefined();
+  });
+
+  it('is put back in what the resource sets itself', () => {
+    const live = object({ loadBalancerClass: 'other' }, changed({ 'f:loadBalancerClass': {} }));
+    expect(driftOf(live, object({ loadBalancerClass: 'internal' }))?.paths).toEqual(['spec.loadBalancerClass']);
   });
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldTree, ForeignFields, KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Json } from '../../contract/workload.ts';
+import type { Json } from '../../../contract/workload.ts';
 
 /**
  * Reports whether a live object has all sent fields. Fields that were not sent belong to others (defaults, a status, other managers) and do
@@ -15,7 +15,7 @@ export function hasAll(live: unknown, sent: unknown): boolean {
   return live === sent;
 }
 
-/** Answers the live values at the places that were sent, in the spelling of the API server (`1000m` of CPU is `1`). */
+/** Returns the live values at the places that were sent, in the spelling of the API server (`1000m` of CPU is `1`). */
 export function atSentPlaces(live: unknown, sent: unknown): unknown {
   if (Array.isArray(sent)) {
     return Array.isArray(live) ? live.map((item, index) => atSentPlaces(item, sent[index])) : live;
@@ -51,6 +51,16 @@ interface Undone {
   readonly paths: readonly string[];
 }
 
+/** Fields that controllers of load balancers fill in. Where the operator sets one itself, it is one of the sent fields. */
+const ofControllers: Readonly<Record<string, readonly string[]>> = {
+  Service: ['loadBalancerIP', 'loadBalancerClass', 'healthCheckNodePort'],
+};
+
+function withoutThoseOfControllers(fields: FieldTree, kind: string, wanted: Fields): FieldTree {
+  const left = (ofControllers[kind] ?? []).filter((field) => wanted[field] === undefined).map((field) => `f:${field}`);
+  return Object.fromEntries(Object.entries(fields).filter(([segment]) => !left.includes(segment)));
+}
+
 /**
  * Finds manual changes. Server-side apply reverts the fields that it sends and leaves the others: a variable that was added to a container,
  * a second port of a Service. Answers undefined when no field of others differs from the wanted ones.
@@ -58,7 +68,12 @@ interface Undone {
 export function driftOf(live: KubeObject, wanted: KubeObject): Drift | undefined {
   const [liveSpec, wantedSpec] = [objectOf(live['spec']), objectOf(wanted['spec'])];
   const undone = (live.metadata.foreign ?? []).flatMap((foreign) => {
-    const { patch, paths } = undo(foreign.fields, liveSpec, wantedSpec, 'spec');
+    const { patch, paths } = undo(
+      withoutThoseOfControllers(foreign.fields, wanted.kind, wantedSpec),
+      liveSpec,
+      wantedSpec,
+      'spec',
+    );
     return paths.length === 0 ? [] : [{ foreign, patch, paths }];
   });
   if (undone.length === 0) return undefined;
@@ -111,11 +126,31 @@ function differs(tree: FieldTree, has: unknown, wants: unknown): boolean {
 }
 
 /**
- * Reports whether a live pod template lacks a rendered field: a removed field has no owner. Quantities are ignored, since the server spells
- * them differently.
+ * Returns the paths of the rendered template at which the live one has something else: `spec.containers.server.image`. Items of a list are named,
+ * where all of them have names. An item that the live list has besides counts as well: a removed field has no owner. Quantities are ignored, since the
+ * server spells them differently.
  */
-export function lacksOf(live: unknown, rendered: unknown): boolean {
-  return !hasAll(live, withoutQuantities(rendered));
+export function templateDifferences(live: unknown, rendered: unknown): readonly string[] {
+  return differences(live, withoutQuantities(rendered), '');
+}
+
+function differences(live: unknown, sent: unknown, path: string): readonly string[] {
+  if (hasAll(live, sent)) return [];
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`);
+  if (isFields(sent) && isFields(live)) {
+    return Object.entries(sent).flatMap(([name, value]) => differences(live[name], value, at(name)));
+  }
+  const [has, wants] = [byName(live), byName(sent)];
+  if (has === undefined || wants === undefined) return [path];
+  const added = [...has.keys()].filter((name) => !wants.has(name)).map(at);
+  const below = [...wants].flatMap(([name, value]) => differences(has.get(name), value, at(name)));
+  return added.length + below.length === 0 ? [path] : [...added, ...below];
+}
+
+function byName(list: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const items = list.map((item: unknown) => [objectOf(item)['name'], item] as const);
+  return items.every((item): item is [string, unknown] => typeof item[0] === 'string') ? new Map(items) : undefined;
 }
 
 function withoutQuantities(template: unknown): unknown {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Instance, InstanceState } from '../../contract/runtime.ts';
+import type { Instance, InstanceState } from '../../../contract/runtime.ts';
 import { instanceOf, workloadState } from './instance-state.ts';
 
 const now = new Date('2030-01-01T00:10:00Z');

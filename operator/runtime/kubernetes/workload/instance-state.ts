@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Instance, InstanceState, WorkloadState } from '../../contract/runtime.ts';
-import type { RestartInput } from '../../contract/workload.ts';
+import type { Instance, InstanceState, WorkloadState } from '../../../contract/runtime.ts';
+import type { RestartInput } from '../../../contract/workload.ts';
 import { readInputs, inputsAnnotation, ownerKindLabel, ownerLabel } from '../objects/labels.ts';
 
 const terminated = z.object({
@@ -56,7 +56,7 @@ type PodView = z.output<typeof pod>;
 type ContainerStatus = z.output<typeof containerStatus>;
 type Terminated = z.output<typeof terminated>;
 
-/** Answers the fields of a Pod that the operator reads. Errors for objects that no API server sends. */
+/** Returns the fields of a Pod that the operator reads. Errors for objects that no API server sends. */
 export function podView(object: KubeObject): PodView {
   return pod.parse(object);
 }
@@ -111,7 +111,7 @@ function driftInput({ metadata: { labels = {} } }: KubeObject, drifted: Readonly
   return [{ reason: 'Drift', field: 'pod template', of: { kind, name: name ?? '' }, fingerprint: revision }];
 }
 
-/** Answers the state of all instances together. It is `ready` when every wanted instance is. */
+/** Returns the state of all instances together. It is `ready` when every wanted instance is. */
 export function workloadState(instances: readonly Instance[], wanted: number): WorkloadState {
   if (wanted === 0 && instances.length === 0) return { kind: 'stopped' };
   const states = instances.map(({ state }) => state);
@@ -131,7 +131,7 @@ export function workloadState(instances: readonly Instance[], wanted: number): W
     : { kind: 'not-ready', message: `${ready} of ${wanted} instances are ready` };
 }
 
-/** Answers the state of a pod that is not being deleted. */
+/** Returns the state of a pod that is not being deleted. */
 export function podState(view: PodView, now: Date): InstanceState {
   const { status } = view;
   if (status.conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'))
@@ -161,7 +161,7 @@ function brokenMessage(container: ContainerStatus, now: Date): string | undefine
   return age < crashLifeMs ? cut(`CrashLoopBackOff: ${endOf(last)}`) : undefined;
 }
 
-/** Answers the time, in milliseconds since the epoch, after which an unscheduled pod counts as broken; undefined for a pod with a node. */
+/** Returns the time, in milliseconds since the epoch, after which an unscheduled pod counts as broken; undefined for a pod with a node. */
 export function schedulingDeadline({ status: { conditions } }: PodView): number | undefined {
   const found = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
   return found && Date.parse(found.lastTransitionTime ?? '') + schedulingDeadlineMs;
@@ -197,7 +197,7 @@ function endOf({ exitCode, signal, reason, message }: Terminated): string {
   return `its program ended with ${how}${why}${last === undefined ? '' : `: ${last}`}`;
 }
 
-/** Answers the last line of a program's log, or the message of a line of JSON. */
+/** Returns the last line of a program's log, or the message of a line of JSON. */
 function lastWords(text: string): string | undefined {
   const line = text.trim().split('\n').at(-1)?.trim();
   if (line === undefined || line === '') return undefined;
@@ -215,7 +215,7 @@ function restartsOf({ status }: PodView): number {
   return Math.max(0, ...status.containerStatuses.map(({ restartCount }) => restartCount));
 }
 
-/** Answers the tag of the image, or its shortened digest. */
+/** Returns the tag of the image, or its shortened digest. */
 function versionOf({ spec }: PodView): string | undefined {
   const image = spec.containers[0]?.image;
   const digest = image?.match(/@sha256:([0-9a-f]{12})/)?.[1];

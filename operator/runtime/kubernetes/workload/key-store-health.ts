@@ -16,7 +16,7 @@ interface Watch {
 }
 
 /**
- * Asks key services, now and then, whether their key stores answer. It is no probe of a pod: a pod whose key store is away serves the keys that
+ * Asks key services, now and then, whether their key stores answer. It is not a probe of a pod: a pod whose key store is away serves the keys that
  * it has in memory.
  */
 export class KeyStores {
@@ -27,7 +27,7 @@ export class KeyStores {
     this.#options = options;
   }
 
-  /** Answers whether the key store was away when it was asked last. It asks from now on, and calls `changed`. */
+  /** Returns whether the key store was away when it was asked last. It asks from now on, and calls `changed`. */
   isAway(workload: string, request: HealthRequest): boolean {
     const known = this.#watches.get(workload);
     if (known !== undefined) {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../../../test/support/kubernetes/faults.ts';
 import { KubernetesDouble } from '../../../../test/support/kubernetes/kubernetes-double.ts';
-import type { Secret } from '../../../api/object.ts';
+import type { Secret } from '../../../contract/secret.ts';
 import { KubeClient } from '../../../kube-client/kube-client.ts';
 import { resourceTypes } from '../../../kube-client/resource-types.ts';
 import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
 import { restartReasons } from '../../../reconcile/rollout.ts';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import { text, type RestartInput, type Workload } from '../../contract/workload.ts';
+import { text, type RestartInput, type Workload } from '../../../contract/workload.ts';
 import { podSelector } from '../objects/labels.ts';
 import { standardCertificateTimes } from '../certificates/certificate-times.ts';
 import { ClusterCaches } from '../cluster-caches.ts';
@@ -17,6 +17,8 @@ import { exampleServer, plainOptions } from '../../../../test/support/operator/e
 let double: KubernetesDouble;
 let caches: ClusterCaches;
 let runtime: KubernetesRuntime;
+/** Makes the runtime of an operator that starts. */
+let open: () => KubernetesRuntime;
 let asked: string[];
 let waitsFor: string | undefined;
 let events: OperatorEvent[];
@@ -48,31 +50,33 @@ beforeEach(async () => {
   clockAheadMs = 0;
   events = [];
   byHand = new KubeClient(connection, { fieldManager: 'kubectl-edit' });
-  runtime = new KubernetesRuntime({
-    api,
-    caches: caches.forRuntime(),
-    namespace: 'default',
-    owner: () => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      name: 'demo',
-      uid: owner.metadata.uid ?? '',
-      controller: true,
-      blockOwnerDeletion: false,
-    }),
-    images: { default: 'coffer:1' },
-    operatorNamespace: undefined,
-    fingerprint: (value) => `digest of ${value}`,
-    certificateTimes: standardCertificateTimes,
-    askHealth: ({ url }) => {
-      asked.push(url);
-      return Promise.resolve({ status: 503, ...(waitsFor === undefined ? {} : { waitsFor }) });
-    },
-    now: () => new Date(Date.now() + clockAheadMs),
-    random: () => 0.5,
-    event: (event) => events.push(event),
-    log: { info: () => undefined, warn: () => undefined },
-  });
+  open = () =>
+    new KubernetesRuntime({
+      api,
+      caches: caches.forRuntime(),
+      namespace: 'default',
+      owner: () => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        name: 'demo',
+        uid: owner.metadata.uid ?? '',
+        controller: true,
+        blockOwnerDeletion: false,
+      }),
+      images: { default: 'coffer:1' },
+      operatorNamespace: undefined,
+      fingerprint: (value) => `digest of ${value}`,
+      certificateTimes: standardCertificateTimes,
+      askHealth: ({ url }) => {
+        asked.push(url);
+        return Promise.resolve({ status: 503, ...(waitsFor === undefined ? {} : { waitsFor }) });
+      },
+      now: () => new Date(Date.now() + clockAheadMs),
+      random: () => 0.5,
+      event: (event) => events.push(event),
+      log: { info: () => undefined, warn: () => undefined },
+    });
+  runtime = open();
   for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.onEvent(before, after));
   caches.start();
   await caches.synced();
@@ -95,6 +99,10 @@ const input = (fingerprint: string): readonly RestartInput[] => [
 
 function pods(): readonly KubeObject[] {
   return double.list('pods', 'default');
+}
+
+function uid(): string | undefined {
+  return pods()[0]?.metadata.uid;
 }
 
 function image(pod: KubeObject | undefined): string | undefined {
@@ -520,6 +528,142 @@ describe('refresh', () => {
       );
       await runtime.refresh(server, secrets());
       expect(JSON.stringify(double.get('services', 'default', 'demo')?.['spec'])).not.toContain('9001');
+    });
+  });
+
+  describe('of what the cluster changes by itself', () => {
+    type Container = Record<string, unknown>;
+    const mirrored = (one: Container) => ({ ...one, image: 'mirror.example/coffer:1' });
+    const withVariable = (one: Container) => ({ ...one, env: [...(one['env'] as object[]), { name: 'HTTP_PROXY' }] });
+    const asUser = (one: Container) => ({ ...one, securityContext: { runAsUser: 5 } });
+
+    /** Changes each container of a pod template or a pod. */
+    function changing(change: (container: Container) => Container, resources = ['statefulsets.apps']) {
+      double.mutate((resource, object) => {
+        if (!resources.includes(resource)) return object;
+        const copy = structuredClone(object) as KubeObject & {
+          spec: { template?: { spec: object }; containers?: object };
+        };
+        const spec = (copy.spec.template?.spec ?? copy.spec) as { containers: Container[] };
+        spec.containers = spec.containers.map(change);
+        return copy as typeof object;
+      });
+    }
+
+    async function lookTimes(times: number): Promise<void> {
+      for (let time = 0; time < times; time++) {
+        await until('the status is that of the newest StatefulSet', () => {
+          const newest = double.get('statefulsets.apps', 'default', 'demo')?.metadata.resourceVersion;
+          return newest === caches.get('statefulSets').get('default', 'demo')?.metadata.resourceVersion;
+        });
+        await runtime.refresh(server(), secrets());
+        const [instance] = (await runtime.observeOne('demo'))?.instances ?? [];
+        // The reconciler replaces a pod that is outdated.
+        if (restartReasons(instance?.inputs ?? [], server().inputs, server().owner).length > 0) {
+          await runtime.replace('demo', 'demo-0');
+        }
+      }
+    }
+    const server = exampleServer;
+
+    it.each([
+      ['a mirror before the image', mirrored, 'spec.containers.server.image'],
+      ['a variable that is added', withVariable, 'spec.containers.server.env.HTTP_PROXY'],
+      ['a user', asUser, 'spec.containers.server.securityContext'],
+    ])('replaces no pod, and tells it: %s', async (_, change, path) => {
+      changing(change);
+      await settled(server());
+      const before = uid();
+      await lookTimes(3);
+      expect(uid()).toBe(before);
+      const { clusterRules } = (await runtime.observeOne('demo')) ?? {};
+      expect(clusterRules).toMatchObject([{ object: 'StatefulSet demo', managers: [] }]);
+      expect(clusterRules?.[0]?.paths.join()).toContain(path);
+      expect(events).toEqual([]);
+    });
+
+    it('writes nothing more once the answer is known', async () => {
+      changing(mirrored);
+      await settled(server());
+      await lookTimes(1);
+      const { resourceVersion } = double.get('statefulsets.apps', 'default', 'demo')?.metadata ?? {};
+      const writes = double.requests.writes;
+      await lookTimes(3);
+      expect(double.get('statefulsets.apps', 'default', 'demo')?.metadata.resourceVersion).toBe(resourceVersion);
+      expect(double.requests.writes).toBe(writes);
+    });
+
+    it('replaces no pod when the rule is gone after a restart of the operator', async () => {
+      changing(mirrored);
+      await settled(server());
+      const before = uid();
+      await lookTimes(1);
+      runtime.close();
+      double.mutate((_, object) => object);
+      runtime = open();
+      await lookTimes(2);
+      expect([uid(), events]).toEqual([before, []]);
+      const { template } = statefulSet() as { template: KubeObject };
+      expect(image(template)).toBe('coffer:1');
+      expect((await runtime.observeOne('demo'))?.clusterRules).toBeUndefined();
+      expect(double.get('statefulsets.apps', 'default', 'demo')?.metadata.annotations).not.toHaveProperty([
+        'coffer.dev/admitted',
+      ]);
+    });
+
+    it('tells the rule from the start of the operator on', async () => {
+      changing(mirrored);
+      await settled(server());
+      await lookTimes(1);
+      runtime.close();
+      runtime = open();
+      await lookTimes(1);
+      const { clusterRules } = (await runtime.observeOne('demo')) ?? {};
+      expect(clusterRules).toMatchObject([{ paths: ['spec.containers.server.image'] }]);
+    });
+
+    it('replaces no pod for a rule that answers something else each time', async () => {
+      let count = 0;
+      changing((one) => ({ ...one, image: `mirror.example/coffer:${count++}` }));
+      await settled(server());
+      const before = uid();
+      await lookTimes(3);
+      expect(uid()).toBe(before);
+    });
+
+    it('minds no rule for pods alone', async () => {
+      changing(mirrored, ['pods']);
+      await settled(server());
+      const before = uid();
+      await lookTimes(2);
+      expect(uid()).toBe(before);
+      expect((await runtime.observeOne('demo'))?.clusterRules).toBeUndefined();
+    });
+
+    it('replaces no pod twice for a controller that changes the template again, and leaves it in the end', async () => {
+      await settled(server());
+      const seen = new Set([uid()]);
+      for (let time = 0; time < 5; time++) {
+        const live = structuredClone(await byHand.get(resourceTypes.statefulSet, 'default', 'demo')) as KubeObject;
+        const { template } = live['spec'] as { template: { spec: { containers: Container[] } } };
+        template.spec.containers = template.spec.containers.map(mirrored);
+        const { resourceVersion } = (await byHand.replace(live)).metadata;
+        await until('the change is known', () => {
+          const known = caches.get('statefulSets').get('default', 'demo');
+          const { observedGeneration } = (known?.['status'] ?? {}) as { observedGeneration?: number };
+          return (
+            Number(known?.metadata.resourceVersion) >= Number(resourceVersion) &&
+            observedGeneration === known?.metadata.generation
+          );
+        });
+        await lookTimes(2);
+        await until('there is a pod', () => uid() !== undefined);
+        seen.add(uid());
+      }
+      expect(seen.size).toBeLessThanOrEqual(2);
+      expect((await runtime.observeOne('demo'))?.clusterRules).toMatchObject([
+        { object: 'StatefulSet demo', managers: ['kubectl-edit'] },
+      ]);
     });
   });
 

@@ -1,9 +1,9 @@
 import { ResourceError, isConflict } from '../../../api/resource-error.ts';
-import type { Secret } from '../../../api/object.ts';
+import type { Secret } from '../../../contract/secret.ts';
 import { KubeError, type KubeApi, type KubeObject, type OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { OperatorEvent } from '../../../reconcile/reconciler-options.ts';
 import { workloadName } from '../../../render/render-context.ts';
-import { isRenewed, resolveText } from '../../contract/resolve.ts';
+import { isRenewed, resolveText } from '../../../contract/resolve.ts';
 import type {
   DataVolume,
   DataVolumeOwner,
@@ -11,7 +11,7 @@ import type {
   RunningWorkload,
   Runtime,
   StoreHealth,
-} from '../../contract/runtime.ts';
+} from '../../../contract/runtime.ts';
 import type {
   CertificateNeed,
   IssuedCertificate,
@@ -19,9 +19,10 @@ import type {
   Text,
   Workload,
   WorkloadCheck,
-} from '../../contract/workload.ts';
+} from '../../../contract/workload.ts';
 import { type CertificateExpiry, CertificateKeeper } from '../certificates/certificate-keeper.ts';
 import type { CertificateTimes } from '../certificates/certificate-times.ts';
+import { ClusterRules } from './cluster-rules.ts';
 import type { Drift } from './drift.ts';
 import { CheckPods } from './check-pods.ts';
 import {
@@ -35,7 +36,7 @@ import {
 } from './claims.ts';
 import { failedCreateView, rejectedPods, statefulSetView } from './live-workload.ts';
 import { schedulingDeadline, podView } from './instance-state.ts';
-import { ObjectWriter } from './object-writer.ts';
+import { keyOf, ObjectWriter } from './object-writer.ts';
 import { authorityLabel, certificateLabel, ownerKindLabel, ownerLabel, workloadLabel } from '../objects/labels.ts';
 import { firstClaimName } from '../objects/volumes.ts';
 import { KeyStores } from './key-store-health.ts';
@@ -57,15 +58,15 @@ interface KubernetesRuntimeOptions {
   readonly api: KubeApi;
   readonly caches: RuntimeCaches;
   readonly namespace: string;
-  /** Answers the owner reference to a custom resource of the namespace (controller: true); undefined when it is gone. */
+  /** Returns the owner reference to a custom resource of the namespace (controller: true); undefined when it is gone. */
   readonly owner: (ref: ResourceRef) => OwnerReference | undefined;
-  /** Answers references to the resources that need what the objects of an owner do (controller: false). */
+  /** Returns references to the resources that need what the objects of an owner do (controller: false). */
   readonly coOwners?: (owner: OwnerReference) => readonly OwnerReference[];
   /** Image of workloads that name none. */
   readonly images: { readonly default: string };
   /** The namespace of the operator, which network policies admit; undefined outside the cluster. */
   readonly operatorNamespace: string | undefined;
-  /** Answers a keyed digest, as the renderers use it: names of Secrets must not reveal their content. */
+  /** Returns a keyed digest, as the renderers use it: names of Secrets must not reveal their content. */
   readonly fingerprint: (value: string) => string;
   readonly certificateTimes: CertificateTimes;
   /** Replaces requests to servers over the network, for tests. */
@@ -88,6 +89,7 @@ export class KubernetesRuntime implements Runtime {
   readonly checkPods: CheckPods;
   readonly #options: KubernetesRuntimeOptions;
   readonly #writer: ObjectWriter;
+  readonly #rules: ClusterRules;
   readonly #certificates: CertificateKeeper;
   readonly #waiting: WaitingServers;
   readonly #keyStores: KeyStores;
@@ -106,9 +108,11 @@ export class KubernetesRuntime implements Runtime {
   constructor(options: KubernetesRuntimeOptions) {
     this.#options = options;
     const { api, caches, namespace, fingerprint, coOwners, certificateTimes: times } = options;
+    this.#rules = new ClusterRules(() => options.now());
     this.#writer = new ObjectWriter({
       api,
       fingerprint,
+      rules: this.#rules,
       ...(coOwners === undefined ? {} : { coOwners }),
       drifted: (object, drift) => this.#drifted(object, drift),
     });
@@ -147,7 +151,7 @@ export class KubernetesRuntime implements Runtime {
     if (workload !== undefined) this.#tell(workload);
   }
 
-  /** Answers the authorities and certificates of the namespace, for metrics and status. */
+  /** Returns the authorities and certificates of the namespace, for metrics and status. */
   certificateExpiries(): readonly CertificateExpiry[] {
     return this.#certificates.expiries();
   }
@@ -263,7 +267,7 @@ export class KubernetesRuntime implements Runtime {
     return end.exitCode === 0 ? undefined : end.message.trim().replace(/^Error: /, '') || `exit code ${end.exitCode}`;
   }
 
-  /** Answers the result of a check whose volume does not exist, so that no pod can mount it. */
+  /** Returns the result of a check whose volume does not exist, so that no pod can mount it. */
   async #withoutVolume(
     workload: Workload,
     { needsContent }: WorkloadCheck,
@@ -326,7 +330,7 @@ export class KubernetesRuntime implements Runtime {
     return probe === undefined || port === undefined ? undefined : { scheme: probe.scheme.toLowerCase(), port };
   }
 
-  /** Answers the request to the pod itself: no Service leads to a pod that is not ready. */
+  /** Sends the request to the pod itself: no Service leads to a pod that is not ready. */
   #readinessOf(statefulSet: KubeObject, pod: KubeObject | undefined): HealthRequest | undefined {
     const status = pod === undefined ? undefined : podView(pod).status;
     if (status?.phase !== 'Running' || status.podIP === undefined || !isServer(statefulSet)) return undefined;
@@ -408,6 +412,7 @@ export class KubernetesRuntime implements Runtime {
     return {
       ...this.#options,
       writer: this.#writer,
+      rules: this.#rules,
       defaultImage: this.#options.images.default,
       drifted: (object, drift) => this.#drifted(object, drift),
     };
@@ -421,7 +426,7 @@ export class KubernetesRuntime implements Runtime {
     this.#options.event?.({ ref, type: 'Warning', reason: 'Drift', message });
   }
 
-  /** Runs a write. A conflict becomes part of the workload's state, and is no error of the reconcile. */
+  /** Runs a write. A conflict becomes part of the workload's state, and is not an error of the reconcile. */
   async #attempt({ name }: Workload, write: () => Promise<void>): Promise<void> {
     const { namespace, log } = this.#options;
     try {
@@ -479,14 +484,25 @@ export class KubernetesRuntime implements Runtime {
     const podOf = (instance: string) => pods.find(({ metadata }) => metadata.name === instance);
     const requestTo = (instance: string) => this.#readinessOf(statefulSet, podOf(instance));
     const absent = this.#absentKinds(name);
+    const rules = this.#rules.of(this.#objectsOf(name).map(keyOf));
     return {
       ...view,
+      ...(rules.length === 0 ? {} : { clusterRules: rules }),
       ...(absent.length === 0 ? {} : { absentKinds: absent }),
       instances: this.#waiting.look(name, view.instances, requestTo),
     };
   }
 
-  /** Answers the kinds that the workload asks for by its options, and that the cluster does not know. */
+  /** Returns the objects of a workload whose changes are put back. */
+  #objectsOf(name: string): readonly KubeObject[] {
+    const { caches, namespace } = this.#options;
+    const { statefulSets, services, networkPolicies, podDisruptionBudgets, ingresses } = caches;
+    return [statefulSets, services, networkPolicies, podDisruptionBudgets, ingresses].flatMap((cache) =>
+      cache.ofWorkload(namespace, name),
+    );
+  }
+
+  /** Returns the kinds that the workload asks for by its options, and that the cluster does not know. */
   #absentKinds(name: string): readonly string[] {
     const wanted = this.#written.get(name)?.kubernetes.monitoring !== undefined;
     return wanted && this.#options.caches.serviceMonitors() === undefined
@@ -494,7 +510,7 @@ export class KubernetesRuntime implements Runtime {
       : [];
   }
 
-  /** Answers the port of a workload that this process applied, or else of a running one. */
+  /** Returns the port of a workload that this process applied, or else of a running one. */
   #portOf(workload: string, port: string): number {
     const { caches, namespace } = this.#options;
     const known = this.#written.get(workload)?.ports.find(({ name }) => name === port)?.port;
@@ -549,7 +565,7 @@ function certifies(object: KubeObject, workload: string): boolean {
   return authority !== undefined && workloadName({ kind: 'KMSConfig', name: authority }) === workload;
 }
 
-/** Answers the workload of an object; for a certificate the workload of its owner. */
+/** Returns the workload of an object; for a certificate the workload of its owner. */
 function workloadOf({ metadata: { labels = {} } }: KubeObject): string | undefined {
   const { [workloadLabel]: workload, [ownerKindLabel]: kind, [ownerLabel]: name } = labels;
   if (workload !== undefined) return workload;

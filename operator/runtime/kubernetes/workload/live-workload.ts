@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Json } from '../../contract/workload.ts';
-import { driftedAnnotation, inputsAnnotation, templateAnnotation } from '../objects/labels.ts';
+import type { Json } from '../../../contract/workload.ts';
+import { admittedAnnotation, driftedAnnotation, inputsAnnotation, templateAnnotation } from '../objects/labels.ts';
 import { immutableFields, type KeptTemplate } from '../objects/stateful-set.ts';
 
 const json = z.custom<Json>((value) => value !== undefined);
@@ -55,12 +55,12 @@ const statefulSet = z.object({
 
 type LiveStatefulSet = z.output<typeof statefulSet>;
 
-/** Answers the fields of a StatefulSet that the operator reads. */
+/** Returns the fields of a StatefulSet that the operator reads. */
 export function statefulSetView(object: KubeObject): LiveStatefulSet {
   return statefulSet.parse(object);
 }
 
-/** Answers the parts that the API server never changes. */
+/** Returns the parts that the API server never changes. */
 export function immutableParts(live: KubeObject): Readonly<Record<string, Json>> {
   const fields = spec.parse(live['spec']);
   return Object.fromEntries(
@@ -71,7 +71,7 @@ export function immutableParts(live: KubeObject): Readonly<Record<string, Json>>
   );
 }
 
-/** Answers the live template, with the annotations that record its inputs. */
+/** Returns the live template, with the annotations that record its inputs. */
 export function liveTemplate(live: KubeObject): KeptTemplate {
   const { annotations = {} } = live.metadata;
   return {
@@ -85,7 +85,12 @@ export function liveTemplate(live: KubeObject): KeptTemplate {
   };
 }
 
-/** Answers the keys of Secrets that pods, or a template, mount as files, by the name of the Secret. */
+/** Returns the paths of the template that the cluster changed when it was sent last. */
+export function admittedPaths({ metadata }: KubeObject): readonly string[] {
+  return metadata.annotations?.[admittedAnnotation]?.split(',') ?? [];
+}
+
+/** Returns the keys of Secrets that pods, or a template, mount as files, by the name of the Secret. */
 export function mountedKeys(specs: readonly unknown[]): ReadonlyMap<string, ReadonlySet<string>> {
   const keys = new Map<string, Set<string>>();
   for (const candidate of specs) {
@@ -128,7 +133,7 @@ interface FailedCreate {
   readonly time: number;
 }
 
-/** Answers undefined for an event that names no pod. */
+/** Returns undefined for an event that names no pod. */
 export function failedCreateView(object: KubeObject): FailedCreate | undefined {
   const parsed = event.safeParse(object);
   const [, pod, message] = failure.exec(parsed.data?.message ?? '') ?? [];
@@ -140,7 +145,7 @@ export function failedCreateView(object: KubeObject): FailedCreate | undefined {
 }
 
 /**
- * Answers why pods of a StatefulSet were not made (a quota, Pod Security, a missing priority class), by name: the newest message for each.
+ * Returns why pods of a StatefulSet were not made (a quota, Pod Security, a missing priority class), by name: the newest message for each.
  * Events stay for an hour, so an event from before the last change of a pod does not count.
  */
 export function rejectedPods(

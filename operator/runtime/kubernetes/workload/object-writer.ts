@@ -16,8 +16,9 @@ import {
   workloadLabel,
   appliedAnnotation,
 } from '../objects/labels.ts';
-import type { Json } from '../../contract/workload.ts';
+import type { Json } from '../../../contract/workload.ts';
 import { driftOf, type Drift, atSentPlaces, hasAll, same } from './drift.ts';
+import type { ClusterRules } from './cluster-rules.ts';
 import { canonical } from '../../../render/restart-inputs.ts';
 import { immutableFields } from '../objects/stateful-set.ts';
 
@@ -28,7 +29,7 @@ const refusalWords = /failed to create typed patch object|failed calling webhook
 /** Characters: a condition holds 32 KiB, and a webhook may answer a page. */
 const maxMessageLength = 2_000;
 
-/** Answers the error of a write: a refusal of the server becomes a `ResourceError` with its message; other errors stay. */
+/** Returns the error of a write: a refusal of the server becomes a `ResourceError` with its message; other errors stay. */
 export function asRefusal(error: unknown, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): unknown {
   if (!(error instanceof KubeError) || isEnding(error)) return error;
   if (!refusals.has(error.status) && !refusalWords.test(error.message)) return error;
@@ -93,12 +94,13 @@ function foreign(live: KubeObject, why: string): Ownership {
 
 interface ObjectWriterOptions {
   readonly api: KubeApi;
-  /** Answers a keyed digest: the digest of a Secret is an annotation, which more users may read than its values. */
+  /** Returns a keyed digest: the digest of a Secret is an annotation, which more users may read than its values. */
   readonly fingerprint: (value: string) => string;
-  /** Answers the resources that need what the owner's objects do. The objects stay while one of them exists. */
+  /** Returns the resources that need what the owner's objects do. The objects stay while one of them exists. */
   readonly coOwners?: (owner: OwnerReference) => readonly OwnerReference[];
   /** Called after a manual change was reverted. */
   readonly drifted?: (object: KubeObject, drift: Drift) => void;
+  readonly rules: ClusterRules;
 }
 
 const sentBack: ReadonlySet<string> = new Set([...immutableFields, 'template']);
@@ -120,20 +122,35 @@ export class ObjectWriter {
    * that of its kind. An object that is not in it is read from the API server, since the cache has only the operator's objects.
    */
   async ensure(object: KubeObject, cache: Cache): Promise<KubeObject> {
-    const { fingerprint } = this.#options;
+    const { fingerprint, rules } = this.#options;
     const wanted = this.#withCoOwners(object);
     const live = await this.find(cache, wanted.metadata.namespace ?? '', wanted.metadata.name);
     if (live !== undefined) this.#check(live, wanted);
     const digest = fingerprint(canonical(ownWords(wanted)));
-    const key = keyOf(wanted);
     const drift = live === undefined ? undefined : driftOf(live, wanted);
-    if (live !== undefined && drift !== undefined) await this.#undo(live, drift, cache);
+    const isLeft = drift !== undefined && rules.decide(keyOf(wanted), drift) === 'leave';
+    // The rules of a StatefulSet are forgotten where its template is compared.
+    if (!isLeft && wanted.kind !== 'StatefulSet') rules.forgetLeft(keyOf(wanted));
+    if (live !== undefined && isLeft) {
+      rules.recordLeft(keyOf(wanted), drift);
+      if (live.metadata.annotations?.[appliedAnnotation] === digest) return live;
+    } else if (live !== undefined && drift !== undefined) await this.#undo(live, drift, cache);
     else if (live !== undefined && this.#isAsSent(live, wanted, digest)) return live;
+    return this.#write(wanted, digest, cache);
+  }
+
+  /** Sends an object whatever the live one is, so that the answer shows what the cluster makes of it. */
+  send(object: KubeObject, cache: Cache): Promise<KubeObject> {
+    const wanted = this.#withCoOwners(object);
+    return this.#write(wanted, this.#options.fingerprint(canonical(ownWords(wanted))), cache);
+  }
+
+  async #write(wanted: KubeObject, digest: string, cache: Cache): Promise<KubeObject> {
     const { annotations } = wanted.metadata;
     const metadata = { ...wanted.metadata, annotations: { ...annotations, [appliedAnnotation]: digest } };
     const answer = await this.#send({ ...wanted, metadata });
     cache.wrote(answer);
-    this.#spelled.set(key, { digest, places: atSentPlaces(answer, wanted) });
+    this.#spelled.set(keyOf(wanted), { digest, places: atSentPlaces(answer, wanted) });
     return answer;
   }
 
@@ -167,7 +184,7 @@ export class ObjectWriter {
    * owner would stay when the operator no longer sends it.
    */
   async #undo(live: KubeObject, drift: Drift, cache: Cache): Promise<void> {
-    const { api, drifted } = this.#options;
+    const { api, drifted, rules } = this.#options;
     const { namespace, name, resourceVersion } = live.metadata;
     try {
       const metadata = { resourceVersion };
@@ -176,6 +193,7 @@ export class ObjectWriter {
     } catch (error) {
       throw asRefusal(error, live);
     }
+    rules.recordRepair(keyOf(live), drift);
     drifted?.(live, drift);
   }
 
@@ -235,6 +253,7 @@ function ownWords(wanted: KubeObject): unknown {
   return { ...wanted, spec: Object.fromEntries(spec) };
 }
 
-function keyOf({ kind, metadata }: KubeObject): string {
+/** Returns `StatefulSet/demo-server`. */
+export function keyOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
   return `${kind}/${metadata.name}`;
 }

@@ -8,14 +8,14 @@ interface PodFilesOptions {
   readonly api: KubeApi;
   readonly pods: Cache;
   readonly namespace: string;
-  /** Answers a keyed digest, since more users may read a pod than its Secrets. */
+  /** Returns a keyed digest, since more users may read a pod than its Secrets. */
   readonly fingerprint: (value: string) => string;
   readonly log: RuntimeLog;
 }
 
 /**
  * Annotates the running pods of a workload with a keyed digest of the reloading files that they mount. A kubelet checks the volumes of a
- * pod about once a minute, and at once when the pod itself changes. The annotation is no part of the template and restarts nothing. A
+ * pod about once a minute, and at once when the pod itself changes. The annotation is not a part of the template and restarts nothing. A
  * failure is logged, and the next reconcile tries again: without the annotation files only arrive later.
  */
 export async function annotatePods(workload: string, secret: KubeObject, options: PodFilesOptions): Promise<void> {
@@ -35,7 +35,7 @@ export async function annotatePods(workload: string, secret: KubeObject, options
   }
 }
 
-/** Answers undefined for a pod that needs no annotation: it terminates, does not run yet, or mounts none of the files. */
+/** Returns undefined for a pod that needs no annotation: it terminates, does not run yet, or mounts none of the files. */
 function mountedDigest(
   pod: KubeObject,
   secret: KubeObject,

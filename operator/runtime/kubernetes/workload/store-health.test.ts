@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Instance, InstanceState } from '../../contract/runtime.ts';
+import type { Instance, InstanceState } from '../../../contract/runtime.ts';
 import { WaitingServers } from './store-health.ts';
 
 let asked: string[];

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { waitsForHeader, readMissing, type Missing } from '../../../../protocol/waits-for.ts';
-import type { StoreHealth, Instance } from '../../contract/runtime.ts';
+import type { StoreHealth, Instance } from '../../../contract/runtime.ts';
 
 export interface HealthRequest {
   readonly url: string;

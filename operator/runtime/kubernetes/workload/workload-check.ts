@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Workload } from '../../contract/workload.ts';
+import type { Workload } from '../../../contract/workload.ts';
 import { componentOf, networkLabel, ownedLabels } from '../objects/labels.ts';
 import { fileKey, type ObjectContext, type ResolvedFile } from '../objects/object-context.ts';
 import { checkPodSpec } from '../objects/pod-template.ts';

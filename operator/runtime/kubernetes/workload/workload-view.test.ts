@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
 import { restartReasons } from '../../../reconcile/rollout.ts';
 import { imageInput } from '../../../render/restart-inputs.ts';
-import type { RestartInput } from '../../contract/workload.ts';
+import type { RestartInput } from '../../../contract/workload.ts';
 import { writeInputs, ownedLabels } from '../objects/labels.ts';
 import { workloadView } from './workload-view.ts';
 

@@ -1,11 +1,11 @@
-import type { Secret } from '../../../api/object.ts';
-import { formatAddress } from '../../../../platform/listen.ts';
-import { resolveContent, type Symbols } from '../../contract/resolve.ts';
-import type { CertificatePart, MountedFile, Workload, ResourceRef, RestartInput } from '../../contract/workload.ts';
+import type { Secret } from '../../../contract/secret.ts';
+import { formatAddress } from '../../../../platform/http/listen.ts';
+import { resolveContent, type Symbols } from '../../../contract/resolve.ts';
+import type { CertificatePart, MountedFile, Workload, ResourceRef, RestartInput } from '../../../contract/workload.ts';
 import { type ResolvedFile, mountFolder } from '../objects/object-context.ts';
 import { z } from 'zod';
 import type { KubeObject } from '../../../kube-client/kube-api.ts';
-import type { Instance, ResizingVolume, RunningWorkload } from '../../contract/runtime.ts';
+import type { Instance, ResizingVolume, RunningWorkload } from '../../../contract/runtime.ts';
 import { imageInput } from '../../../render/restart-inputs.ts';
 import { ownerOf } from '../namespace/watching.ts';
 import { instanceOf, workloadState } from './instance-state.ts';
@@ -15,12 +15,12 @@ import { readInputs, driftedAnnotation, inputsAnnotation, podSelector } from '..
 interface SymbolSources {
   readonly secrets: ReadonlyMap<string, Secret>;
   readonly certificate: (name: string, part: CertificatePart) => string;
-  /** Answers the number of a port of another workload. Errors for an unknown workload. */
+  /** Returns the number of a port of another workload. Errors for an unknown workload. */
   readonly portOf: (workload: string, port: string) => number;
   readonly namespace: string;
 }
 
-/** Answers the symbols of a workload whose instances are pods. */
+/** Returns the symbols of a workload whose instances are pods. */
 export function podSymbols(workload: Workload, sources: SymbolSources): Symbols {
   return {
     // The program listens on all addresses of the pod: other pods cannot reach its loopback.
@@ -47,7 +47,7 @@ export function certificatesOf({ mounts, clientCertificates = [] }: Workload): R
   return new Set([...mounted, ...clientCertificates]);
 }
 
-/** Answers HOST:PORT of the Service of a workload. */
+/** Returns HOST:PORT of the Service of a workload. */
 export function serviceAddress(workload: string, namespace: string, port: number): string {
   return `${workload}.${namespace}.svc:${port}`;
 }
@@ -84,11 +84,11 @@ interface LiveParts {
   readonly deletedClaims: readonly string[];
   /** The reason why a pod was not made, by its name. */
   readonly rejectedPods: ReadonlyMap<string, string>;
-  /** Answers a keyed digest. */
+  /** Returns a keyed digest. */
   readonly fingerprint: (value: string) => string;
 }
 
-/** Answers a workload as the caches show it. */
+/** Returns a workload as the caches show it. */
 export function workloadView(live: LiveParts, now: Date): RunningWorkload {
   const { metadata } = live.statefulSet;
   const { spec } = statefulSetView(live.statefulSet);
@@ -151,7 +151,7 @@ function imageOf(spec: unknown): string | undefined {
   return podSpec.safeParse(spec).data?.containers[0]?.image;
 }
 
-/** Answers the numbers of a Service's ports by name. */
+/** Returns the numbers of a Service's ports by name. */
 export function portsOf(object: KubeObject | undefined): ReadonlyMap<string, number> {
   if (object === undefined) return new Map();
   return new Map(service.parse(object).spec.ports.map(({ name, port }) => [name, port]));

@@ -7,14 +7,14 @@ import {
   type OwnerReference,
   KubeError,
 } from '../../../kube-client/kube-api.ts';
-import { restartReasons } from '../../../reconcile/rollout.ts';
-import { resolveText, type Symbols } from '../../contract/resolve.ts';
-import type { Workload } from '../../contract/workload.ts';
-import { driftOf, lacksOf, type Drift } from './drift.ts';
+import { resolveText, type Symbols } from '../../../contract/resolve.ts';
+import type { Workload } from '../../../contract/workload.ts';
+import type { Drift } from './drift.ts';
+import type { ClusterRules } from './cluster-rules.ts';
 import { adjustedClaim, growths, isFoundVolume, otherTemplates, takenClaim } from './claims.ts';
 import type { RuntimeLog } from './pod-files.ts';
 import { immutableParts, liveTemplate, mountedKeys, podsAreKnown, statefulSetView } from './live-workload.ts';
-import { type ObjectWriter } from './object-writer.ts';
+import { keyOf, type ObjectWriter } from './object-writer.ts';
 import {
   fileKey,
   fileSecretNames,
@@ -23,17 +23,12 @@ import {
   type ResolvedFile,
   type ObjectContext,
 } from '../objects/object-context.ts';
-import {
-  readInputs,
-  contentLabel,
-  driftedAnnotation,
-  inputsAnnotation,
-  templateAnnotation,
-} from '../objects/labels.ts';
-import { newTemplate, statefulSet, type KeptTemplate } from '../objects/stateful-set.ts';
+import { contentLabel } from '../objects/labels.ts';
+import { newTemplate, type KeptTemplate } from '../objects/stateful-set.ts';
 import { firstClaimName } from '../objects/volumes.ts';
 import { workloadObjects } from '../objects/workload-objects.ts';
 import { annotatePods } from './pod-files.ts';
+import { repairedTemplate } from './repaired-template.ts';
 
 export interface WorkloadWriterOptions {
   readonly api: KubeApi;
@@ -45,6 +40,7 @@ export interface WorkloadWriterOptions {
   readonly fingerprint: (value: string) => string;
   /** Called after a manual change was reverted. */
   readonly drifted?: (object: KubeObject, drift: Drift) => void;
+  readonly rules: ClusterRules;
   readonly log: RuntimeLog;
 }
 
@@ -60,7 +56,7 @@ interface WorkloadToWrite {
 }
 
 /**
- * Makes the objects of a workload match it, and removes objects that it no longer needs. Answers why a volume did not grow, if so. Errors
+ * Makes the objects of a workload match it, and removes objects that it no longer needs. Returns why a volume did not grow, if so. Errors
  * with `ResourceError` and `KubeError`.
  */
 export async function writeWorkload(
@@ -83,12 +79,16 @@ export async function writeWorkload(
     files: fileSecretNames(workload.name, files, fingerprint),
     fingerprint,
   };
-  const repaired = live === undefined ? undefined : repairedTemplate(workload, live, context, options);
+  const repaired = live === undefined ? undefined : await repairedTemplate(workload, live, context, options);
   const template = live === undefined ? undefined : (repaired ?? templateOf(workload, live, keepTemplate, context));
   const parts = {
     files,
     keptFiles: keptFiles(workload.name, mounted, options),
-    kept: live && { immutable: immutableParts(live), template },
+    kept: live && {
+      immutable: immutableParts(live),
+      template,
+      admitted: options.rules.admittedPaths(keyOf(live)),
+    },
   };
   const wanted = workloadObjects(workload, parts, context).filter(
     // A template that stays names the files that it was made with. Other files would be unused.
@@ -141,7 +141,7 @@ export async function renewFiles(
   }
 }
 
-/** Answers the live template when it stays: it is the wanted one, or it was rendered from the same inputs. */
+/** Returns the live template when it stays: it is the wanted one, or it was rendered from the same inputs. */
 function templateOf(
   workload: Workload,
   live: KubeObject,
@@ -153,40 +153,7 @@ function templateOf(
   return isDeepStrictEqual(kept.annotations, newTemplate(workload, context).annotations) ? kept : undefined;
 }
 
-/**
- * Answers the rendered template when the live one was changed manually. It keeps the revision of the change, so that pods of it are
- * replaced. Answers undefined without a manual change, and while another restart is to be recorded, which renders the template too.
- */
-function repairedTemplate(
-  workload: Workload,
-  live: KubeObject,
-  context: ObjectContext,
-  { drifted }: WorkloadWriterOptions,
-): KeptTemplate | undefined {
-  const kept = liveTemplate(live);
-  const rendered = newTemplate(workload, context);
-  const view = statefulSetView(live);
-  const recorded = readInputs(view.spec.template.metadata.annotations[inputsAnnotation]) ?? [];
-  if (restartReasons(recorded, workload.inputs, workload.owner).length > 0) return undefined;
-  const wanted = statefulSet(workload, context, { immutable: immutableParts(live), template: rendered });
-  const isSameRendering = kept.annotations[templateAnnotation] === rendered.annotations[templateAnnotation];
-  const lacks = isSameRendering && lacksOf(kept.template, rendered.template);
-  const drift = driftOf(live, wanted);
-  if (drift?.paths.some((path) => path.startsWith('spec.template.')) !== true && !lacks) return undefined;
-  const { updateRevision, observedGeneration } = view.status;
-  // The revision of the change is not known yet. The status has it soon, and leads to the next reconcile.
-  if (updateRevision !== undefined && observedGeneration !== live.metadata.generation) return undefined;
-  if (drift === undefined) drifted?.(live, { managers: [], paths: ['spec.template'], patch: {} });
-  if (updateRevision === undefined) return rendered;
-  const before = kept.annotations[driftedAnnotation]?.split(',') ?? [];
-  const revisions = [...new Set([...before, updateRevision])].slice(-maxRevisions).join(',');
-  return { ...rendered, annotations: { ...rendered.annotations, [driftedAnnotation]: revisions } };
-}
-
-/** Pods of older revisions are gone long ago. */
-const maxRevisions = 10;
-
-/** Answers the cache for an object of a workload; undefined for a type that the cluster does not know. */
+/** Returns the cache for an object of a workload; undefined for a type that the cluster does not know. */
 function cacheOf({ kind }: KubeObject, caches: RuntimeCaches): Cache | undefined {
   return [...cachesOfObjects(caches), caches.statefulSets, caches.persistentVolumeClaims].find(
     ({ type }) => type.kind === kind,

@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TestBrowser, TestConsole } from '../../../../test/support/console/test-console.ts';
-import type { BucketRights, KeyRightsAnswer, ObjectRights, ShareAnswer } from '../../contract/rights.ts';
-import type { ErrorAnswer } from '../../contract/answers.ts';
+import type { BucketRights, KeyRightsAnswer, ObjectRights, ShareAnswer } from '../../../../protocol/console/rights.ts';
+import type { ErrorAnswer } from '../../../../protocol/console/answers.ts';
 
 let test: TestConsole;
 /** The root user. */

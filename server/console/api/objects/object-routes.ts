@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { Router, type Request } from 'express';
 import { z } from 'zod';
 import { S3Error } from '../../../../protocol/s3/s3-error.ts';
-import type { ListedObject, ObjectInfo, ObjectLayer } from '../../../objects/object-layer.ts';
-import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../../contract/answers.ts';
+import type { ListedObject, ObjectInfo, ObjectLayer } from '../../../objects/contract/object-layer.ts';
+import type { ObjectDetails, ObjectPage, ObjectRow, PrefixDeletion } from '../../../../protocol/console/answers.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
 import { auditOf } from '../request-audit.ts';
 import { checkObjectKey } from '../../../../protocol/s3/names.ts';
-import { mapLimit } from '../../../../platform/concurrency.ts';
+import { mapLimit } from '../../../../platform/async/concurrency.ts';
 import { consoleError, isConsoleError } from '../console-error.ts';
 
 const listQuery = z.object({

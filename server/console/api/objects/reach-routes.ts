@@ -1,12 +1,17 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import { mapLimit } from '../../../../platform/concurrency.ts';
+import { mapLimit } from '../../../../platform/async/concurrency.ts';
 import { maxLifecycleDocument, parseLifecycle } from '../../../../protocol/s3/lifecycle/bucket-lifecycle.ts';
 import { identityKeys, identityRanges } from '../../../auth/identities/records.ts';
 import { after as afterKey, decodeKey } from '../../../store/keys.ts';
 import { principalNamed } from '../../../administration/caller.ts';
 import { previewLifecycle } from '../../../maintenance/lifecycle/preview-lifecycle.ts';
-import type { LifecyclePreview, ReachedBuckets, Reaching, ReachList } from '../../contract/reach-answers.ts';
+import type {
+  LifecyclePreview,
+  ReachedBuckets,
+  Reaching,
+  ReachList,
+} from '../../../../protocol/console/reach-answers.ts';
 import type { ConsoleServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
 import { bucketOf, visibleBuckets } from '../bucket-routes.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpenIdProviderDouble } from '../../../../test/support/openid/openid-provider.ts';
 import { TestBrowser, TestConsole } from '../../../../test/support/console/test-console.ts';
 import { put } from '../../../../test/support/objects/test-layer.ts';
-import type { LifecyclePreview, ReachedBuckets, ReachList } from '../../contract/reach-answers.ts';
+import type { LifecyclePreview, ReachedBuckets, ReachList } from '../../../../protocol/console/reach-answers.ts';
 
 let provider: OpenIdProviderDouble;
 let console: TestConsole;

@@ -1,7 +1,13 @@
 import { supportedKeys } from '../../../../protocol/policy/known-names.ts';
 import type { Access, Principal } from '../../../auth/principal.ts';
 import type { AttachmentTarget } from '../../../auth/identities/subject.ts';
-import { type Extent, type Reach, type Reaching, type ReachRight, reachRights } from '../../contract/reach-answers.ts';
+import {
+  type Extent,
+  type Reach,
+  type Reaching,
+  type ReachRight,
+  reachRights,
+} from '../../../../protocol/console/reach-answers.ts';
 
 const actions: Readonly<Record<ReachRight, { readonly action: string; readonly onObjects: boolean }>> = {
   list: { action: 's3:ListBucket', onObjects: false },

@@ -8,7 +8,7 @@ import {
   type BucketRights,
   type KeyRightsAnswer,
   type ObjectRights,
-} from '../../contract/rights.ts';
+} from '../../../../protocol/console/rights.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';
 import { consoleError } from '../console-error.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Router, type Request, type Response } from 'express';
-import { percentDecode } from '../../../../protocol/sigv4/signature.ts';
+import { percentDecode } from '../../../../protocol/uri/percent-encoding.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { presignUrl } from '../../../../protocol/sigv4/sign-request.ts';
 import { S3Error } from '../../../../protocol/s3/s3-error.ts';
 import { timeContext } from '../../../auth/condition-keys.ts';
-import type { ShareAnswer } from '../../contract/rights.ts';
+import type { ShareAnswer } from '../../../../protocol/console/rights.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { objectPlace } from './object-routes.ts';

@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
-import type { TransferList, TransferRow } from '../../contract/transfer-answers.ts';
-import { targetKey, transferIssue } from '../../contract/transfer-target.ts';
+import type { TransferList, TransferRow } from '../../../../protocol/console/transfer-answers.ts';
+import { targetKey, transferIssue } from '../../../../protocol/console/transfer-target.ts';
 import { transferForm } from '../../transfers/transfer.ts';
 import type { Transfers } from '../../transfers/transfers.ts';
 import { type Authorizer, readForm } from '../authorize.ts';

@@ -3,7 +3,7 @@ import { TestBrowser, TestConsole } from '../../../../test/support/console/test-
 import { put } from '../../../../test/support/objects/test-layer.ts';
 import { sealedRecords } from '../../../encryption/sealed-records.ts';
 import { StoredTransfers } from '../../transfers/stored-transfers.ts';
-import type { TransferList, TransferRow } from '../../contract/transfer-answers.ts';
+import type { TransferList, TransferRow } from '../../../../protocol/console/transfer-answers.ts';
 
 let console: TestConsole;
 let root: TestBrowser;
@@ -131,7 +131,7 @@ describe('a transfer', () => {
     const stored = new StoredTransfers(records);
     const states = async () => (await stored.ofOwner('user:ann')).map(({ value }) => value.state);
     await expect.poll(states, { timeout: 20_000 }).toEqual([state]);
-    // Those that were under way at the same time may have been authorized before.
+    // The copies that were under way at the same time may have been authorized before.
     expect((await keys('copies')).length).toBeLessThanOrEqual(5);
   });
 

@@ -11,8 +11,13 @@ import { encodeRecord, recordKeys } from '../../../objects/records/record-format
 import type { BlobId } from '../../../store/blob-store.ts';
 import { commitOnce } from '../../../store/commits.ts';
 import { readBackgroundTasks, TaskReport } from '../../../maintenance/background-tasks.ts';
-import type { ErrorAnswer, SessionAnswer } from '../../contract/answers.ts';
-import type { AuditAnswer, HealthAnswer, SessionList, WorkAnswer } from '../../contract/operations-answers.ts';
+import type { ErrorAnswer, SessionAnswer } from '../../../../protocol/console/answers.ts';
+import type {
+  AuditAnswer,
+  HealthAnswer,
+  SessionList,
+  WorkAnswer,
+} from '../../../../protocol/console/operations-answers.ts';
 import type { OperationsServices } from '../../services.ts';
 
 let folder: string;

@@ -13,7 +13,7 @@ import type {
   UsageHistoryAnswer,
   WorkAnswer,
   WorkProgress,
-} from '../../contract/operations-answers.ts';
+} from '../../../../protocol/console/operations-answers.ts';
 import type { ConsoleServices, OperationsServices } from '../../services.ts';
 import { type Authorizer, readForm } from '../authorize.ts';
 import { bucketOf } from '../bucket-routes.ts';

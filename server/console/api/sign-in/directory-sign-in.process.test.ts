@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { IdentityError } from '../../../auth/identity-error.ts';
 import { type FinishedRequest, RequestEvents } from '../../../http/contract/request.ts';
-import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
+import type { SessionAnswer, SignInOptions } from '../../../../protocol/console/answers.ts';
 import { TestBrowser, TestConsole, type TestConsoleOptions } from '../../../../test/support/console/test-console.ts';
 
 const running: TestConsole[] = [];

@@ -1,3 +1,5 @@
+import { callbackOf } from '../../../federation/callback-address.ts';
+
 interface RedirectChoice {
   /** `redirect_uri_dynamic` of the provider. */
   readonly dynamic: boolean;
@@ -33,10 +35,6 @@ function isAllowed({ usedUrl, browserUrl, allowedHosts }: RedirectChoice): boole
     if (wanted.startsWith('*.')) return hostname.endsWith(wanted.slice(1)) && hostname.length > wanted.length - 1;
     return wanted === host || wanted === hostname;
   });
-}
-
-function callbackOf(base: string): string {
-  return `${base.replace(/\/+$/, '')}/oauth_callback`;
 }
 
 /** The origin that the browser used. A proxy that terminates TLS sends `X-Forwarded-Proto`. */

@@ -8,7 +8,7 @@ import {
   consoleActions,
   type ConsoleAction,
   type Rights,
-} from '../../contract/answers.ts';
+} from '../../../../protocol/console/answers.ts';
 import { keyRights } from '../../../administration/keys.ts';
 import { type Principal, type StoredCredentials, displayNameOf, subjectOf } from '../../../auth/principal.ts';
 import type { ConsoleServices } from '../../services.ts';

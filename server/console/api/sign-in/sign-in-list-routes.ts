@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import type { SessionList, SessionRow } from '../../contract/operations-answers.ts';
+import type { SessionList, SessionRow } from '../../../../protocol/console/operations-answers.ts';
 import { S3Error } from '../../../../protocol/s3/s3-error.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SessionAnswer } from '../../contract/answers.ts';
+import type { SessionAnswer } from '../../../../protocol/console/answers.ts';
 import {
   rootKeys,
   TestBrowser,

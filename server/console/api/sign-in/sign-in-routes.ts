@@ -2,7 +2,7 @@ import { Router, json, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { GuessLimits, isTooManyGuesses } from '../../../auth/guess-limits.ts';
 import { isSignedInAt } from '../../../federation/openid-providers.ts';
-import type { SignInOptions } from '../../contract/answers.ts';
+import type { SignInOptions } from '../../../../protocol/console/answers.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer } from '../authorize.ts';
 import { beginSession, describeSession } from './session-routes.ts';

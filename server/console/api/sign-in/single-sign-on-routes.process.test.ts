@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { OpenIdProviderDouble } from '../../../../test/support/openid/openid-provider.ts';
 import { sealedWithin } from '../../../encryption/sealed-records.ts';
 import { type FinishedRequest, RequestEvents } from '../../../http/contract/request.ts';
-import type { SessionAnswer, SignInOptions } from '../../contract/answers.ts';
+import type { SessionAnswer, SignInOptions } from '../../../../protocol/console/answers.ts';
 import {
   logIn,
   TestBrowser,
@@ -120,6 +120,60 @@ describe('sign-ins that begin', () => {
 });
 
 describe('the return from the identity provider', () => {
+  it.each(['client_secret_basic', 'client_secret_post'] as const)(
+    'redeems the code of a client that is registered for %s alone',
+    async (authMethod) => {
+      const client = provider.realm.clients.get('coffer');
+      if (client === undefined) throw new Error('no client');
+      client.authMethod = authMethod;
+      try {
+        const { browser } = await open();
+        const response = await browser.signInBy('DEMO', 'alice', 'alice-password');
+        expect(response.headers.get('location')).toBe('/');
+        expect(await session(browser)).toBeDefined();
+      } finally {
+        delete client.authMethod;
+      }
+    },
+  );
+
+  it('says that the client is refused, where its secret is wrong', async () => {
+    const { browser } = await open({}, { clientSecret: 'wrong' });
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    expect(await notice(browser)).toContain(
+      'Demo login refuses the client (invalid_client), accepted neither by client_secret_basic nor by client_secret_post',
+    );
+  });
+
+  it.each([
+    [
+      'another issuer',
+      { iss: 'https://other.example', nonce: 'any' },
+      /"iss" \(issuer\).*it is "https:\/\/other\.example", and "http.*realms\/demo" was expected/,
+    ],
+    [
+      'another audience',
+      { aud: 'other', nonce: 'any' },
+      /"aud" \(audience\).*it is "other", and "coffer" was expected/,
+    ],
+    ['no nonce', { nonce: undefined }, /"nonce"/],
+  ])('names the claim of an ID token with %s', async (_, claims, message) => {
+    const { browser } = await open();
+    const id_token = await provider.idToken('alice', claims);
+    const body = JSON.stringify({ access_token: 'a', token_type: 'Bearer', id_token });
+    provider.fail('token', { kind: 'status', status: 200, body });
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    expect(await notice(browser)).toMatch(message);
+  });
+
+  it('says that the ID token is missing', async () => {
+    const { browser } = await open();
+    const body = JSON.stringify({ access_token: 'a', token_type: 'Bearer' });
+    provider.fail('token', { kind: 'status', status: 200, body });
+    await browser.signInBy('DEMO', 'alice', 'alice-password');
+    expect(await notice(browser)).toMatch(/id_token|ID Token/i);
+  });
+
   it('is reported to observers with the user and the issued credentials', async () => {
     const events = new RequestEvents();
     const told: FinishedRequest[] = [];

@@ -17,10 +17,17 @@ import {
   type ClientAuth,
   type ServerMetadata,
   type TokenEndpointResponse,
+  WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { signInScopes } from '../../../federation/openid-provider.ts';
-import type { OpenIdProvider } from '../../../federation/openid-providers.ts';
-import { type ProviderFetchInit, explainFailure } from '../../../../platform/openid/provider-fetch.ts';
+import type { OpenIdProvider, ProviderStatus } from '../../../federation/openid-providers.ts';
+import {
+  triedMethods,
+  withClientMethod,
+  type ClientMethod,
+} from '../../../../platform/openid/client-authentication.ts';
+import type { LimitedFetchInit } from '../../../../platform/http/limited-fetch.ts';
+import { explainFailure } from '../../../../platform/openid/explain-failure.ts';
 import { consoleError, isConsoleError } from '../console-error.ts';
 import type { RequestError } from '../../../../protocol/request-error.ts';
 
@@ -72,12 +79,14 @@ export async function redeemCode(
   const answered = new URL(request.redirectUri);
   answered.search = request.query;
   try {
-    const tokens = await authorizationCodeGrant(configurationOf(provider), answered, {
-      expectedState: request.state,
-      expectedNonce: request.nonce,
-      pkceCodeVerifier: request.codeVerifier,
-      idTokenExpected: true,
-    });
+    const tokens = await asClient(provider, (configuration) =>
+      authorizationCodeGrant(configuration, answered, {
+        expectedState: request.state,
+        expectedNonce: request.nonce,
+        pkceCodeVerifier: request.codeVerifier,
+        idTokenExpected: true,
+      }),
+    );
     if (tokens.id_token === undefined) throw consoleError('SignInRefused', 'The provider sent no ID token.');
     return tokensOf(tokens, tokens.id_token);
   } catch (error) {
@@ -91,7 +100,7 @@ export async function redeemCode(
  */
 export async function refreshTokens(provider: OpenIdProvider, refreshToken: string): Promise<Tokens> {
   try {
-    const tokens = await refreshTokenGrant(configurationOf(provider), refreshToken);
+    const tokens = await asClient(provider, (configuration) => refreshTokenGrant(configuration, refreshToken));
     const refreshed = tokensOf(tokens, tokens.id_token ?? tokens.access_token);
     // A provider that does not rotate refresh tokens returns none.
     return { refreshToken, ...refreshed };
@@ -125,7 +134,9 @@ const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client'
 
 /** Reports whether the provider itself refused, so that a retry is useless. */
 export function isFinal(error: unknown): boolean {
-  return isConsoleError(error) && error.cause instanceof ResponseBodyError && refusals.has(error.cause.error);
+  if (!isConsoleError(error)) return false;
+  const { cause } = error;
+  return refusesClient(cause) || (cause instanceof ResponseBodyError && refusals.has(cause.error));
 }
 
 function tokensOf(tokens: TokenEndpointResponse, webIdentity: string): Tokens {
@@ -141,6 +152,11 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
   if (isConsoleError(error)) return error;
   const name = provider.displayName;
   const used = `The redirect address used was ${redirectUri}, the client ${provider.settings.clientId}.`;
+  if (refusesClient(error)) {
+    const tried = triedMethods(provider.settings);
+    const message = `${name} refuses the client (invalid_client), ${tried}: check client_id and client_secret. ${used}`;
+    return consoleError('SignInRefused', message, { cause: error });
+  }
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     const said = [error.error, error.error_description].filter((part) => part !== undefined && part !== '').join(': ');
     const scopes =
@@ -152,7 +168,7 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
   const { code } = error as { code?: unknown };
   // Errors of fetch are wrapped by openid-client. Its own errors have a code that begins with OAUTH.
   if (typeof code === 'string' && code.startsWith('OAUTH')) {
-    const said = error instanceof Error ? error.message : code;
+    const said = error instanceof Error ? describeCheck(error) : code;
     return consoleError('SignInRefused', `The answer of ${name} cannot be trusted: ${said}. ${used}`, {
       cause: error,
     });
@@ -161,25 +177,66 @@ function refusal(provider: OpenIdProvider, redirectUri: string, error: unknown):
   return doesNotAnswer(provider, explainFailure('Unreachable', `the token endpoint of ${name}`, endpoint, error));
 }
 
+/** The library says in the cause which claim did not fit, and in the cause of that what it expected. */
+function describeCheck({ message, cause }: Error): string {
+  if (!(cause instanceof Error)) return message;
+  const { claim, claims, expected } = (cause.cause ?? {}) as Readonly<Record<string, unknown>>;
+  const isShown = typeof claim === 'string' && claim !== 'nonce' && typeof claims === 'object' && claims !== null;
+  if (!isShown) return `${message} (${cause.message})`;
+  const found = (claims as Readonly<Record<string, unknown>>)[claim];
+  const values = `it is ${JSON.stringify(found ?? null)}, and ${JSON.stringify(expected ?? null)} was expected`;
+  return `${message} (${cause.message}: ${values.slice(0, 400)})`;
+}
+
 /** The address of a provider may be internal: a person who has not signed in learns its name alone. The cause is for the log. */
 function doesNotAnswer({ displayName }: OpenIdProvider, cause: Error | undefined): RequestError {
   const message = `${displayName} does not answer. Try again in a moment. The log of the server has the reason.`;
   return consoleError('SignInRefused', message, { cause });
 }
 
-function configurationOf(provider: OpenIdProvider): Configuration {
-  const { status, settings } = provider;
-  if (status.kind !== 'ready') {
-    throw doesNotAnswer(provider, status.issue);
-  }
-  const { metadata } = status;
+/** Calls the token endpoint in the way of authentication that the provider accepts. */
+async function asClient<T>(provider: OpenIdProvider, call: (configuration: Configuration) => Promise<T>): Promise<T> {
+  const { metadata } = readyOf(provider);
+  const attempt = (method: ClientMethod) =>
+    call(configurationOf(provider, method)).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+  const result = await withClientMethod(
+    metadata,
+    provider.settings,
+    attempt,
+    (found) => 'error' in found && refusesClient(found.error),
+  );
+  if ('error' in result) throw result.error;
+  return result.value;
+}
+
+/** An answer of 401 with a challenge has no other error: the library does not read its document. */
+function refusesClient(error: unknown): boolean {
+  return (
+    (error instanceof ResponseBodyError && error.error === 'invalid_client') ||
+    (error instanceof WWWAuthenticateChallengeError && error.status === 401)
+  );
+}
+
+function readyOf(provider: OpenIdProvider): Extract<ProviderStatus, { kind: 'ready' }> {
+  const { status } = provider;
+  if (status.kind !== 'ready') throw doesNotAnswer(provider, status.issue);
+  return status;
+}
+
+/** `method` matters for calls of the token endpoint alone. */
+function configurationOf(provider: OpenIdProvider, method: ClientMethod = 'client_secret_basic'): Configuration {
+  const { metadata } = readyOf(provider);
+  const { clientId, clientSecret } = provider.settings;
   const configuration = new Configuration(
     metadata.document as unknown as ServerMetadata,
-    settings.clientId,
+    clientId,
     {},
-    clientAuthentication(settings.clientSecret, metadata.tokenEndpointAuthMethods),
+    clientAuthentication(clientSecret, method),
   );
-  configuration[customFetch] = (url: string, init: ProviderFetchInit) => provider.fetch(url, init);
+  configuration[customFetch] = (url: string, init: LimitedFetchInit) => provider.fetch(url, init);
   // The configuration warns about a provider without TLS. The sign-in does not refuse it.
   if (!metadata.issuer.startsWith('https:') || !metadata.tokenEndpoint.startsWith('https:')) {
     allowInsecureRequests(configuration);
@@ -187,8 +244,7 @@ function configurationOf(provider: OpenIdProvider): Configuration {
   return configuration;
 }
 
-function clientAuthentication(secret: string | undefined, methods: readonly string[]): ClientAuth {
+function clientAuthentication(secret: string | undefined, method: ClientMethod): ClientAuth {
   if (secret === undefined) return None();
-  const basic = methods.includes('client_secret_basic') || !methods.includes('client_secret_post');
-  return basic ? ClientSecretBasic(secret) : ClientSecretPost(secret);
+  return method === 'client_secret_basic' ? ClientSecretBasic(secret) : ClientSecretPost(secret);
 }

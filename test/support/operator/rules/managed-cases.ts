@@ -148,6 +148,21 @@ export const policyCases: RuleCases = {
       message: 'supported values: "Allow", "Deny"',
     },
     {
+      title: 'a statement without an effect',
+      spec: { ...policy, document: { ...document, Statement: [{ Action: 's3:GetObject', Resource: '*' }] } },
+      message: 'Effect',
+    },
+    {
+      title: 'a statement without an action',
+      spec: { ...policy, document: { ...document, Statement: [{ Effect: 'Allow', Actions: 's3:*', Resource: '*' }] } },
+      message: 'Action',
+    },
+    {
+      title: 'a version of a policy that there is not',
+      spec: { ...policy, document: { ...document, Version: '2012-10-18' } },
+      message: 'Version',
+    },
+    {
       title: 'a lone statement that neither allows nor denies',
       spec: { ...policy, document: { ...document, Statement: { ...statement, Effect: 'allow' } } },
       message: 'supported values: "Allow", "Deny"',

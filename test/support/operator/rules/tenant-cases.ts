@@ -65,7 +65,7 @@ export const notificationTargets: readonly Spec[] = [
     caBundleFrom,
     mqtt: { broker: 'ssl://mqtt:8883', topic: 'coffer', qos: 1, username: 'a' },
   },
-  { id: 'P', credentialsSecret, postgresql: { table: 'events', format: 'namespace' } },
+  { id: 'P', credentialsSecret, caBundleFrom, postgresql: { table: 'events', format: 'namespace' } },
   { id: 'MY', credentialsSecret, caBundleFrom, mysql: { table: 'events', format: 'access' } },
   {
     id: 'Q',
@@ -187,6 +187,12 @@ export const tenantCases: RuleCases = {
       title: 'a certificate that the operator makes',
       spec: { ...sized, tls: { operatorMade: true, dnsNames: ['s3.example'] } },
     },
+    { title: 'a volume without a class', spec: { storage: { size: '1Ei', storageClassName: '' } } },
+    { title: 'a size with an exponent', spec: { storage: { size: '1e9' } } },
+    {
+      title: 'names of a certificate in capitals, and addresses',
+      spec: { ...sized, tls: { operatorMade: true, dnsNames: ['S3.Example.com', '2001:db8::1', '10.0.0.1'] } },
+    },
     { title: 'a volume that exists', spec: { storage: { existingClaim: 'mine', accessMode: 'ReadWriteMany' } } },
     { title: 'several servers over another S3', spec: { replicas: 3, storage: sharedStores['s3'] } },
     { title: 'several servers over one volume', spec: { replicas: 3, storage: sharedStores['shared-volume'] } },
@@ -226,14 +232,6 @@ export const tenantCases: RuleCases = {
       title: 'an audit target with authorities from nowhere',
       spec: { ...sized, auditTargets: [{ id: 'SIEM', webhook: hook, caBundleFrom: {} }] },
       message: 'caBundleFrom of an audit target needs exactly one',
-    },
-    {
-      title: 'a target with authorities that it cannot use',
-      spec: {
-        ...sized,
-        notificationTargets: [{ id: 'P', credentialsSecret, caBundleFrom, postgresql: { table: 'events' } }],
-      },
-      message: 'a notification target of the type postgresql takes no caBundleFrom',
     },
     {
       title: 'a target without the Secret that it needs',
@@ -334,6 +332,21 @@ export const tenantCases: RuleCases = {
       title: 'a class of load balancer without one',
       spec: { services: { console: { loadBalancerClass: 'internal' } } },
       message: 'loadBalancerClass and loadBalancerSourceRanges need a Service of type LoadBalancer',
+    },
+    {
+      title: 'a port of nodes for a Service that has none',
+      spec: { services: { s3: { nodePort: 30000 } } },
+      message: 'nodePort and externalTrafficPolicy need a Service of type NodePort or LoadBalancer',
+    },
+    {
+      title: 'a volume of nothing',
+      spec: { storage: { size: '0Gi' } },
+      message: 'storage.size',
+    },
+    {
+      title: 'a size that no cluster knows',
+      spec: { storage: { size: '1GB' } },
+      message: 'storage.size',
     },
     {
       title: 'root credentials as a setting',

@@ -1,0 +1,19 @@
+import { apiGroup, type CofferObject } from './object.ts';
+import { eachKind } from './kinds.ts';
+
+const plurals = new Map<string, string>(eachKind(({ kind, plural }) => [kind, plural] as const));
+
+/**
+ * Returns a resource as an argument of kubectl: with its group, since another kind of the cluster may have the same name, and with its namespace,
+ * which need not be that of the user.
+ *
+ * @example kubectlArgument(bucket) // buckets.coffer.dev photos --namespace team
+ */
+export function kubectlArgument({ kind, metadata: { name, namespace } }: CofferObject): string {
+  return `${plurals.get(kind)}.${apiGroup} ${name}${namespaceFlag(namespace)}`;
+}
+
+/** Returns the flag of kubectl; empty for a resource of the local runtime, which has no namespace. */
+export function namespaceFlag(namespace: string | undefined): string {
+  return namespace === undefined ? '' : ` --namespace ${namespace}`;
+}

@@ -1,0 +1,11 @@
+/** A target of the replication of a bucket, with what waits for it. Times are milliseconds since 1970. */
+export interface ReplicationHealth {
+  readonly bucket: string;
+  /** `HOST/BUCKET` */
+  readonly target: string;
+  /** Versions that wait. */
+  readonly waiting: number;
+  /** The time of the oldest version that waits. */
+  readonly oldest?: number;
+  readonly failure?: { readonly since: number; readonly error: string };
+}

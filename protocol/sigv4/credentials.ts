@@ -1,0 +1,5 @@
+export interface Credentials {
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly sessionToken?: string;
+}
