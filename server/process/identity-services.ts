@@ -59,6 +59,7 @@ export function openIdentityServices(options: IdentityServicesOptions): Identity
     stored: configurations,
     environment: settings.openid,
     region,
+    policyExists: async (name) => (await access.identities.policy(name)) !== undefined,
     apply: () => providers.refresh(),
     redirectUri: ({ redirectUri, redirectUriDynamic }) =>
       redirectUriDynamic ? undefined : (redirectUri ?? ownCallback),

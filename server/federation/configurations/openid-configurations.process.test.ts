@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OpenIdProviderSettings } from '../../../platform/settings/server-settings.ts';
 import { startOpenIdProvider, type OpenIdProviderDouble } from '../../../test/support/openid/openid-provider.ts';
+import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
 import { createOpenIdProviders, type OpenIdProviders } from '../openid-providers.ts';
 import { noKeySource } from '../../encryption/key-source.ts';
 import { sealedRecords } from '../../encryption/sealed-records.ts';
@@ -20,6 +21,8 @@ beforeAll(async () => {
   double = await startOpenIdProvider();
 });
 afterAll(() => double.close());
+
+const policyExists = (name: string) => Promise.resolve(builtInPolicies.has(name));
 
 const fromEnvironment = (): OpenIdProviderSettings => ({
   id: 'fixed',
@@ -49,7 +52,7 @@ beforeEach(async () => {
   [providers, others] = [open(), open()];
   await Promise.all([providers.start(), others.start()]);
   const apply = () => providers.refresh();
-  configurations = openIdConfigurations({ stored, environment: settings, region: 'eu', apply });
+  configurations = openIdConfigurations({ stored, environment: settings, region: 'eu', policyExists, apply });
 });
 
 const given = (values: Record<string, string> = {}) =>
@@ -229,6 +232,32 @@ describe('what is saved', () => {
     ['a redirect address that is not registered', { redirect_uri: 'https://console.example/oauth_callback' }],
   ])('has no %s', async (_, values) => {
     await expect(add('okta', values)).rejects.toMatchObject({ code: 'unusable-provider' });
+  });
+});
+
+describe('a role policy that does not exist', () => {
+  const values = { role_policy: 'readonly,readonyl' };
+
+  it('is refused by its name, at add and at update', async () => {
+    const refusal = {
+      code: 'unusable-provider',
+      message: expect.stringMatching(/role_policy names "readonyl", and no such policy exists.*--force/) as string,
+    };
+    await expect(add('okta', values)).rejects.toMatchObject(refusal);
+    await add('okta', { role_policy: 'readonly' });
+    await expect(update('okta', values)).rejects.toMatchObject(refusal);
+    expect((await configurations.get('okta'))?.values).toContainEqual({ key: 'role_policy', value: 'readonly' });
+  });
+
+  it('is saved where the administrator insists, and where the provider is off', async () => {
+    await configurations.save('okta', given(values), 'add', { unproven: true });
+    await add('later', { ...values, client_id: 'later', enable: 'off' });
+    expect(await outcomes('okta')).toContain('Role policy: failed');
+  });
+
+  it('is looked up by the test', async () => {
+    expect(await outcomes('new', { role_policy: 'readonly' })).toContain('Role policy: ok');
+    expect(await outcomes('new', values)).toContain('Role policy: failed');
   });
 });
 

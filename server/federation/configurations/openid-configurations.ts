@@ -9,6 +9,7 @@ import {
   type ConfigurationDetails,
   type ConfigurationKey,
   type IdentityProviderConfigurations,
+  type TestStep,
 } from './provider-configurations.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { formatKeyValues } from '../../../protocol/settings/key-values.ts';
@@ -58,6 +59,7 @@ interface OpenIdConfigurationsOptions {
   /** The providers of the environment, which cannot be changed here. */
   readonly environment: readonly OpenIdProviderSettings[];
   readonly region: string;
+  readonly policyExists: (name: string) => Promise<boolean>;
   /** Puts saved configurations into effect. */
   readonly apply: () => Promise<void>;
   /** Rejects with `OpenIdError` if the provider cannot be used. */
@@ -71,7 +73,10 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
   const { stored, environment } = options;
   const probe = options.probe ?? proveOpenIdProvider;
   const redirectUri = (provider: OpenIdProviderSettings) => options.redirectUri?.(provider) ?? provider.redirectUri;
-  const test = (provider: OpenIdProviderSettings) => testOpenIdProvider(provider, redirectUri(provider));
+  const test = async (provider: OpenIdProviderSettings): Promise<readonly TestStep[]> => [
+    ...(await testOpenIdProvider(provider, redirectUri(provider))),
+    ...(await roleSteps(provider, options.policyExists)),
+  ];
   const fixed = (name: string) => environment.find(({ id }) => id === name);
 
   function editable(name: string): void {
@@ -128,7 +133,11 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
       };
       // The probe runs before the change, so that a slow provider delays no other change.
       const { provider } = check(await stored.list(subsystem));
-      if (provider.enabled && !unproven) await usable(provider, (one) => probe(one, redirectUri(one)));
+      if (provider.enabled && !unproven) {
+        const wrong = await unknownRolePolicies(provider, options.policyExists);
+        if (wrong !== undefined) throw unusable(wrong);
+        await usable(provider, (one) => probe(one, redirectUri(one)));
+      }
       await stored.change(subsystem, (known) => {
         const now = check(known);
         return { put: [{ name, values: now.values }], text: lineOf(name, now.values) };
@@ -203,12 +212,38 @@ async function usable(
     await probe(provider);
   } catch (error) {
     if (!(error instanceof OpenIdError)) throw error;
-    throw new IdentityError(
-      'unusable-provider',
-      `The provider cannot be used: ${error.message} "coffer idp openid … --force" saves it all the same.`,
-      { cause: error },
-    );
+    throw unusable(error.message, error);
   }
+}
+
+function unusable(why: string, cause?: Error): IdentityError {
+  return new IdentityError(
+    'unusable-provider',
+    `The provider cannot be used: ${why} "coffer idp openid … --force" saves it all the same.`,
+    { cause },
+  );
+}
+
+/** Returns what is wrong with the role policy: nobody gets rights by policies that do not exist. */
+async function unknownRolePolicies(
+  { rolePolicy }: OpenIdProviderSettings,
+  policyExists: (name: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  const found = await Promise.all(rolePolicy.map(policyExists));
+  const unknown = rolePolicy.filter((_, at) => found[at] !== true);
+  if (unknown.length === 0) return undefined;
+  const names = unknown.map((name) => JSON.stringify(name)).join(', ');
+  return `role_policy names ${names}, and no such policy exists: create it first, or name one that exists.`;
+}
+
+async function roleSteps(
+  provider: OpenIdProviderSettings,
+  policyExists: (name: string) => Promise<boolean>,
+): Promise<readonly TestStep[]> {
+  if (provider.rolePolicy.length === 0) return [];
+  const wrong = await unknownRolePolicies(provider, policyExists);
+  const message = wrong ?? `The policies exist: ${provider.rolePolicy.join(', ')}.`;
+  return [{ step: 'Role policy', outcome: wrong === undefined ? 'ok' : 'failed', message }];
 }
 
 function lineOf(name: string, values: ReadonlyMap<string, string>): string {

@@ -33,6 +33,7 @@ export async function configurationsTest(changes: Partial<AdminServices> = {}) {
     stored,
     environment: [fromEnvironment],
     region: '',
+    policyExists: async (name) => (await identities.policy(name)) !== undefined,
     apply: () => Promise.resolve(),
     probe: () => Promise.resolve(),
   });

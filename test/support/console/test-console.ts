@@ -145,6 +145,7 @@ export class TestConsole {
           stored: configurations,
           environment,
           region: '',
+          policyExists: async (name) => (await identities.policy(name)) !== undefined,
           apply: () => providers.refresh(),
         }),
         ldapConfigurations({ stored: configurations, rights: ldapUserPolicies(identities) }),
