@@ -93,6 +93,8 @@ export const warningTypes = [
   'secret',
   /** Permissions of anonymous callers for prefixes above or below the one that was set. */
   'anonymous',
+  /** What a policy does that its author may not want. */
+  'policy',
   /** The identity provider. */
   'provider',
 ] as const;

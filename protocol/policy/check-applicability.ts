@@ -90,7 +90,7 @@ function checkAction(pattern: string, { resources, conditions }: PolicyStatement
 }
 
 /** Returns the actions of S3 that the pattern names, in lower case. */
-function actionsOf(pattern: string): readonly string[] {
+export function actionsOf(pattern: string): readonly string[] {
   const matcher = textMatcher(pattern.toLowerCase());
   const named = knownActions.map((action) => action.toLowerCase()).filter((action) => action.startsWith('s3:'));
   return named.filter((action) => matchesText(matcher, action));
@@ -106,7 +106,7 @@ function reaches(resources: PolicyStatement['resources'], objects: boolean): boo
 }
 
 /** Returns the actions whose requests can have the key; undefined if all can. `key` is in lower case. */
-function actionsWith(key: string): readonly string[] | undefined {
+export function actionsWith(key: string): readonly string[] | undefined {
   const family = families.find((one) => key.startsWith(one));
   return actionsOfKey[family ?? key];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deniesAlways, policyWarnings } from './check-policy-names.ts';
+import { deniesAlways } from './check-policy-names.ts';
 import { parseNewBucketPolicy, parseNewPolicy, parsePolicyDocument } from './parse-policy.ts';
 import { applies } from '../../test/support/policy/policy-cases.ts';
 
@@ -18,7 +18,6 @@ const by = (operator: string, values: string) => ({
   Resource: '*',
   Condition: { [operator]: { 'aws:PrincipalTag/class': values } },
 });
-const warnings = (changes: object) => policyWarnings(parseNewPolicy(documentOf(changes)));
 
 describe('a new policy', () => {
   it.each([
@@ -125,31 +124,5 @@ describe('a stored statement by a key that no request has', () => {
     );
     expect(deniesAlways(stored)).toEqual([{ statement: 'Tagged', keys: ['aws:PrincipalTag/class'] }]);
     expect(deniesAlways(parsePolicyDocument(documentOf({})))).toEqual([]);
-  });
-});
-
-describe('a warning', () => {
-  const all = { Action: undefined, NotAction: 's3:DeleteObject', Resource: 'arn:aws:s3:::*' };
-
-  it('says that an Allow with NotAction gives the administration', () => {
-    expect(warnings(all)).toEqual([expect.stringMatching(/#1.*admin:\* and kms:\*/)]);
-    expect(warnings({ ...all, Resource: '*', NotAction: ['s3:DeleteObject', 'admin:*'] })).toEqual([
-      expect.stringMatching(/also kms:\*/),
-    ]);
-    expect(
-      applies(
-        { Effect: 'Allow', NotAction: 's3:DeleteObject', Resource: 'arn:aws:s3:::*' },
-        { action: 'admin:CreateUser', resource: '' },
-      ),
-    ).toBe(true);
-  });
-
-  it.each([
-    [{}],
-    [{ ...all, Effect: 'Deny' }],
-    [{ ...all, Resource: 'arn:aws:s3:::b/*' }],
-    [{ ...all, NotAction: ['s3:DeleteObject', 'admin:*', 'kms:*'] }],
-  ])('is not given for %j', (changes) => {
-    expect(warnings(changes)).toEqual([]);
   });
 });

@@ -75,26 +75,3 @@ export function deniesAlways({
     return effect === 'Deny' && keys.length > 0 ? [{ statement: sid ?? `#${index + 1}`, keys }] : [];
   });
 }
-
-/** Lists what a valid document does that its author may not want, one sentence each. */
-export function policyWarnings({ statements }: PolicyDocument): readonly string[] {
-  return statements.flatMap(({ effect, sid, actions, resources }, index) => {
-    if (effect !== 'Allow' || actions.kind !== 'all-but') return [];
-    const all = resources === undefined || resources.kind === 'all-but' || resources.patterns.some(isEverything);
-    const services = ['admin', 'kms'].filter((service) => !actions.patterns.some((one) => coversService(one, service)));
-    if (!all || services.length === 0) return [];
-    const given = services.map((service) => `${service}:*`).join(' and ');
-    return [
-      `Statement ${sid ?? `#${index + 1}`} allows everything but what NotAction names, so also ${given}: who has it administers the server. Name the allowed actions in Action, such as s3:*, or add ${given} to NotAction.`,
-    ];
-  });
-}
-
-/** Reports whether a pattern matches everything. `arn:aws:s3:::*` does, as `*` does. */
-function isEverything(pattern: string): boolean {
-  return /^(arn:aws:s3:::)?\*+$/.test(pattern);
-}
-
-function coversService(pattern: string, service: string): boolean {
-  return ['*', `${service}:*`].includes(pattern.toLowerCase());
-}

@@ -117,6 +117,16 @@ const cases: readonly Case[] = [
     },
   },
   {
+    type: 'policy',
+    says: 'Statement #1 never allows s3:GetObject: no request of it has s3:prefix',
+    prepare: async () => {
+      const Condition = { StringLike: { 's3:prefix': 'a*' } };
+      const Statement = [{ Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::box/*', Condition }];
+      const file = await client.file('policy.json', JSON.stringify({ Version: '2012-10-17', Statement }));
+      return ['admin', 'policy', 'create', 's', 'listing', file];
+    },
+  },
+  {
     type: 'secret',
     says: 'is on the command line',
     prepare: async () => ['alias', 'set', 'other', client.server.url, client.server.accessKey, client.server.secretKey],

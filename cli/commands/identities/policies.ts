@@ -1,5 +1,7 @@
 import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { writeOutputFile } from '../../config/output-file.ts';
+import { parseNewPolicy } from '../../../protocol/policy/parse-policy.ts';
+import { policyWarnings } from '../../../protocol/policy/policy-warnings.ts';
 import { adminOf } from '../admin-client.ts';
 import type { Context } from '../context.ts';
 import { textFields } from '../../terminal/format.ts';
@@ -62,15 +64,27 @@ export async function showPolicy(
   context.output.message(human, { policy: name, policyInfo, isGroup: false });
 }
 
+/** Reads a policy for an identity, and warns of what it does that its author may not want. */
 export async function readPolicyFile(context: Context, path: string): Promise<string> {
   const text = await readDocument(context.io, path);
+  let json: unknown;
   try {
-    JSON.parse(text);
+    json = JSON.parse(text);
   } catch (error) {
     const named = path === '-' ? 'What came on standard input' : `\`${path}\``;
     throw new ProgramError('BadArgument', `${named} is no policy: it is no JSON`, { cause: error });
   }
+  for (const warning of warningsOf(json)) context.output.warn('policy', printable(warning.replace(/\.$/u, '')));
   return text;
+}
+
+/** A document that this client cannot read has no warnings: the server says what is wrong with it. */
+function warningsOf(json: unknown): readonly string[] {
+  try {
+    return policyWarnings(parseNewPolicy(json));
+  } catch {
+    return [];
+  }
 }
 
 interface ExplainOptions {

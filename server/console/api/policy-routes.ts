@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { existingPolicy } from '../../administration/policies.ts';
 import { builtInPolicies } from '../../../protocol/policy/built-in-policies.ts';
 import { checkApplicability } from '../../../protocol/policy/check-applicability.ts';
-import { policyWarnings } from '../../../protocol/policy/check-policy-names.ts';
+import { policyWarnings } from '../../../protocol/policy/policy-warnings.ts';
 import { conditionOperatorNames } from '../../../protocol/policy/condition-operators.ts';
 import { knownActions, supportedKeys } from '../../../protocol/policy/known-names.ts';
 import { parseNewBucketPolicy, parseNewPolicy, parsePolicyDocument } from '../../../protocol/policy/parse-policy.ts';
