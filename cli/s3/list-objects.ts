@@ -61,11 +61,11 @@ type VersionMarker = NonNullable<ReturnType<typeof readListVersions>['next']>;
 
 /**
  * Lists versions, delete markers and common prefixes, the newest version of a key first. It requests the next page while the caller works
- * on the current one.
+ * on the current one. `startAfter` is a key: the listing begins with the next one.
  */
 export async function* listVersions(
   client: S3Client,
-  listing: Omit<Listing, 'limit'>,
+  listing: Omit<Listing, 'limit'> & { readonly startAfter?: string | undefined },
 ): AsyncGenerator<ListedPage<VersionEntry>, void, undefined> {
   const pageAfter = async (marker: VersionMarker | undefined): Promise<string> => {
     const { text } = await client.text({
@@ -76,7 +76,7 @@ export async function* listVersions(
         prefix: listing.prefix,
         'encoding-type': 'url',
         delimiter: listing.recursive ? undefined : '/',
-        'key-marker': marker?.keyMarker,
+        'key-marker': marker?.keyMarker ?? listing.startAfter,
         'version-id-marker': marker?.versionIdMarker || undefined,
       },
     });

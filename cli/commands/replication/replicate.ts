@@ -1,5 +1,4 @@
 import { ProgramError } from '../../../platform/errors/program-error.ts';
-import { parseRemote, type RemoteTarget } from '../../config/target.ts';
 import {
   deleteReplication,
   getReplication,
@@ -16,6 +15,7 @@ import type { S3Client } from '../../s3/client.ts';
 import { editSetting } from '../../s3/edit-setting.ts';
 import { readAll } from '../../terminal/io.ts';
 import { adminOf } from '../admin-client.ts';
+import { bucketOf } from '../bucket-of.ts';
 import type { Context } from '../context.ts';
 import { newRuleId } from '../lifecycle/rule-options.ts';
 import { remoteTarget, targetChanges, type TargetOptions } from './remote-target.ts';
@@ -240,14 +240,4 @@ async function configOf(client: S3Client, bucket: string): Promise<ReplicationCo
       return { Rules: [], Role: '' };
     throw error;
   }
-}
-
-export async function bucketOf(
-  context: Context,
-  argument: string,
-): Promise<{ client: S3Client; target: RemoteTarget }> {
-  const target = parseRemote(argument, await context.aliases());
-  if (target.bucket === '')
-    throw new ProgramError('BadArgument', `Invalid target \`${argument}\`: name a bucket, ALIAS/BUCKET`);
-  return { client: await context.client(target.alias), target };
 }

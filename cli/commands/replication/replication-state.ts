@@ -3,7 +3,7 @@ import { getReplication } from '../../s3/replication.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
 import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
-import { bucketOf } from './replicate.ts';
+import { bucketOf } from '../bucket-of.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

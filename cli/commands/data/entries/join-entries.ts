@@ -8,20 +8,34 @@ export interface Pair {
 }
 
 /** The pages of a listing. It returns nothing where there are none. */
-type Pages = AsyncIterable<readonly Entry[]>;
+export type Pages<T> = AsyncGenerator<readonly T[], void, undefined>;
 
 /** Joins two listings in the order of their names. It holds one page of each. */
-export async function* joinEntries(first: Pages, second: Pages): AsyncGenerator<Pair, void, undefined> {
+export async function* joinEntries(
+  first: AsyncIterable<readonly Entry[]>,
+  second: AsyncIterable<readonly Entry[]>,
+): AsyncGenerator<Pair, void, undefined> {
+  for await (const pair of joinPages(first, second, (one, other) => compareNames(one.name, other.name))) {
+    yield { name: pair.first?.name ?? pair.second?.name ?? '', ...pair };
+  }
+}
+
+/** Joins two listings that have the order of `compare`. It holds one page of each. */
+export async function* joinPages<T>(
+  first: AsyncIterable<readonly T[]>,
+  second: AsyncIterable<readonly T[]>,
+  compare: (one: T, other: T) => number,
+): AsyncGenerator<{ readonly first?: T; readonly second?: T }, void, undefined> {
   const [ones, others] = [new Cursor(first), new Cursor(second)];
   try {
     for (;;) {
       if (ones.isRead || others.isRead) await Promise.all([ones.load(), others.load()]);
       const [one, other] = [ones.current, others.current];
       if (one === undefined && other === undefined) return;
-      const order = one === undefined ? 1 : other === undefined ? -1 : compareNames(one.name, other.name);
+      const order = one === undefined ? 1 : other === undefined ? -1 : compare(one, other);
       const left = order <= 0 ? one : undefined;
       const right = order >= 0 ? other : undefined;
-      yield { name: left?.name ?? right?.name ?? '', ...(left && { first: left }), ...(right && { second: right }) };
+      yield { ...(left !== undefined && { first: left }), ...(right !== undefined && { second: right }) };
       if (left !== undefined) ones.advance();
       if (right !== undefined) others.advance();
     }
@@ -31,18 +45,18 @@ export async function* joinEntries(first: Pages, second: Pages): AsyncGenerator<
 }
 
 /** A place in a listing. */
-class Cursor {
-  readonly #pages: AsyncIterator<readonly Entry[]>;
-  #page: readonly Entry[] = [];
+class Cursor<T> {
+  readonly #pages: AsyncIterator<readonly T[]>;
+  #page: readonly T[] = [];
   #at = 0;
   #ended = false;
 
-  constructor(pages: Pages) {
+  constructor(pages: AsyncIterable<readonly T[]>) {
     this.#pages = pages[Symbol.asyncIterator]();
   }
 
   /** Undefined at the end of the listing, and where the next page must be loaded. */
-  get current(): Entry | undefined {
+  get current(): T | undefined {
     return this.#page[this.#at];
   }
 
