@@ -111,6 +111,7 @@ replicate export s/box
 !replicate import s/box
 !replicate status s/box
 !replicate backlog s/nobody
+!replicate verify s/box
 !replicate resync start s/box --remote-bucket none
 !replicate resync status s/box
 !support diag nobody

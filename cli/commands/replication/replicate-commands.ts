@@ -78,6 +78,19 @@ export function addReplicateCommands(commands: CommandGroup): void {
     run: (module) => module.importReplication,
   });
   addStates(replicate);
+  replicate
+    .from(() => import('./verify/verify.ts'))
+    .add('verify <source> [target]', {
+      description: 'compare a bucket with its target, version by version',
+      options: [
+        ['--sample <number>', 'read tags, metadata and locks of this many versions, or of a share such as 1% (all)'],
+        ['--start-after <key>', 'begin after this key, as an interrupted comparison says'],
+      ],
+      examples: ['mine/photos', 'mine/photos/2025/ other/photos --sample 1%'],
+      doing: 'compare',
+      subject: 0,
+      run: (module) => module.verifyReplication,
+    });
 }
 
 function addStates(replicate: CommandGroup<unknown>): void {
