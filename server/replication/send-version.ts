@@ -10,6 +10,7 @@ import { attributeHeaders, replicationRequest, sourceVersionId } from './replica
 import { taggingOf } from './attributes-of-info.ts';
 import { tagsOf } from './remote-tags.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
+import { checkNullThere } from './null-version-there.ts';
 import { changeOf, isMissing, removedThere } from './version-there.ts';
 import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
 import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
@@ -36,6 +37,7 @@ export async function sendVersion(sender: Sender, queued: QueuedReplication): Pr
       return { version: changeOf(info), bytes: 0 };
     }
     if (resync === undefined && !isMissing(sender, info)) return removedThere(info);
+    await checkNullThere(sender, queued);
     return await sendWhole(sender, queued);
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
@@ -44,6 +46,7 @@ export async function sendVersion(sender: Sender, queued: QueuedReplication): Pr
       return { bytes: 0 };
     }
     if (error.code !== 'MethodNotAllowed') throw error;
+    await checkNullThere(sender, queued);
     await sendMarker(sender, queued);
     return { version: { changed: undefined }, bytes: 0 };
   }
@@ -111,7 +114,7 @@ function copySource({ targetBucket }: Pick<RemoteTarget, 'targetBucket'>, key: s
 
 async function sendRemoval(
   { client }: Sender,
-  { key, versionId, bypassedGovernance }: QueuedReplication,
+  { key, versionId, modified, bypassedGovernance }: QueuedReplication,
 ): Promise<void> {
   const answer = await client.send({
     method: 'DELETE',
@@ -121,6 +124,8 @@ async function sendRemoval(
     headers: {
       ...replicationRequest,
       ...(bypassedGovernance === true && { 'x-amz-bypass-governance-retention': 'true' }),
+      // Another null version stays too.
+      ...(modified !== undefined && { 'x-minio-source-mtime': new Date(modified).toISOString() }),
     },
   });
   if (!isAbsentThere(answer)) checkAnswer(answer, `remove version ${versionId} of ${key}`);

@@ -8,7 +8,7 @@ import { NULL_VERSION } from '../versions/find-version.ts';
 /**
  * Joins the metadata, tags and lock of a version with those that it has on another server. Throws as `headObject`, `InvalidRequest` for a
  * lock in a bucket without object lock, `AccessDenied` where the change would weaken COMPLIANCE, or where the sender may not make it, and
- * `NoSuchVersion` for a null version that is newer there: it has another body.
+ * `NoSuchVersion` for a null version of another time: it is another version.
  */
 export async function putReplicaAttributes(
   context: ObjectContext,
@@ -18,7 +18,6 @@ export async function putReplicaAttributes(
   const isNewest = await context.written.isNewest();
   return updateObject(context, { bucket, key, versionId, by, names, stays: true }, (record, { objectLock }) => {
     if (versionId === NULL_VERSION && record.modified !== arriving.modified.getTime()) {
-      if (record.modified > arriving.modified.getTime()) return record;
       throw new S3Error('NoSuchVersion', undefined, { details: { Key: key, VersionId: versionId } });
     }
     if (arriving.lock !== undefined && objectLock === undefined) {

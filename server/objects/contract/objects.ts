@@ -268,8 +268,16 @@ export interface DeleteOptions extends ByCaller {
   readonly bypassGovernance?: boolean | undefined;
   /** As in `ReadOptions`. */
   readonly onlyId?: string | undefined;
-  /** Another server removed `versionId` or, with `marker`, added a delete marker with that id. */
-  readonly replica?: { readonly marker: Pick<Replica, 'versionId' | 'modified' | 'order'> | undefined } | undefined;
+  /**
+   * Another server removed `versionId` or, with `marker`, added a delete marker with that id. `modified` is the time of a removed version, as far
+   * as the other server says it.
+   */
+  readonly replica?:
+    | {
+        readonly marker: Pick<Replica, 'versionId' | 'modified' | 'order'> | undefined;
+        readonly modified?: Date | undefined;
+      }
+    | undefined;
 }
 
 export interface ExpireObject {

@@ -162,7 +162,7 @@ async function removeVersion(
   const record = found?.stored.record;
   checkIdentity(record, onlyId);
   checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions), key);
-  if (found === undefined || record === undefined) return { result: undefined };
+  if (found === undefined || record === undefined || isOtherNull(record, replica)) return { result: undefined };
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
   if (isDue?.(expiring(record, found.at, promoted?.put.length === 0)) === false) return { result: undefined };
@@ -207,6 +207,12 @@ async function removeVersion(
       }),
     }),
   };
+}
+
+/** The other server has removed a null version of another time: this one was not there. */
+function isOtherNull({ versionId, modified }: ObjectRecord, replica: DeleteOptions['replica']): boolean {
+  const removed = replica?.modified?.getTime();
+  return versionId === undefined && removed !== undefined && removed !== modified;
 }
 
 interface Removal {

@@ -18,12 +18,13 @@ import { joined } from '../versions/move-object.ts';
 
 /** The place of a version of another server. */
 export type ReplicaPlace =
-  /** The version is there already, or a newer null version is. */
+  /** The version is there already. */
   { readonly kind: 'there'; readonly record: ObjectRecord } | PlacedVersion;
 
 /**
  * Finds the place of a version of another server among the versions of its key: versions have the same order on both sides, whatever the
- * order in which they arrive. `by` is the kind of its body; a delete marker has none. Throws `InvalidRequest` where the key has no versions.
+ * order in which they arrive. `by` is the kind of its body; a delete marker has none. Throws `InvalidRequest` where the key has no versions, and
+ * `OperationAborted` for a null version that may not replace the one that is here.
  */
 export async function placeReplica(
   context: ObjectContext,
@@ -38,8 +39,9 @@ export async function placeReplica(
   const found = await lookUpVersion(context, bucket, key, versionId);
   const there = found?.stored;
   let version = await versionOf(context, replica);
-  if (there !== undefined && (!isNull || orderOf(there.record) >= orderOf(version)))
+  if (there !== undefined && (!isNull || orderOf(there.record) === orderOf(version)))
     return { kind: 'there', record: there.record };
+  if (there !== undefined) checkReplaceable(there.record, version, key);
   if (!isNull) version = await withFreeOrder(context, place, version);
   if (version.order !== undefined) await requireOrders(context);
   const latest = (current ?? marker)?.record;
@@ -121,6 +123,20 @@ function checkReceives({ versioning }: BucketRecord, { bucket, history }: Place)
   throw new S3Error(
     'InvalidRequest',
     `The bucket ${bucket.slice(0, 64)} keeps no versions of this key: enable versioning before another server replicates into it.`,
+  );
+}
+
+/**
+ * Two null versions of different times are different versions with one id. A replica replaces only an older replica: the server that sends it
+ * does not know of what the clients of this server have written.
+ */
+function checkReplaceable(there: ObjectRecord, arriving: NewVersion, key: string): void {
+  const isReplica = there.replication?.status === 'REPLICA';
+  if (isReplica && isNewer(arriving, there)) return;
+  const whose = isReplica ? 'a newer one' : 'one that clients of this server wrote';
+  throw new S3Error(
+    'OperationAborted',
+    `There is another null version of ${key.slice(0, 64)}, ${whose}, of ${new Date(there.modified).toISOString()}: a replica does not replace it. Remove the one that you do not need.`,
   );
 }
 

@@ -21,7 +21,10 @@ export interface QueuedReplication {
   readonly key: string;
   /** 32 hexadecimal digits, or `null`. */
   readonly versionId: string;
-  /** When a delete marker or a version whose attributes changed was made, in milliseconds since 1970. Entries of older servers lack the latter. */
+  /**
+   * When a delete marker, a version whose attributes changed, or a removed null version was made, in milliseconds since 1970. Entries of older
+   * servers have the first alone.
+   */
   readonly modified?: number;
   /** Plaintext bytes that the delivery sends. */
   readonly size: number;
@@ -172,7 +175,7 @@ export function queued(
     bucket,
     key,
     versionId: record.versionId ?? 'null',
-    ...((change === 'marker' || change === 'attributes') && { modified: record.modified }),
+    ...(hasTime(change, record) && { modified: record.modified }),
     size: change === 'version' ? record.size : 0,
     ...(change === 'attributes' && queuedLock(record, times ?? changesOf(record))),
     ...(bypassedGovernance && { bypassedGovernance }),
@@ -182,6 +185,21 @@ export function queued(
     key: outboxKeys.event(replicationQueue(targetId), entry, uniquePart(entry, random)),
     value: encodeRecord(entry),
   };
+}
+
+function hasTime(change: ReplicatedChange, { versionId }: Pick<ObjectRecord, 'versionId'>): boolean {
+  switch (change) {
+    case 'version':
+      return false;
+    case 'removal':
+      // The target may have another null version.
+      return versionId === undefined;
+    case 'marker':
+    case 'attributes':
+      return true;
+    default:
+      return change satisfies never;
+  }
 }
 
 function queuedLock(

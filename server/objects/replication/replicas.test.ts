@@ -131,7 +131,7 @@ describe('replicas', () => {
     const nullAt = (time: number, text: string) =>
       layer.putObject(put(bucket, 'key', text, { replica: { versionId: 'null', modified: new Date(time) } }));
     await nullAt(5, 'five');
-    await nullAt(3, 'three');
+    await expect(nullAt(3, 'three')).rejects.toMatchObject({ code: 'OperationAborted' });
     await layer.putObject(put(bucket, 'key', 'seven', { replica: { versionId: idOf(7, 1), modified: new Date(7) } }));
     await nullAt(6, 'six');
     expect(await listing(layer)).toEqual([

@@ -103,6 +103,7 @@ export async function readNamedVersion(
       'x-amz-delete-marker': 'true',
       'x-amz-version-id': versionId,
       'last-modified': new Date(record.modified).toUTCString(),
+      ...(record.replication && { 'x-amz-replication-status': record.replication.status }),
     },
   });
 }

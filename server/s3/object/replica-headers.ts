@@ -113,8 +113,8 @@ export async function replicaDeletion(call: S3Call): Promise<DeleteOptions['repl
   await call.require('s3:ReplicateDelete', `${call.bucket}/${call.key}`);
   const versionId = call.query.get('versionId');
   if (versionId === undefined) throw invalid('versionId', '', 'the id of the version that is replicated');
-  if (header(headers, 'x-minio-source-deletemarker') !== 'true') return { marker: undefined };
   const modified = timeOf(headers, 'x-minio-source-mtime');
+  if (header(headers, 'x-minio-source-deletemarker') !== 'true') return { marker: undefined, modified };
   if (modified === undefined) throw invalid('x-minio-source-mtime', '', 'the time of the delete marker');
   return { marker: { versionId, modified } };
 }

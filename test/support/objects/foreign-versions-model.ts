@@ -99,10 +99,14 @@ export class ForeignVersionsModel {
     const milliseconds = start + this.#random.between(-2, 4);
     const order = this.#one([undefined, orderAt(`${milliseconds}.000007`)]);
     const replica = { versionId: 'null', modified: new Date(milliseconds), order };
-    const { text, real } = await this.#arriving(key, replica);
     const versions = this.#of(key);
     const before = versions.find(({ id }) => id === 'null');
     const arrived = order ?? orderAt(milliseconds);
+    if (before !== undefined && before.order > arrived) {
+      const real = await this.#outcome(async () => (await this.#arriving(key, replica)).real);
+      return { name: `an older null version of ${key} arrives`, real, expected: 'OperationAborted' };
+    }
+    const { text, real } = await this.#arriving(key, replica);
     if (before === undefined || before.order < arrived) {
       this.#versions.set(
         key,
