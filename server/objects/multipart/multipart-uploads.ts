@@ -1,3 +1,4 @@
+import { checkNotRemoved } from '../replication/waiting-removal.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { newSlottedId } from '../../store/slot.ts';
 import { guardBucket, getBucket } from '../records/bucket-record.ts';
@@ -33,6 +34,9 @@ export async function createMultipartUpload(
   const now = context.clock();
   // The retention of a replica may have ended.
   checkLockOfNew(bucketRecord, request.lock, request.replica === undefined ? context.lockClock.earliest() : 0);
+  if (request.replica !== undefined) {
+    await checkNotRemoved(context, { bucket, key, stored: bucketRecord }, request.replica);
+  }
   const acl = aclOfNew(bucketRecord, request.acl, request.writer);
   const uploadId = newSlottedId(bucket, now, context.random);
   const chosen = decideEncryption({

@@ -16,6 +16,7 @@ import type { ObjectEncryption, ObjectInfo, PutObject } from '../contract/object
 import { receiveUnsized } from '../bodies/receive-unsized.ts';
 import { type IncomingBody, type ReceivedBody, receiveInline } from '../bodies/incoming-body.ts';
 import { discardBlob, receiveBody } from '../bodies/receive-body.ts';
+import { checkNotRemoved } from '../replication/waiting-removal.ts';
 import { placeReplica } from '../replication/place-replica.ts';
 import { replicaState, type ReplicatedRecord, replicateNew } from '../replication/queue-replication.ts';
 import { type Body, encodeObject, objectInfo, type ObjectRecord } from '../records/object-record.ts';
@@ -36,15 +37,10 @@ import { checkCurrent, type Place, readPlace, removedBytes } from '../versions/p
 export async function putObject(context: ObjectContext, request: PutObject): Promise<ObjectInfo> {
   const { bucket, key } = request;
   checkObjectKey(bucket, key);
-  const checked = checkSpaceFor(context, request.size);
+  const checked = checkSpaceFor(context, request);
   if (checked !== undefined) await checked;
   const place = await readPlace(context, bucket, key);
-  // The commit checks the conditions again. This check refuses a request before its body comes.
-  if (request.conditions !== undefined) await checkConditions(context, request, place);
-  if (needsLock(place.stored.record, request)) checkLock(context, request, place);
-  if (place.stored.record.quota !== undefined) await checkQuotaFor(context, request, place);
-  // The commit decides again, because the bucket may change. This check refuses a request before its body comes.
-  if (needsAcl(place.stored.record, request)) await checkAcl(context, request, place);
+  await checkBeforeBody(context, request, place);
   const id = newId(context.clock(), context.random);
   const chosen = encryptionOf(context, place.stored.record, request);
   const made = chosen && (await makeObjectKey(context, chosen, { bucket, key, id }));
@@ -89,6 +85,20 @@ export async function putObject(context: ObjectContext, request: PutObject): Pro
   }
 }
 
+/** Refuses a request before its body comes. The commit decides again: the bucket and the object may change meanwhile. */
+async function checkBeforeBody(context: ObjectContext, request: PutObject, place: Place): Promise<void> {
+  const { bucket, key, replica } = request;
+  const stored = place.stored.record;
+  if (request.conditions !== undefined) await checkConditions(context, request, place);
+  if (needsLock(stored, request)) checkLock(context, request, place);
+  if (stored.quota !== undefined) await checkQuotaFor(context, request, place);
+  // While a large body comes, the sender may get the removal: then it is in no queue any more.
+  if (replica !== undefined && bytesOf(request) > context.inlineLimit) {
+    await checkNotRemoved(context, { bucket, key, stored }, replica);
+  }
+  if (needsAcl(stored, request)) await checkAcl(context, request, place);
+}
+
 /** The retention of a replica may have ended. */
 function checkLock(context: ObjectContext, { lock, replica }: PutObject, { stored }: Place): void {
   checkLockOfNew(stored.record, lock, replica === undefined ? context.lockClock.earliest() : 0);
@@ -111,9 +121,14 @@ async function checkConditions(
   checkWriteConditions(conditions, await comparable(context, bucket, current?.record, conditions), key);
 }
 
-function checkSpaceFor({ checkSpace, inlineLimit }: ObjectContext, size: PutObject['size']) {
-  const bytes = typeof size === 'number' ? size : size.max;
+function checkSpaceFor({ checkSpace, inlineLimit }: ObjectContext, request: PutObject) {
+  const bytes = bytesOf(request);
   return checkSpace(bytes <= inlineLimit ? 0 : bytes);
+}
+
+/** Bytes of the body; the most that a form may have. */
+function bytesOf({ size }: Pick<PutObject, 'size'>): number {
+  return typeof size === 'number' ? size : size.max;
 }
 
 /** The size of a form's file is not known before it ends. */

@@ -10,6 +10,7 @@ import { isOrder, millisecondsOf, orderAfter, orderOfId } from '../records/versi
 import { checkRemovable } from '../versions/object-lock.ts';
 import { type PlacedVersion, replaceVersion } from '../versions/replace-version.ts';
 import { recordKeys } from '../records/record-format.ts';
+import { checkNotRemoved } from './waiting-removal.ts';
 import type { BatchChanges } from '../records/blob-claims.ts';
 import { removeObject } from '../versions/remove-object.ts';
 import { lookUpVersion, NULL_VERSION } from '../versions/find-version.ts';
@@ -24,7 +25,7 @@ export type ReplicaPlace =
 /**
  * Finds the place of a version of another server among the versions of its key: versions have the same order on both sides, whatever the
  * order in which they arrive. `by` is the kind of its body; a delete marker has none. Throws `InvalidRequest` where the key has no versions, and
- * `OperationAborted` for a null version that may not replace the one that is here.
+ * `OperationAborted` for a null version that may not replace the one that is here, and for a version whose removal waits.
  */
 export async function placeReplica(
   context: ObjectContext,
@@ -42,6 +43,7 @@ export async function placeReplica(
   if (there !== undefined && (!isNull || orderOf(there.record) === orderOf(version)))
     return { kind: 'there', record: there.record };
   if (there !== undefined) checkReplaceable(there.record, version, key);
+  await checkNotRemoved(context, { bucket, key, stored: stored.record }, replica);
   if (!isNull) version = await withFreeOrder(context, place, version);
   if (version.order !== undefined) await requireOrders(context);
   const latest = (current ?? marker)?.record;

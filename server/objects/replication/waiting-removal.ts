@@ -1,0 +1,46 @@
+import { targetIdOf } from '../../../protocol/s3/bucket-replication.ts';
+import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { Entry } from '../../store/record-store.ts';
+import type { ObjectContext } from '../context/context.ts';
+import { outboxKeys } from '../events/outbox.ts';
+import type { BucketRecord } from '../records/bucket-record.ts';
+import { isUnreadable } from '../records/damage.ts';
+import { NULL_VERSION } from '../versions/find-version.ts';
+import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
+
+/**
+ * Refuses a version of another server that a client of this one has removed, while a target has not got the removal: the sender may be that
+ * target, and would lose the version afterwards. The caller has looked for the version before: its removal and the record in the queue are one
+ * commit. Throws `OperationAborted`.
+ */
+export async function checkNotRemoved(
+  { records }: Pick<ObjectContext, 'records'>,
+  { bucket, key, stored }: { readonly bucket: string; readonly key: string; readonly stored: BucketRecord },
+  { versionId, modified }: { readonly versionId: string; readonly modified: Date },
+): Promise<void> {
+  const targets = new Set(stored.replication?.rules.map(({ target }) => targetIdOf(target)));
+  for (const target of targets) {
+    if (target === undefined) continue;
+    for await (const item of records.scan(outboxKeys.ofObject(replicationQueue(target), { bucket, key }))) {
+      if (item.kind !== 'entry') continue;
+      const queued = readable(item);
+      if (queued?.kind !== 'removal' || queued.versionId !== versionId || queued.key !== key) continue;
+      // A newer null version is another one.
+      if (versionId === NULL_VERSION && queued.modified !== modified.getTime()) continue;
+      throw new S3Error(
+        'OperationAborted',
+        `Version ${versionId} of ${key.slice(0, 64)} was removed here, and a replication target has not got the removal: \`replicate backlog\` shows why.`,
+      );
+    }
+  }
+}
+
+/** The delivery reports a damaged record, which must not hold up all versions of its key. */
+function readable(entry: Entry): QueuedReplication | undefined {
+  try {
+    return decodeReplication(entry);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return undefined;
+  }
+}
