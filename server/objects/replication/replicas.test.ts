@@ -185,9 +185,10 @@ describe('replicas', () => {
     let now = 1_000;
     const { layer } = testLayer({ clock: () => now });
     await layer.createBucket(bucket, { location: '' });
-    await layer.putObject(put(bucket, 'key', 'kept'));
     await layer.putBucketVersioning(bucket, { status: 'Enabled' });
     await layer.putObjectLockConfiguration(bucket, {});
+    const kept = { versionId: 'null', modified: new Date(1_000) };
+    await layer.putObject(put(bucket, 'key', 'kept', { replica: kept }));
     const retention = { mode: 'GOVERNANCE', until: new Date(9_000) } as const;
     await layer.putObjectRetention(bucket, 'key', { versionId: 'null', retention, bypassGovernance: false });
     now = 3_000;
