@@ -56,6 +56,25 @@ describe('two servers with changes of one version on both sides', () => {
     expect(await removed).toMatchObject({ status: 403 });
   });
 
+  it.each<Record<string, string>>([{ k: 'v' }, {}])(
+    'keep the tags %j that a client set again after a change on the other side',
+    async (tags) => {
+      const { clock, left, right, versionId, exchange, cut, heal } = await twoWay();
+      await left.calls.layer.putObjectTags(bucket, key, tags);
+      await exchange();
+      cut();
+      clock.now += 5;
+      await right.calls.layer.putObjectTags(bucket, key, { k: 'older' });
+      clock.now += 5;
+      await left.calls.layer.putObjectTags(bucket, key, tags);
+      heal();
+      await exchange();
+      const expected = Object.keys(tags).length === 0 ? undefined : tags;
+      expect((await shown(left, versionId)).tags).toEqual(expected);
+      expect((await shown(right, versionId)).tags).toEqual(expected);
+    },
+  );
+
   it.each(['GOVERNANCE', 'COMPLIANCE'] as const)('keep %s and tags that follow later', async (mode) => {
     const { clock, left, right, versionId, exchange, cut, heal } = await twoWay();
     cut();

@@ -36,17 +36,24 @@ it('has a time of its own for tags, retention and legal hold', async () => {
   pass(1_000);
   const retention = { mode: 'GOVERNANCE' as const, until: new Date(made + 1e9) };
   await layer.putObjectRetention('bucket', 'key', { retention, bypassGovernance: false });
-  // What changes nothing is no change.
+  // A client that sets the same value has changed it too: an older change of another server must not win later.
   pass(1_000);
   await layer.putObjectTags('bucket', 'key', { a: 'b' });
   const changed = await record();
   expect(changed.changes).toEqual({
-    tags: { at: made + 1_000 },
+    tags: { at: made + 4_000 },
     legalHold: { at: made + 2_000 },
     retention: { at: made + 3_000 },
   });
   expect(changesOf(changed).retention).toBe(made + 3_000);
   expect(changesOf(changed).metadata).toBe(made);
+});
+
+it('is that of a removal of tags too, where there are none', async () => {
+  const { layer, pass, record } = await lockedBucket(await switchedRecords(new MemoryRecordStore()));
+  pass(1_000);
+  await layer.putObjectTags('bucket', 'key', {});
+  expect((await record()).changes).toEqual({ tags: { at: made + 1_000 } });
 });
 
 it('is not written before all servers can read it', async () => {

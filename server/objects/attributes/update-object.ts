@@ -10,7 +10,7 @@ import { commitChange } from '../commit/commit-change.ts';
 import { allowedAcl, checkUncounted, refusePublic, shownAcl, storedAcl } from './object-acl.ts';
 import { replicateAttributes } from '../replication/queue-replication.ts';
 import { withChanges } from '../records/attribute-changes.ts';
-import { changesOf } from '../records/change-times.ts';
+import { type Attribute, changesOf } from '../records/change-times.ts';
 import { checkRetentionChange } from '../versions/object-lock.ts';
 import { objectRecordKey } from '../records/version-place.ts';
 import { checkIdentity, readVersionRecord, shownVersionId } from '../versions/find-version.ts';
@@ -21,8 +21,8 @@ interface Version extends VersionOptions {
   readonly by: EventCaller | undefined;
   /** The names of the event. */
   readonly names: readonly string[];
-  /** The lock that the change sets. Set again it is newer than a release on another server, also where nothing else changes. */
-  readonly locks?: 'retention' | 'legalHold' | undefined;
+  /** The attribute that the client sets. Set again it is newer than an older change on another server, also where its value stays. */
+  readonly sets?: Attribute | undefined;
   /** The change is not replicated. */
   readonly stays?: true;
 }
@@ -30,7 +30,7 @@ interface Version extends VersionOptions {
 /** Changes fields of an object's record in place: its body and its time stay. Throws as `readVersionRecord`. */
 export function updateObject(
   context: ObjectContext,
-  { bucket, key, versionId, onlyId, by, names, locks, stays }: Version,
+  { bucket, key, versionId, onlyId, by, names, sets, stays }: Version,
   change: (record: ObjectRecord, bucket: BucketRecord) => ObjectRecord,
 ): Promise<VersionResult> {
   return commitChange(context, async (events) => {
@@ -42,7 +42,7 @@ export function updateObject(
     const dated =
       stays === true || after === stored.record || bucketRecord.versioning === undefined
         ? after
-        : withChanges(stored.record, after, context.clock(), locks);
+        : withChanges(stored.record, after, context.clock(), sets);
     const changed = dated === after || (await keepsTimes(context, stored.record)) ? dated : after;
     const replicated =
       bucketRecord.replication === undefined || stays === true || changed === stored.record
@@ -112,9 +112,8 @@ export function putObjectTags(
   const names = isEmpty
     ? ['s3:ObjectTagging:Delete', 's3:ObjectCreated:DeleteTagging']
     : ['s3:ObjectTagging:Put', 's3:ObjectCreated:PutTagging'];
-  return updateObject(context, { bucket, key, versionId, onlyId, by, names }, ({ tags: _tags, ...record }) =>
-    isEmpty ? record : { ...record, tags },
-  );
+  const version = { bucket, key, versionId, onlyId, by, names, sets: 'tags' } as const;
+  return updateObject(context, version, ({ tags: _tags, ...record }) => (isEmpty ? record : { ...record, tags }));
 }
 
 export async function getObjectAcl(
@@ -173,8 +172,8 @@ export function putObjectRetention(
   { versionId, onlyId, retention, bypassGovernance, by }: PutRetention,
 ): Promise<VersionResult> {
   const names = ['s3:ObjectCreated:PutRetention'];
-  const locks = retention && 'retention';
-  return updateObject(context, { bucket, key, versionId, onlyId, by, names, locks }, (record, bucketRecord) => {
+  const sets = retention && 'retention';
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names, sets }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     checkRetentionChange(record, retention, { now: context.lockClock.earliest(), bypassGovernance });
     const { mode: _mode, until: _until, ...kept } = record.lock ?? {};
@@ -192,8 +191,8 @@ export function putObjectLegalHold(
   { versionId, onlyId, legalHold, by }: VersionOptions & ByCaller & { readonly legalHold: boolean },
 ): Promise<VersionResult> {
   const names = ['s3:ObjectCreated:PutLegalHold'];
-  const locks = legalHold ? 'legalHold' : undefined;
-  return updateObject(context, { bucket, key, versionId, onlyId, by, names, locks }, (record, bucketRecord) => {
+  const sets = legalHold ? 'legalHold' : undefined;
+  return updateObject(context, { bucket, key, versionId, onlyId, by, names, sets }, (record, bucketRecord) => {
     requireObjectLock(bucketRecord);
     return withLock(record, { ...record.lock, legalHold });
   });

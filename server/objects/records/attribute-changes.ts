@@ -14,15 +14,10 @@ const attributes: Readonly<Record<Attribute, (record: ObjectRecord) => unknown>>
 
 const names = Object.keys(attributes) as Attribute[];
 
-/** Adds the time of a change to each attribute that it has changed, and to the lock that it has set again. */
-export function withChanges(
-  before: ObjectRecord,
-  after: ObjectRecord,
-  at: number,
-  locks?: 'retention' | 'legalHold',
-): ObjectRecord {
+/** Adds the time of a change to each attribute that it has changed, and to the one that the client has set again. */
+export function withChanges(before: ObjectRecord, after: ObjectRecord, at: number, sets?: Attribute): ObjectRecord {
   const changed = names.filter(
-    (name) => name === locks || !isDeepStrictEqual(attributes[name](before), attributes[name](after)),
+    (name) => name === sets || !isDeepStrictEqual(attributes[name](before), attributes[name](after)),
   );
   if (changed.length === 0) return after;
   const times = changesOf(before);
