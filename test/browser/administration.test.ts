@@ -235,6 +235,18 @@ describe('administration in a browser', () => {
     await page.getByText('environment, read only').waitFor();
     await page.getByRole('link', { name: 'Add OpenID provider' }).click();
     await page.getByLabel('Name', { exact: true }).fill('MINE');
+    await page.getByRole('combobox', { name: 'Provider' }).click();
+    await page.getByRole('option', { name: 'Keycloak' }).click();
+    await page.getByRole('textbox', { name: 'url', exact: true }).fill('https://idp.example.com');
+    await page.getByRole('textbox', { name: 'realm', exact: true }).fill('company');
+    expect(await page.getByRole('textbox', { name: 'config_url' }).inputValue()).toBe(
+      'https://idp.example.com/realms/company/.well-known/openid-configuration',
+    );
+    expect(await page.getByRole('textbox', { name: 'claim_name' }).inputValue()).toBe('policy');
+    await page.getByRole('combobox', { name: 'Provider' }).click();
+    await page.getByRole('option', { name: 'Google' }).click();
+    expect(await page.getByRole('textbox', { name: 'claim_name' }).inputValue()).toBe('');
+    await page.getByRole('textbox', { name: 'scopes' }).fill('');
     await page.getByRole('textbox', { name: 'config_url' }).fill(provider.configUrl);
     await page.getByRole('textbox', { name: 'client_id', exact: true }).fill('coffer');
     await page.getByLabel('client_secret').fill('mistyped');

@@ -238,3 +238,44 @@ describe('at the end', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('Unable to show the configuration `MAIN`')]);
   });
 });
+
+describe('coffer idp openid add --provider', () => {
+  it('fills in what is particular, and lets what is given win', async () => {
+    const words = [
+      'url=https://idp.example.com/',
+      'realm=company',
+      'client_id=coffer',
+      'client_secret=-',
+      'claim_name=groups',
+    ];
+    const { code, stdout } = await attempt(
+      ['idp', 'openid', 'add', '--force', '--provider', 'keycloak', 's', 'COMPANY', ...words],
+      'hunter2\n',
+    );
+    expect([code, stdout.toString()]).toEqual([
+      0,
+      expect.stringContaining('Keycloak: Keycloak puts a claim into tokens only by a mapper'),
+    ]);
+    const saved = await coffer('idp', 'openid', 'info', 's', 'COMPANY');
+    expect(saved).toMatch(
+      /config_url: +https:\/\/idp\.example\.com\/realms\/company\/\.well-known\/openid-configuration/,
+    );
+    expect(saved).toMatch(/keycloak_admin_url: +https:\/\/idp\.example\.com\/admin\n/);
+    expect(saved).toMatch(/claim_name: +groups/);
+    await coffer('idp', 'openid', 'remove', 's', 'COMPANY');
+  });
+
+  it.each([
+    [
+      ['--provider', 'keycloak', 's', 'X', 'realm=company'],
+      'Keycloak needs url=https://idp.example.com, with the value of yours',
+    ],
+    [
+      ['--provider', 'keycloack', 's', 'X', 'url=https://x.example'],
+      'There is no recipe for `keycloack`; there are keycloak, entra',
+    ],
+  ])('refuses %j', async (args, says) => {
+    const { code, stderr } = await attempt(['idp', 'openid', 'add', ...args]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(says)]);
+  });
+});

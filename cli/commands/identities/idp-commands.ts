@@ -102,6 +102,11 @@ const settingsOf: Readonly<Record<IdpType, string>> = {
   ldap: 'server_addr=ldap.example.org:636 lookup_bind_dn=cn=reader,dc=example,dc=org lookup_bind_password=-',
 };
 
+const recipeOption = [
+  '--provider <name>',
+  'fill in what is particular of keycloak, entra, okta, google, gitlab, authelia, authentik, zitadel or github-actions',
+] as const;
+
 function addConfigurations(group: CommandGroup, type: IdpType): void {
   const configurations = group.from(() => import('./idp-configs.ts'));
   // There is one LDAP configuration, which has no name.
@@ -117,10 +122,19 @@ function addConfigurations(group: CommandGroup, type: IdpType): void {
       {
         description,
         ...(type === 'openid' && {
-          options: [['--force', 'save what the provider refuses, or while it cannot be asked']] as const,
+          options: [
+            ['--force', 'save what the provider refuses, or while it cannot be asked'] as const,
+            ...(mode === 'add' ? [recipeOption] : []),
+          ],
         }),
         examples: [
           `mine${example} ${values}`,
+          ...(type === 'openid' && mode === 'add'
+            ? [
+                'mine COMPANY --provider keycloak url=https://idp.example.com realm=company client_id=coffer client_secret=-',
+                ['mine JOBS --provider github-actions client_id=coffer', 'tokens of CI jobs'] as const,
+              ]
+            : []),
           { of: `admin config get mine identity_${type}`, remark: 'shows what is set' },
           { of: `admin config set mine identity_${type}`, remark: 'shows what can be set' },
         ],

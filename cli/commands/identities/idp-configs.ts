@@ -1,5 +1,6 @@
 import { adminOf, pathPart, type AdminRequest } from '../admin-client.ts';
 import { ProgramError } from '../../../platform/errors/program-error.ts';
+import { fillRecipe, providerRecipes, type ProviderRecipe } from '../../../protocol/settings/provider-recipes.ts';
 import type { Context } from '../context.ts';
 import { textFields } from '../../terminal/format.ts';
 import { keyValueText, printSaved } from '../admin/config.ts';
@@ -32,6 +33,8 @@ interface ConfigEntry {
 export interface SaveIdpOptions {
   /** Saves an OpenID provider without a successful test. */
   readonly force?: true;
+  /** The recipe of an OpenID provider, such as `keycloak`. */
+  readonly provider?: string;
 }
 
 /** Saves `ALIAS [NAME] key=value …`. */
@@ -39,9 +42,11 @@ export async function saveIdp(
   context: Context,
   [alias = '', ...words]: readonly string[],
   type: IdpType,
-  { mode, force }: SaveIdpOptions & { readonly mode: 'add' | 'update' },
+  { mode, force, provider }: SaveIdpOptions & { readonly mode: 'add' | 'update' },
 ): Promise<void> {
-  const { name, settings } = nameAndSettings(words, type);
+  const { name, settings: given } = nameAndSettings(words, type);
+  const recipe = provider === undefined ? undefined : recipeNamed(provider);
+  const settings = recipe === undefined ? given : withRecipe(recipe, given);
   if (settings.length === 0) {
     throw new ProgramError('BadArgument', `No settings are given; write for instance ${exampleSettings(type)}`);
   }
@@ -54,6 +59,7 @@ export async function saveIdp(
     encrypted: true,
   });
   printSaved(context, alias, headers, { type, name });
+  if (recipe !== undefined) context.output.hint(`${recipe.title}: ${recipe.advice}`);
   if (type === 'openid') context.output.hint(`Try it: coffer idp openid test ${alias} ${name}`);
 }
 
@@ -112,6 +118,32 @@ export async function switchIdp(
   const body = `enable=${enable}`;
   const headers = await admin.send({ method: 'POST', ...target(type, name), body, encrypted: true });
   printSaved(context, alias, headers, { type, name });
+}
+
+function recipeNamed(name: string): ProviderRecipe {
+  const recipe = providerRecipes.find((one) => one.name === name);
+  if (recipe !== undefined) return recipe;
+  const known = providerRecipes.map((one) => one.name).join(', ');
+  throw new ProgramError('BadArgument', `There is no recipe for \`${name}\`; there are ${known}`);
+}
+
+/** Puts the settings of a recipe before what the user gave, which wins. */
+function withRecipe(recipe: ProviderRecipe, given: readonly string[]): readonly string[] {
+  const parts = new Map<string, string>();
+  const settings: string[] = [];
+  for (const word of given) {
+    const [, key = '', value = ''] = /^([a-z_]+)=(.*)$/su.exec(word) ?? [];
+    if (recipe.parts.some(({ name }) => name === key)) parts.set(key, value);
+    else settings.push(word);
+  }
+  const filled = fillRecipe(recipe, parts);
+  if (filled.kind === 'missing') {
+    const missing = filled.parts.map(({ name, example }) => `${name}=${example}`).join(' and ');
+    throw new ProgramError('BadArgument', `${recipe.title} needs ${missing}, with the value of yours`);
+  }
+  const chosen = new Set(settings.map((word) => word.split('=')[0]));
+  const defaults = Object.entries(filled.settings).filter(([key]) => !chosen.has(key));
+  return [...defaults.map(([key, value]) => `${key}=${value}`), ...settings];
 }
 
 function target(type: IdpType, name: string): Pick<AdminRequest, 'call'> {

@@ -41,6 +41,7 @@ export function NewProviderPage() {
         pending={add.isPending}
         error={add.error}
         fields={['name']}
+        recipes={type === 'openid'}
         onSubmit={({ values }) =>
           add.mutate(
             { name: id, values },

@@ -5,6 +5,7 @@ import { useTestProvider, type ProviderName } from '../api/providers.ts';
 import { FormError } from '../components/form-dialog.tsx';
 import { problemsByKey } from './problems-by-key.ts';
 import { ProviderSteps } from './provider-test.tsx';
+import { RecipeFields } from './recipe-fields.tsx';
 import { say } from '../texts/say.ts';
 import { HelpText } from '../components/help-text.tsx';
 import { t } from '../texts/texts.ts';
@@ -24,6 +25,8 @@ interface ProviderFormProps {
   readonly fields?: readonly string[];
   readonly onSubmit: (form: EditedValues) => void;
   readonly onCancel: () => void;
+  /** Offers to fill in what is particular of an OpenID provider. */
+  readonly recipes?: boolean;
   readonly children?: ReactNode;
 }
 
@@ -36,7 +39,7 @@ interface EditedValues {
 
 /** The frequent keys, then the others. Empty values are not sent, so that the defaults apply. */
 export function ProviderForm(props: ProviderFormProps) {
-  const { kind, id, known, submit, pending, error, fields = [], onSubmit, onCancel, children } = props;
+  const { kind, id, known, submit, pending, error, fields = [], onSubmit, onCancel, recipes, children } = props;
   // The draft has what the user typed with the values that the page showed then: after a reload, there may be newer ones.
   const [{ shown, typed }, setDraft] = useDraft<{ readonly shown: Values; readonly typed: Values }>(
     'values',
@@ -61,6 +64,11 @@ export function ProviderForm(props: ProviderFormProps) {
     onSubmit({ values: given, changes });
   }
 
+  function fill(settings: Values, earlier: readonly string[]): void {
+    const kept = Object.entries(typed).filter(([key]) => !earlier.includes(key));
+    setDraft({ shown, typed: { ...Object.fromEntries(kept), ...settings } });
+  }
+
   const field = (key: ProviderKind['keys'][number]) => (
     <KeyField
       key={key.key}
@@ -74,6 +82,7 @@ export function ProviderForm(props: ProviderFormProps) {
     <form onSubmit={send}>
       <Stack gap="md" maw={720}>
         {children}
+        {recipes === true && <RecipeFields onFilled={fill} />}
         {first.map(field)}
         {more || wrongAmongRest ? (
           rest.map(field)

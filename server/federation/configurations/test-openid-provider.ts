@@ -2,6 +2,7 @@ import { isForPrograms, type ProviderMetadata } from '../../../platform/openid/d
 import { createKeycloakAdmin } from '../../../platform/openid/keycloak-admin.ts';
 import { proveKeys } from '../../../platform/openid/prove-keys.ts';
 import { scopesOfSignIn, unlistedScopes } from '../../../platform/openid/sign-in-scopes.ts';
+import { recipeOfIssuer } from '../../../protocol/settings/provider-recipes.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { probeClient, probeRedirect } from '../../../platform/openid/probe.ts';
 import { createLimitedFetch, type LimitedFetch } from '../../../platform/http/limited-fetch.ts';
@@ -45,10 +46,14 @@ export async function testOpenIdProvider(
   const metadata = await at(
     'Discovery',
     () => discoverProvider(provider, fetch),
-    ({ issuer, warnings }) => ({
-      outcome: warnings.length > 0 ? 'unclear' : 'ok',
-      message: [`The issuer is ${issuer}.`, ...warnings].join(' '),
-    }),
+    ({ issuer, warnings }) => {
+      const known = recipeOfIssuer(issuer);
+      const advice = known === undefined ? [] : [`It is ${known.title}. ${known.advice}`];
+      return {
+        outcome: warnings.length > 0 ? 'unclear' : 'ok',
+        message: [`The issuer is ${issuer}.`, ...warnings, ...advice].join(' '),
+      };
+    },
   );
   if (metadata === undefined) return steps;
   await at(
