@@ -8,9 +8,11 @@ import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
 import { DeliveredEvents } from './delivered-events.ts';
 import { DeliveryError } from './delivery-error.ts';
+import { HeldEvents } from './held-events.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
 import type { ProcessorShare } from './processor-share.ts';
 import { measureQueue, type QueueSize, readWindow, timeOf } from './read-queue.ts';
+import { SuspectEvents } from './suspect-events.ts';
 
 /** The consumer of a queue. `Outcome` is what a delivery leaves to be stored. */
 export interface Delivery<Outcome = void> {
@@ -65,8 +67,10 @@ interface DeliverQueueOptions<Outcome> {
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Milliseconds between two looks at an empty queue. */
   readonly idleMs?: number;
-  /** Milliseconds at most until the next look at a queue whose target refuses events and takes others. */
+  /** Milliseconds at most between two attempts for an event that the target refuses. */
   readonly maxRejectedMs?: number;
+  /** True where administrators list the refused events, try them again and drop them. */
+  readonly showsHeld?: true;
   /** Makes events wait while requests need the processors. Absent for a target on which clients wait. */
   readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
@@ -79,6 +83,8 @@ const defaultIdleMs = 250;
 /** Milliseconds between two measurements of a short queue. A measurement takes at most a tenth of the time. */
 const measureMs = 1_000;
 const backoff = { firstMs: 250, maxMs: 10_000, jitter: 0.5 };
+/** Milliseconds at most between two looks for events behind those that the target refuses. A look takes at most a tenth of the time. */
+const maxIdleMs = 10_000;
 
 /**
  * Delivers a queue until the signal aborts it: at least once, and the events of an object in the order of its revisions. Rejects with the
@@ -90,109 +96,197 @@ export async function deliverQueue<Outcome>(options: DeliverQueueOptions<Outcome
   await Promise.all([queue.deliverAll(), queue.measureAll()]);
 }
 
+/** The attempts for the events of a window. */
+interface Round<Outcome> {
+  readonly delivery: Delivery<Outcome>;
+  readonly delivered: DeliveredEvents<Outcome>;
+  /** Attempts that were made. */
+  tried: number;
+  /** Events that the target took. */
+  done: number;
+  /** Why the target is away: the first failure, since others may follow from it. */
+  failure: { readonly error: unknown } | undefined;
+}
+
 class DeliveredQueue<Outcome> {
   readonly #options: DeliverQueueOptions<Outcome>;
   readonly #clock: () => number;
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #label: QueueLabel;
+  readonly #held: HeldEvents;
+  readonly #suspects = new SuspectEvents();
   #delivered = 0;
   #failures = 0;
   #failure: QueueState['failure'];
   #fullSince: number | undefined;
+  /** Events that wait behind refused ones, these included, as the last pass found them. */
+  #blocked = 0;
   #written = '';
 
   constructor(options: DeliverQueueOptions<Outcome>) {
+    const { records, target, maxRejectedMs = backoff.maxMs, showsHeld } = options;
     this.#options = options;
-    this.#label = options.label ?? { target: options.target, events: 'events' };
+    this.#label = options.label ?? { target, events: 'events' };
     this.#clock = options.clock ?? Date.now;
     this.#wait = options.wait ?? pause;
+    this.#held = new HeldEvents({
+      records,
+      target,
+      commit: (batch) => this.#commit(batch),
+      clock: this.#clock,
+      maxMs: maxRejectedMs,
+      isStored: showsHeld === true,
+    });
   }
 
   /** Takes over from the server that delivered before. */
   async begin(): Promise<void> {
     const { records, target } = this.#options;
     this.#fullSince = (await readState(records, target))?.fullSince;
+    await this.#held.begin();
   }
 
   async deliverAll(): Promise<void> {
-    const { records, target, delivery, signal, idleMs = defaultIdleMs, maxRejectedMs } = this.#options;
+    const { delivery, signal } = this.#options;
     if (delivery === undefined) return;
-    let from: Key | undefined;
     let failed = 0;
-    while (!signal.aborted) {
-      const window = await readWindow(records, target, { from, limit: windowSize });
-      const { done, isAway } = await this.#deliver(window.groups, delivery);
-      const isEmpty = window.groups.length === 0;
-      if (done > 0 || isEmpty) failed = 0;
-      else failed += 1;
-      const maxMs = isAway ? backoff.maxMs : (maxRejectedMs ?? backoff.maxMs);
-      if (failed > 0) await this.#wait(Math.min(maxMs, backoffMs(failed, backoff)), signal);
-      else if (isEmpty && from === undefined) await this.#wait(idleMs, signal);
-      from = window.next;
-    }
+    while (!signal.aborted) failed = await this.#pass(delivery, failed);
   }
 
-  /** Returns the count of events that the target accepted, and whether it is away. The records of these events are deleted. */
+  /** Reads the whole queue once. Takes and returns the number of windows in a row in which the target failed. */
+  async #pass(delivery: Delivery<Outcome>, failedBefore: number): Promise<number> {
+    const { records, target, signal, idleMs = defaultIdleMs } = this.#options;
+    const began = performance.now();
+    let [failed, done, blocked] = [failedBefore, 0, 0];
+    let hasWaited = false;
+    await this.#held.readRetries();
+    for (let from: Key | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
+      if (signal.aborted) return failed;
+      const window = await readWindow(records, target, { from, limit: windowSize });
+      const ready = window.groups.filter((group) => !this.#isHeldUp(group, delivery));
+      blocked += window.groups.flat().length - ready.flat().length;
+      const round = await this.#deliver(ready, delivery, failed > 0);
+      done += round.done;
+      if (round.failure === undefined) failed = round.tried > 0 ? 0 : failed;
+      else if (round.done > 0) failed = 1;
+      else {
+        failed += 1;
+        hasWaited = true;
+        await this.#wait(backoffMs(failed, backoff), signal);
+      }
+      from = window.next;
+    }
+    this.#blocked = blocked;
+    await this.#held.endPass();
+    const looked = performance.now() - began;
+    if (done === 0 && !hasWaited) await this.#wait(Math.max(idleMs, Math.min(9 * looked, maxIdleMs)), signal);
+    return failed;
+  }
+
+  /** Reports whether nothing of an object can be delivered now, since the target has refused its next event. */
+  #isHeldUp(group: readonly Entry[], delivery: Delivery<Outcome>): boolean {
+    const [head] = group;
+    if (head === undefined || !this.#held.isWaiting(head)) return false;
+    return delivery.partOf?.(head) === undefined;
+  }
+
+  /** Sends events of several objects. The records of those that the target accepted are deleted. */
   async #deliver(
     groups: readonly (readonly Entry[])[],
     delivery: Delivery<Outcome>,
-  ): Promise<{ readonly done: number; readonly isAway: boolean }> {
-    const { signal, share } = this.#options;
+    isAfterFailure: boolean,
+  ): Promise<Round<Outcome>> {
     const delivered = new DeliveredEvents<Outcome>({
-      commit: async (batch) => (await this.#commit(batch)).kind === 'committed',
+      commit: (batch) => this.#remove(batch),
       settle: delivery.settle?.bind(delivery),
       isOfEvent: (error) => delivery.isOfEvent(error),
     });
-    let done = 0;
-    let isAway = false;
-    await forEachLimit(groups, concurrency, async (group) => {
-      const refused = new Set<string>();
-      for (const event of group) {
-        if (refused.size > 0 && refused.has(delivery.partOf?.(event) ?? '')) continue;
-        const pause = share?.before(this.#clock() - timeOf(event.key));
-        if (pause !== undefined) await pause;
-        if (isAway || signal.aborted) return;
-        try {
-          delivered.add(event.key, await delivery.deliver(event));
-        } catch (error) {
-          isAway ||= !delivery.isOfEvent(error);
-          this.#onFailure(error, isAway);
-          const part = isAway ? undefined : delivery.partOf?.(event);
-          // Later events of this object wait.
-          if (part === undefined) return;
-          refused.add(part);
-          continue;
-        }
-        done += 1;
-      }
-    });
-    if (done > 0) this.#onDelivered(done, isAway);
+    const round: Round<Outcome> = { delivery, delivered, tried: 0, done: 0, failure: undefined };
+    const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure);
+    if (probe !== undefined) await this.#deliverObject(probe, round, 'alone');
+    await forEachLimit(together, concurrency, (group) => this.#deliverObject(group, round, 'together'));
+    for (const group of alone) await this.#deliverObject(group, round, 'alone');
+    if (round.done > 0) this.#onDelivered(round.done);
+    else if (round.failure !== undefined) this.#onAway(round.failure.error);
+    await this.#held.write();
     await delivered.end();
-    return { done, isAway };
+    return round;
   }
 
-  #onFailure(error: unknown, isAway: boolean): void {
+  /** Sends the events of an object, one after the other. */
+  async #deliverObject(group: readonly Entry[], round: Round<Outcome>, how: 'alone' | 'together'): Promise<void> {
+    const { signal, share } = this.#options;
+    const { delivery, delivered } = round;
+    const refused = new Set<string>();
+    for (const event of group) {
+      if (refused.size > 0 && refused.has(delivery.partOf?.(event) ?? '')) continue;
+      const pause = share?.before(this.#clock() - timeOf(event.key));
+      if (pause !== undefined) await pause;
+      if (round.failure !== undefined || signal.aborted) return;
+      let isRefused = this.#held.isWaiting(event);
+      if (!isRefused) {
+        round.tried += 1;
+        try {
+          delivered.add(event.key, await delivery.deliver(event));
+          round.done += 1;
+          this.#suspects.onAccepted(event);
+        } catch (error) {
+          isRefused = true;
+          if (!this.#isRefusal(event, error, round, how)) return;
+        }
+      }
+      if (!isRefused) continue;
+      const part = delivery.partOf?.(event);
+      // Later events of this object wait.
+      if (part === undefined) return;
+      refused.add(part);
+    }
+  }
+
+  /** Holds an event that could not be delivered, or notes that the target is away. Returns whether it is held. */
+  #isRefusal(event: Entry, error: unknown, round: Round<Outcome>, how: 'alone' | 'together'): boolean {
     const { target, log } = this.#options;
-    // Libraries repeat addresses, which may have passwords. Administrators read this text.
-    const text = redactText(error instanceof Error ? messageOf(error) : String(error));
     this.#failures += 1;
+    const isOfEvent = round.delivery.isOfEvent(error);
+    if (!isOfEvent && !this.#suspects.onFailed(event, how === 'alone' && round.done > 0)) {
+      round.failure ??= { error };
+      return false;
+    }
+    const text = textOf(error);
+    if (this.#held.size === 0) {
+      log.warn(
+        { event: 'notify-held', target, err: error },
+        `${this.#label.target} refuses one of the ${this.#label.events}: ${text}; it is held, and the others go on`,
+      );
+    }
+    this.#held.refuse(event, text);
+    return true;
+  }
+
+  async #remove(batch: Parameters<typeof commitOnce>[1]): Promise<boolean> {
+    const removed = batch.delete ?? [];
+    const outcome = await this.#commit({ ...batch, delete: [...removed, ...this.#held.recordsOf(removed)] });
+    if (outcome.kind !== 'committed') return false;
+    this.#held.forget(removed);
+    return true;
+  }
+
+  #onAway(error: unknown): void {
+    const { target, log } = this.#options;
+    const text = textOf(error);
     if (this.#failure === undefined) {
       log.warn(
         { event: 'notify-away', target, err: error },
         `${this.#label.events} cannot be delivered to ${this.#label.target}: ${text}; they wait`,
       );
     }
-    this.#failure = {
-      since: this.#failure?.since ?? this.#clock(),
-      error: text.slice(0, 500),
-      ...(isAway && { away: true }),
-    };
+    this.#failure = { since: this.#failure?.since ?? this.#clock(), error: text, away: true };
   }
 
-  #onDelivered(count: number, isAway: boolean): void {
+  #onDelivered(count: number): void {
     const { target, log } = this.#options;
     this.#delivered += count;
-    if (this.#failure === undefined || isAway) return;
+    if (this.#failure === undefined) return;
     this.#failure = undefined;
     log.info({ event: 'notify-back', target }, `${this.#label.target} takes ${this.#label.events} again`);
   }
@@ -208,7 +302,7 @@ class DeliveredQueue<Outcome> {
 
   async #save(size: QueueSize): Promise<void> {
     const { target, bounds, delivery, log } = this.#options;
-    const since = fullSince(this.#fullSince, size, bounds, this.#clock());
+    const since = fullSince(this.#fullSince, size, bounds, this.#clock(), this.#blocked);
     if (since !== undefined && this.#fullSince === undefined) {
       const { target: shown, events } = this.#label;
       log.warn({ event: 'notify-full', target, ...size }, `the queue of ${shown} is full: new ${events} are dropped`);
@@ -220,7 +314,7 @@ class DeliveredQueue<Outcome> {
       ...(since !== undefined && { fullSince: since }),
       delivered: this.#delivered,
       failures: this.#failures,
-      ...(this.#failure && { failure: this.#failure }),
+      ...this.#refusals(),
     };
     const text = JSON.stringify(state);
     if (text === this.#written) return;
@@ -228,7 +322,20 @@ class DeliveredQueue<Outcome> {
     this.#written = text;
   }
 
+  #refusals(): Pick<QueueState, 'failure' | 'held'> {
+    const held = this.#held.summary;
+    const { showsHeld } = this.#options;
+    const failure =
+      this.#failure ?? (held && showsHeld !== true ? { since: held.since, error: held.error } : undefined);
+    return { ...(failure && { failure }), ...(held && { held }) };
+  }
+
   #commit(batch: Parameters<typeof commitOnce>[1]): ReturnType<typeof commitOnce> {
     return commitOnce(this.#options.records, batch, this.#options.random);
   }
+}
+
+/** Returns an error for administrators. Libraries repeat addresses, which may have passwords. */
+function textOf(error: unknown): string {
+  return redactText(error instanceof Error ? messageOf(error) : String(error)).slice(0, 500);
 }

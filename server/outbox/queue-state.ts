@@ -3,6 +3,7 @@ import { decodeKey, within } from '../store/keys.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { outboxKeys } from '../objects/events/outbox.ts';
 import { decodeRecord, encodeRecord } from '../objects/records/record-format.ts';
+import { heldCounts } from './held-records.ts';
 import type { QueueSize } from './read-queue.ts';
 
 /** The deliverer's state of the queue of a target. Times are milliseconds since 1970. */
@@ -15,13 +16,15 @@ export interface QueueState extends QueueSize {
   readonly delivered: number;
   /** Attempts that failed, since the lease holder began. */
   readonly failures: number;
-  /** Present while the last attempt has failed. */
+  /** Present while the last attempts have failed. */
   readonly failure?: {
     readonly since: number;
     readonly error: string;
-    /** The target took nothing at the last attempt. Absent where it refused single events alone. */
+    /** The target took nothing at the last attempts. Absent where it refused single events alone. */
     readonly away?: true;
   };
+  /** The events that the target has refused, while it may take others. The time and the error are those of the first refusal. */
+  readonly held?: { readonly events: number; readonly since: number; readonly error: string };
 }
 
 /** The bounds of a queue. */
@@ -33,16 +36,18 @@ export interface QueueBounds {
 }
 
 /**
- * Decides whether a queue takes events. A parked queue has one gap, from `fullSince` until it is empty again, instead of many.
+ * Decides whether a queue takes events. A parked queue has one gap, from `fullSince` until it is empty again, instead of many. `blocked` events wait
+ * behind refused ones: they may stay for ever, and do not count.
  */
 export function fullSince(
   before: number | undefined,
   { events, bytes }: QueueSize,
   bounds: QueueBounds,
   now: number,
+  blocked = 0,
 ): number | undefined {
   if (events >= bounds.events || bytes >= bounds.bytes) return before ?? now;
-  return bounds.whenFull === 'park' && events > 0 ? before : undefined;
+  return bounds.whenFull === 'park' && events > blocked ? before : undefined;
 }
 
 export function encodeState(state: QueueState): Buffer {
@@ -59,6 +64,10 @@ interface ShownQueue extends QueueState {
   readonly target: string;
   /** Events that found the queue full. */
   readonly dropped: number;
+  /** Refused events that administrators dropped. */
+  readonly heldDropped: number;
+  /** Attempts for refused events that administrators asked for. */
+  readonly heldRetried: number;
 }
 
 /** Reads the states of all queues, by the name of the target. */
@@ -69,7 +78,14 @@ export async function readQueues(records: RecordStore): Promise<readonly ShownQu
     const target = String(decodeKey(item.key)[1]);
     const dropped = await records.get(outboxKeys.dropped(target));
     const state = decodeRecord(item.value, `the queue of ${target}`) as QueueState;
-    queues.push({ ...state, target, dropped: Number(decodeCounter(dropped?.value)) });
+    const held = await heldCounts(records, target);
+    queues.push({
+      ...state,
+      target,
+      dropped: Number(decodeCounter(dropped?.value)),
+      heldDropped: held.dropped,
+      heldRetried: held.retried,
+    });
   }
   return queues;
 }

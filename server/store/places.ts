@@ -51,6 +51,9 @@ const rules: Readonly<Record<string, PlaceRule>> = {
   o: ofBucket,
   outbox: ofUnique,
   'outbox-dropped': ofDeployment,
+  'outbox-held': ofUnique,
+  'outbox-held-count': ofDeployment,
+  'outbox-retry': ofDeployment,
   'outbox-state': ofDeployment,
   p: ofId,
   promotions: ofBucket,
@@ -175,8 +178,8 @@ export const crossingCommits = {
     split: 'Each tombstone is forgotten by itself: a commit for each place.',
   },
   events: {
-    apart: ['outbox'],
-    beside: ['outbox'],
+    apart: ['outbox', 'outbox-held'],
+    beside: ['outbox', 'outbox-held'],
     split: 'Each event stands alone: a commit for each place. What a kill leaves out is delivered again.',
   },
   progress: {

@@ -29,6 +29,12 @@ export const outboxKeys = {
   state: (target: string): Key => key('outbox-state', target),
   /** A counter of the events that found the queue full. */
   dropped: (target: string): Key => key('outbox-dropped', target),
+  /** Why the target has refused an event, by the key of the event. */
+  held: (event: Key): Key => key('outbox-held', ...decodeKey(event).slice(1)),
+  /** A counter of the refused events that administrators dropped, or let be tried again. */
+  heldCount: (target: string, what: 'dropped' | 'retried'): Key => key('outbox-held-count', target, what),
+  /** Changes when an administrator asks for another attempt. */
+  retry: (target: string): Key => key('outbox-retry', target),
 } as const;
 
 type ObjectRef = Pick<ObjectEvent, 'bucket' | 'key'>;
@@ -46,6 +52,11 @@ export function uniquePart(
   unique.writeUIntBE(time, 0, 6);
   slottedEnd(bucket, random).copy(unique, 6);
   return unique;
+}
+
+/** Returns the key of the event of which a record of `outboxKeys.held` tells. */
+export function eventOfHeld(recordKey: Key): Key {
+  return key('outbox', ...decodeKey(recordKey).slice(1));
 }
 
 /** The part of the key that the events of an object share. */

@@ -63,6 +63,8 @@ const ofDeployment: readonly Key[] = [
   recordKeys.removal(packed),
   outboxKeys.state('target'),
   outboxKeys.dropped('target'),
+  outboxKeys.heldCount('target', 'dropped'),
+  outboxKeys.retry('target'),
   key('live', 'lease', 'maintenance', 'term'),
   key('s', 'identities', 'user', 'photos'),
   key('system', 'deployment'),
@@ -76,6 +78,7 @@ describe('the place of a record', () => {
   it('is the slot of the bucket for an event, whatever its target', () => {
     expect(placeOfKey(outboxKeys.event('target', object, unique))).toBe(slotOf(bucket));
     expect(placeOfKey(outboxKeys.event('other', object, unique))).toBe(slotOf(bucket));
+    expect(placeOfKey(outboxKeys.held(outboxKeys.event('target', object, unique)))).toBe(slotOf(bucket));
   });
 
   it('is that of the deployment for what belongs to no bucket, bodies in segments included', () => {
