@@ -33,6 +33,8 @@ const exceptions = new Set(['admin user svcacct add', 'admin cluster iam import'
 const more = new Set([
   'admin policy create',
   'admin kms key create',
+  'admin events retry',
+  'admin events drop',
   'replicate resync start',
   'admin replicate resync start',
 ]);

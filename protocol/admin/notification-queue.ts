@@ -18,6 +18,12 @@ export interface NotificationQueue {
   readonly dropped: number;
   /** New events are dropped since this time. */
   readonly fullSince?: number;
-  /** Present while the last attempt has failed. */
-  readonly failure?: { readonly since: number; readonly error: string };
+  /** Present while the last attempts have failed. `away`: nothing got through. */
+  readonly failure?: { readonly since: number; readonly error: string; readonly away?: true };
+  /** The events that the target has refused, while it may take others. The time and the error are those of the first refusal. */
+  readonly held?: { readonly events: number; readonly since: number; readonly error: string };
+  /** Refused events that administrators dropped. */
+  readonly heldDropped: number;
+  /** Attempts for refused events that administrators asked for. */
+  readonly heldRetried: number;
 }

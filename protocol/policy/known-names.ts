@@ -38,7 +38,8 @@ const actionsOfService = {
     ServerTrace ServerUpdate ServiceCordon ServiceFreeze ServiceRestart ServiceStop SetBucketQuota SetBucketTarget SetReadOnly
     SetTier SiteReplicationAdd SiteReplicationDisable SiteReplicationInfo SiteReplicationOperation SiteReplicationRemove
     SiteReplicationResync SnapshotStore StartBatchJob StorageInfo TopLocksInfo UpdatePolicyAssociation UpdateServiceAccount
-    VerifyStore ReadAuditLog PauseBackgroundTask PromoteStore ListSessions RevokeSession
+    VerifyStore ReadAuditLog PauseBackgroundTask PromoteStore ListSessions RevokeSession ListHeldEvents RetryHeldEvents
+    DropHeldEvents
   `),
   kms: words(`
     API AssignPolicy AuditLog CreateKey DeleteIdentity DeleteKey DeletePolicy DescribeIdentity DescribePolicy

@@ -27,6 +27,7 @@ import {
 import { infoRoutes } from './info.ts';
 import { storageRoutes } from './storage.ts';
 import { ldapRoutes } from './identity-providers/ldap.ts';
+import { heldEventRoutes } from './held-events.ts';
 import { notificationRoutes } from './notifications.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { serviceAccountRoutes } from './access-keys/service-accounts.ts';
@@ -100,6 +101,7 @@ export const routes: readonly Route[] = [
   ...usageRoutes,
   ...quotaRoutes,
   ...notificationRoutes,
+  ...heldEventRoutes,
   ...remoteTargetRoutes,
   ...backlogRoutes,
   ...siteReplicationRoutes,

@@ -29,13 +29,16 @@ function shownQueue({ target, type, ...queue }: NotificationQueue, region: strin
     dropped: queue.dropped,
     ...(queue.fullSince !== undefined && { fullSince: time(queue.fullSince) }),
     ...(queue.failure && { failure: { since: time(queue.failure.since), error: queue.failure.error } }),
+    ...(queue.held && { held: { ...queue.held, since: time(queue.held.since) } }),
+    heldDropped: queue.heldDropped,
+    heldRetried: queue.heldRetried,
   };
 }
 
 function stateOf({ type, failure, fullSince }: NotificationQueue): 'not-configured' | 'full' | 'offline' | 'online' {
   if (type === undefined) return 'not-configured';
   if (fullSince !== undefined) return 'full';
-  return failure === undefined ? 'online' : 'offline';
+  return failure?.away === true ? 'offline' : 'online';
 }
 
 /** Returns the ARN by which rules name a target. */
@@ -51,7 +54,7 @@ export async function notificationInfo({ notifications: queuesOf, server }: Admi
     sqsARN: queues.map(({ target }) => arnOf(target, server.region)),
     notifications: [...types].map(([type, of]) => ({
       [type]: of.map(({ target, failure }) => ({
-        [target.slice(0, -type.length - 1)]: { status: failure === undefined ? 'online' : 'offline' },
+        [target.slice(0, -type.length - 1)]: { status: failure?.away === true ? 'offline' : 'online' },
       })),
     })),
   };

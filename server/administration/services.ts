@@ -1,3 +1,4 @@
+import type { HeldEventChange, HeldEventPage } from '../../protocol/admin/held-event.ts';
 import type { NotificationQueue } from '../../protocol/admin/notification-queue.ts';
 import type { RemoteTargetChange, RemoteTargetFields, ShownRemoteTarget } from '../../protocol/admin/remote-target.ts';
 import type { AskedBacklog, BacklogEntry } from '../../protocol/admin/replication-backlog.ts';
@@ -49,6 +50,8 @@ export interface AdminServices {
   readonly notificationTargets?: readonly string[];
   /** The queues of notification targets. */
   readonly notifications?: () => Promise<readonly NotificationQueue[]>;
+  /** The events that targets have refused. */
+  readonly heldNotifications?: HeldNotifications;
   /** The remote targets of replication. */
   readonly remoteTargets?: RemoteTargets;
   readonly replicationBacklog?: ReplicationBacklog;
@@ -94,6 +97,29 @@ export interface AdminServices {
   /** Aborts when endless answers have to end. */
   readonly stopping?: AbortSignal;
   readonly clock?: () => Date;
+}
+
+/** An object whose event was changed. */
+interface ChangedObject {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId?: string | undefined;
+}
+
+interface HeldNotificationChange {
+  readonly chosen: readonly string[] | 'all';
+  /** Is called with the object of each event that was changed. */
+  readonly onChanged: (object: ChangedObject) => void;
+}
+
+/** The events that targets have refused. */
+interface HeldNotifications {
+  /** Reads a page of at most `limit` events of a target, after one of them. */
+  list(target: string, page: { readonly after: string | undefined; readonly limit: number }): Promise<HeldEventPage>;
+  /** Lets events be tried again at once. They stay held until the target takes them. */
+  retry(target: string, change: HeldNotificationChange): Promise<HeldEventChange>;
+  /** Drops events for good. */
+  drop(target: string, change: HeldNotificationChange): Promise<HeldEventChange>;
 }
 
 /** The remote targets of replication. Errors are `S3Error`s. */

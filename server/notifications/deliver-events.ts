@@ -37,6 +37,8 @@ interface DeliverEventsOptions {
 
 /** Milliseconds after a failure of the store. */
 const retryMs = 2_000;
+/** Milliseconds at most between two attempts for an event that its target refuses. An administrator can ask for one earlier. */
+const maxRejectedMs = 300_000;
 
 /**
  * Delivers the queues of all targets while this server holds the lease, until the signal aborts it. The commits of `records` are fenced.
@@ -60,7 +62,10 @@ export async function deliverEvents(options: DeliverEventsOptions): Promise<void
           try {
             // A delivered event cannot be removed from the queue.
             if (await isReadOnly(records)) await sleep(retryMs, undefined, { signal });
-            else await deliverQueue({ ...options, target: name, delivery, bounds, random: randomBytes });
+            else {
+              const held = { showsHeld: true, maxRejectedMs } as const;
+              await deliverQueue({ ...options, ...held, target: name, delivery, bounds, random: randomBytes });
+            }
           } catch (error) {
             if (signal.aborted || isOver(error)) return;
             log.error({ err: error, target: name, retryInMs: retryMs }, `the queue of ${name} could not be delivered`);

@@ -23,4 +23,4 @@ export async function notificationQueues(
   return [...configured, ...others.map((queue) => ({ ...queue, limit: 0 }))];
 }
 
-const empty = { events: 0, bytes: 0, delivered: 0, failures: 0, dropped: 0 };
+const empty = { events: 0, bytes: 0, delivered: 0, failures: 0, dropped: 0, heldDropped: 0, heldRetried: 0 };

@@ -5,6 +5,7 @@ import { readBackgroundTasks } from '../maintenance/background-tasks.ts';
 import { createBatchJobs } from '../maintenance/batch/batch-jobs.ts';
 import { createMaintenance } from '../maintenance/maintenance.ts';
 import { createKeyLifecycle } from '../maintenance/rewrap/key-lifecycle.ts';
+import { heldNotifications } from '../notifications/held-notifications.ts';
 import { notificationQueues } from '../notifications/notification-queues.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import { createUsageReader } from '../observability/usage/usage-record.ts';
@@ -63,6 +64,7 @@ export function adminServices(
     backgroundTasks: () => readBackgroundTasks(services.stores.records),
     notificationTargets: settings.notify.targets.map(({ id, type }) => `${id}:${type}`),
     notifications: () => notificationQueues(services.stores.records, settings.notify),
+    heldNotifications: heldNotifications(services.stores.records),
     space: () => services.blobs.space(),
     storeFault,
     batchJobs: createBatchJobs({

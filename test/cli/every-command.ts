@@ -218,6 +218,9 @@ admin config export s
 !admin kms key import s key
 admin kms key rotate s
 ?admin kms key usage s
+?admin events held s
+!admin events retry s nobody:webhook --all
+!admin events drop s nobody:webhook --all --force
 !admin kms key remove s key
 !admin cluster iam export nobody
 !admin cluster iam import s FOLDER/file

@@ -3,6 +3,7 @@ import { addAccessKeyCommands } from '../identities/access-key-commands.ts';
 import { addClusterCommands, addServiceCommands, addUsageCommands } from './service-commands.ts';
 import { addStateCommands } from './cluster-state-commands.ts';
 import { addConfigCommands } from './config-commands.ts';
+import { addHeldEventCommands } from './event-commands.ts';
 import { addGroupCommands, addUserCommands } from '../identities/user-commands.ts';
 import { addIdpCommands } from '../identities/idp-commands.ts';
 import { addKmsCommands } from './kms-commands.ts';
@@ -20,6 +21,7 @@ export function addAdminCommands(commands: CommandGroup): void {
   addIdpCommands(admin);
   addConfigCommands(admin);
   addKmsCommands(admin);
+  addHeldEventCommands(admin);
   addClusterCommands(admin);
   addStateCommands(admin);
 }

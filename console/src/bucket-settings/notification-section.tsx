@@ -36,6 +36,8 @@ interface Target {
   readonly state: 'not-configured' | 'full' | 'offline' | 'online';
   readonly waiting: { readonly events: number };
   readonly failure?: { readonly error: string };
+  /** The events that the target refuses. */
+  readonly held?: { readonly events: number; readonly error: string };
 }
 
 interface Notifications {
@@ -144,6 +146,11 @@ function TargetState({ target }: { readonly target: Target | undefined }) {
       {target.failure && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {target.failure.error}
+        </Text>
+      )}
+      {target.held && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {say(t.bucketSettings.eventsAreRefused, target.held)}
         </Text>
       )}
     </Group>

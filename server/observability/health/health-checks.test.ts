@@ -48,6 +48,11 @@ describe('the health of the service', () => {
       { notifications: [{ target: 'Q:webhook', events: 3, dropped: 0, failure: { since: 1, error: 'refused' } }] },
     ],
     ['targets', 'bad', { notifications: [{ target: 'Q:webhook', events: 3, dropped: 1 }] }],
+    [
+      'targets',
+      'warning',
+      { notifications: [{ target: 'Q:webhook', events: 3, dropped: 0, held: { events: 1, error: 'too large' } }] },
+    ],
     ['replication', 'warning', { replication: undefined }],
     ['replication', 'good', { replication: [{ bucket: 'a', target: 'b/a', waiting: 3, oldest: -60_000 }] }],
     ['replication', 'warning', { replication: [{ bucket: 'a', target: 'b/a', waiting: 3, oldest: -7_200_000 }] }],

@@ -23,6 +23,7 @@ export interface HealthFacts {
     readonly fullSince?: number;
     readonly dropped: number;
     readonly failure?: { readonly since: number; readonly error: string };
+    readonly held?: { readonly events: number; readonly error: string };
   }[];
   /** The targets of the replication of buckets; undefined while their records cannot be opened. */
   readonly replication: readonly ReplicationHealth[] | undefined;
@@ -121,6 +122,14 @@ function targets({ notifications: all }: HealthFacts): HealthCheck {
     const words = failing.map(
       ({ target, events, failure }) =>
         `${target} takes no events (${counted(events, 'waits', 'wait')}): ${failure?.error ?? ''}.`,
+    );
+    return { part: 'targets', state: 'warning', words: words.join(' ') };
+  }
+  const holding = all.flatMap(({ target, held }) => (held === undefined ? [] : [{ target, held }]));
+  if (holding.length > 0) {
+    const words = holding.map(
+      ({ target, held: { events, error } }) =>
+        `${target} refuses ${counted(events, 'event')}: ${error}. \`coffer admin events held\` lists them.`,
     );
     return { part: 'targets', state: 'warning', words: words.join(' ') };
   }

@@ -123,6 +123,9 @@ interface QueueSums {
   readonly delivered: number;
   readonly failures: number;
   readonly dropped: number;
+  readonly held?: { readonly events: number };
+  readonly heldDropped: number;
+  readonly heldRetried: number;
 }
 
 /** The results of user status checks at identity providers, by all servers together. */

@@ -196,6 +196,15 @@ function addNotifications(registry: Registry, { notifications = [], now }: Metri
   const sent = gauge('minio_notify_target_total_events', 'Events that were delivered since the lease holder began');
   const failed = gauge('minio_notify_target_failed_events', 'Deliveries that failed since the lease holder began');
   const dropped = gauge('coffer_notify_target_dropped_events', 'Events that found the queue full');
+  const held = gauge(
+    'coffer_notify_target_held_events',
+    'Events that the target has refused, and that wait for another attempt',
+  );
+  const heldDropped = gauge('coffer_notify_target_held_dropped_events', 'Refused events that administrators dropped');
+  const heldRetried = gauge(
+    'coffer_notify_target_held_retried_events',
+    'Attempts for refused events that administrators asked for',
+  );
   const age = gauge('coffer_notify_target_oldest_event_seconds', 'Age of the oldest event that waits, in seconds');
   for (const { target, events, delivered, failures, oldest, ...queue } of notifications) {
     const labels = { target_id: target };
@@ -203,6 +212,9 @@ function addNotifications(registry: Registry, { notifications = [], now }: Metri
     sent.set(labels, delivered);
     failed.set(labels, failures);
     dropped.set(labels, queue.dropped);
+    held.set(labels, queue.held?.events ?? 0);
+    heldDropped.set(labels, queue.heldDropped);
+    heldRetried.set(labels, queue.heldRetried);
     age.set(labels, oldest === undefined ? 0 : Math.max(0, (now - oldest) / 1_000));
   }
 }

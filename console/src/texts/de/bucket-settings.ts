@@ -102,6 +102,10 @@ export const bucketSettings: Translated<typeof source> = {
   theTargetDoesNotAnswer: 'das Ziel antwortet nicht',
   theQueueIsFull: 'die Warteschlange ist voll',
   theServerHasNoSuchTargetAny: 'der Server hat kein solches Ziel mehr',
+  eventsAreRefused: {
+    one: 'Das Ziel lehnt {events} Ereignis ab: {error}',
+    other: 'Das Ziel lehnt {events} Ereignisse ab: {error}',
+  },
   eventsWait: { one: '{events} Ereignis wartet', other: '{events} Ereignisse warten' },
   anObjectIs: 'Ein Objekt wird {label}',
   aNotification: 'Eine Benachrichtigung',

@@ -94,6 +94,10 @@ export const bucketSettings = {
   theTargetDoesNotAnswer: 'the target does not answer',
   theQueueIsFull: 'the queue is full',
   theServerHasNoSuchTargetAny: 'the server has no such target any more',
+  eventsAreRefused: {
+    one: 'The target refuses {events} event: {error}',
+    other: 'The target refuses {events} events: {error}',
+  },
   eventsWait: { one: '{events} event waits', other: '{events} events wait' },
   anObjectIs: 'An object is {label}',
   aNotification: 'A notification',

@@ -95,6 +95,7 @@ export const bucketSettings: Translated<typeof source> = {
   theTargetDoesNotAnswer: '目标没有应答',
   theQueueIsFull: '队列已满',
   theServerHasNoSuchTargetAny: '服务器已没有这个目标',
+  eventsAreRefused: { other: '目标拒绝了 {events} 个事件：{error}' },
   eventsWait: { other: '{events} 个事件等待发送' },
   anObjectIs: '对象被{label}',
   aNotification: '通知',
