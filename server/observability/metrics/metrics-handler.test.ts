@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { adminTest } from '../../../test/support/admin/admin.ts';
 import type { Access, Decision, StoredCredentials } from '../../auth/principal.ts';
 import { whyScrapeDenied } from './metrics-handler.ts';
 
@@ -79,5 +80,44 @@ describe('the metrics are not read', () => {
   });
   it('by a user whose policies do not allow it', async () => {
     expect(await whyScrapeDenied(await bearer(), accessOf(root, 'deny'), now, from)).toMatch(/admin:Prometheus/);
+  });
+});
+
+/** Ann and her access key may read the metrics, and the scrape uses a token of one of them. */
+async function stageOf(subject: string) {
+  const { identities, access } = await adminTest();
+  await identities.putUser({ accessKey: 'ann', secretKey: 'ann-password' });
+  await identities.createServiceAccount({
+    subject: { kind: 'user', name: 'ann' },
+    accessKey: 'robot',
+    secretKey: 'robot-password',
+  });
+  const Statement = [{ Effect: 'Allow', Action: 'admin:Prometheus' }];
+  await identities.putPolicy('scrape', JSON.stringify({ Version: '2012-10-17', Statement }));
+  await identities.attach({ kind: 'user', name: 'ann' }, ['scrape']);
+  const token = await bearer({ subject, secret: `${subject}-password` });
+  expect(await whyScrapeDenied(token, access, now, from)).toBeUndefined();
+  return { identities, whyDenied: () => whyScrapeDenied(token, access, now, from) };
+}
+
+describe('a token of a user who reads the metrics', () => {
+  it.each(['ann', 'robot'])('is refused by that reason once ann is disabled: %s', async (subject) => {
+    const { identities, whyDenied } = await stageOf(subject);
+    await identities.putUser({ accessKey: 'ann', status: 'disabled' });
+    expect(await whyDenied()).toContain('is of a user who is disabled or removed');
+    await identities.putUser({ accessKey: 'ann', status: 'enabled' });
+    expect(await whyDenied()).toBeUndefined();
+  });
+
+  it('is refused once its access key is disabled', async () => {
+    const { identities, whyDenied } = await stageOf('robot');
+    await identities.updateServiceAccount('robot', { status: 'disabled' });
+    expect(await whyDenied()).toContain('disabled or removed');
+  });
+
+  it('is refused once the user is removed', async () => {
+    const { identities, whyDenied } = await stageOf('ann');
+    await identities.removeUser('ann');
+    expect(await whyDenied()).toContain('disabled or removed');
   });
 });
