@@ -1,5 +1,6 @@
 import { apiGroup, type CofferObject } from './object.ts';
 import { eachKind } from './kinds.ts';
+import { type Secret, type SecretUse, useLabel } from '../contract/secret.ts';
 
 const plurals = new Map<string, string>(eachKind(({ kind, plural }) => [kind, plural] as const));
 
@@ -16,4 +17,9 @@ export function kubectlArgument({ kind, metadata: { name, namespace } }: CofferO
 /** Returns the flag of kubectl; empty for a resource of the local runtime, which has no namespace. */
 export function namespaceFlag(namespace: string | undefined): string {
   return namespace === undefined ? '' : ` --namespace ${namespace}`;
+}
+
+/** Returns the advice for a Secret without the needed use. */
+export function allowUse({ name, namespace }: Pick<Secret, 'name' | 'namespace'>, use: SecretUse): string {
+  return `its owner must allow it: kubectl label secret ${name}${namespaceFlag(namespace)} ${useLabel(use)}=true`;
 }

@@ -3,7 +3,9 @@ import { secretValue } from '../render/render-context.ts';
 import { type Secret, usesOf } from '../contract/secret.ts';
 
 const secrets = (uses: Secret['uses']) =>
-  new Map<string, Secret>([['vault', { name: 'vault', data: { id: 'x' }, ...(uses === undefined ? {} : { uses }) }]]);
+  new Map<string, Secret>([
+    ['vault', { name: 'vault', namespace: 'team', data: { id: 'x' }, ...(uses === undefined ? {} : { uses }) }],
+  ]);
 const value = (uses: Secret['uses']) =>
   secretValue(secrets(uses), { name: 'vault', key: 'id' }, 'spec.clientSecretRef of IdentityProvider a', 'keystore');
 
@@ -28,7 +30,7 @@ describe('what a Secret may be used for', () => {
     expect(value(usesOf({ type: 'coffer.dev/keystore' }))).toBe('x');
     expect(() => value(usesOf({ type: 'coffer.dev/identity-provider' }))).toThrow(
       'spec.clientSecretRef of IdentityProvider a names the Secret vault; its owner must allow it: ' +
-        'kubectl label secret vault coffer.dev/use-keystore=true',
+        'kubectl label secret vault --namespace team coffer.dev/use-keystore=true',
     );
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eachKind, type Kind } from './kinds.ts';
-import { apiVersion } from './object.ts';
+import { apiGroup, apiVersion } from './object.ts';
 import { restartAnnotation, rotateAnnotation } from './tenant.ts';
 
 interface Schema {
@@ -34,7 +34,7 @@ ${parts.join('\n')}`;
 const schemaOf = (type: z.ZodType): Schema =>
   z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input', reused: 'inline' }) as Schema;
 
-function section<Spec>({ kind, shortNames, description, spec, status, rules, scales }: Kind<Spec>): string {
+function section<Spec>({ kind, plural, shortNames, description, spec, status, rules, scales }: Kind<Spec>): string {
   const messages = [...rules.always, ...rules.onChange].map(({ message }) => `- ${message}`);
   return `## ${kind}
 
@@ -47,7 +47,7 @@ ${rows(schemaOf(spec), '').join('\n')}
 Rules:
 
 ${[...new Set(messages)].join('\n')}
-${scales === true ? scaleNote(kind) : ''}
+${scales === true ? scaleNote(plural) : ''}
 | field of status | type | meaning |
 |---|---|---|
 ${statusRows(schemaOf(status), '').join('\n')}
@@ -64,8 +64,8 @@ function rows(schema: Schema, path: string): string[] {
   });
 }
 
-function scaleNote(kind: string): string {
-  return `\n\`spec.replicas\` is also that of the scale subresource: \`kubectl scale ${kind.toLowerCase()}/NAME --replicas=3\`.\n`;
+function scaleNote(plural: string): string {
+  return `\n\`spec.replicas\` is also that of the scale subresource: \`kubectl scale ${plural}.${apiGroup}/NAME --replicas=3\`.\n`;
 }
 
 function statusRows(schema: Schema, path: string): string[] {

@@ -112,6 +112,7 @@ export interface ClusterRule {
 export interface ResizingVolume {
   /** Name of its PersistentVolumeClaim. */
   readonly claim: string;
+  readonly namespace?: string;
   /** Sizes as quantities of Kubernetes. */
   readonly has: string;
   readonly asked: string;

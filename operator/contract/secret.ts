@@ -1,6 +1,8 @@
 /** core/v1 Secret, with its values decoded. */
 export interface Secret {
   readonly name: string;
+  /** Undefined in the local runtime. */
+  readonly namespace?: string;
   /** The uses that its owner allows; undefined in the local runtime, where the author of a manifest also writes its Secrets. */
   readonly uses?: ReadonlySet<SecretUse>;
   /** True when a resource names the Secret and it does not exist. */
@@ -51,9 +53,4 @@ export function usesOf({
         (use === 'tls' && type === 'kubernetes.io/tls'),
     ),
   );
-}
-
-/** Returns the advice for a Secret without the needed use. */
-export function allowUse(secret: string, use: SecretUse): string {
-  return `its owner must allow it: kubectl label secret ${secret} ${useLabel(use)}=true`;
 }

@@ -50,6 +50,13 @@ describe('a volume that grows', () => {
     expect(conditions[0]).toBe('Ready=Unknown ResizeFailed');
     expect(all[0]?.message).toMatch(/^PersistentVolumeClaim data-demo-server-0 .*: no space left in the pool; correct/);
   });
+  it.each(['growing', 'failed'] as const)(
+    'and is %s names a command that finds the claim from each namespace',
+    (state) => {
+      const [ready] = said([{ ...volume(state), namespace: 'team' }]).all;
+      expect(ready?.message).toContain('kubectl describe persistentvolumeclaim data-demo-server-0 --namespace team');
+    },
+  );
   it('leaves the first word to what else is wrong', () => {
     const found = [notReady('CrashLoop', 'it ends'), stalled('CrashLoop', 'it ends')];
     const { conditions } = said([volume('growing')], 10 * minute, found);

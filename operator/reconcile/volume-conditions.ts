@@ -1,3 +1,4 @@
+import { namespaceFlag } from '../api/kubectl-argument.ts';
 import { restartAnnotation } from '../api/tenant.ts';
 import type { ResizingVolume, RunningWorkload } from '../contract/runtime.ts';
 import { describeDeletedClaims } from './rollout.ts';
@@ -82,10 +83,10 @@ const reasons = {
   'taken-back': 'GrowthTakenBack',
 } as const satisfies Readonly<Record<ResizingVolume['state'], string>>;
 
-function describe({ claim, has, asked, state, message }: ResizingVolume): string {
+function describe({ claim, namespace, has, asked, state, message }: ResizingVolume): string {
   const size = `PersistentVolumeClaim ${claim} has ${has}, and ${asked} was asked`;
   const words = message === undefined ? '' : `: ${message}`;
-  const see = `kubectl describe pvc ${claim}`;
+  const see = `kubectl describe persistentvolumeclaim ${claim}${namespaceFlag(namespace)}`;
   switch (state) {
     case 'failed':
       return `${size}, which failed${words}; correct what the storage driver says (${see}): it is tried again; or set the size back`;

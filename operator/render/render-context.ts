@@ -1,7 +1,8 @@
 import { secretText } from '../../platform/settings/setting-text.ts';
+import { allowUse } from '../api/kubectl-argument.ts';
 import { ResourceError } from '../api/resource-error.ts';
 import type { IssuedCertificate, ResourceRef } from '../contract/workload.ts';
-import { type Secret, allowUse, type SecretUse } from '../contract/secret.ts';
+import { type Secret, type SecretUse } from '../contract/secret.ts';
 
 /** The inputs of rendering, apart from the resource itself. */
 export interface RenderContext {
@@ -56,7 +57,7 @@ export function allowedSecret(
     throw new ResourceError('SecretNotFound', `${field} names the Secret ${name}, which does not exist`);
   }
   if (use !== 'own' && secret.uses?.has(use) === false) {
-    throw new ResourceError('SecretNotAllowed', `${field} names the Secret ${name}; ${allowUse(name, use)}`);
+    throw new ResourceError('SecretNotAllowed', `${field} names the Secret ${name}; ${allowUse(secret, use)}`);
   }
   return secret;
 }

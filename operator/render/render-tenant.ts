@@ -1,6 +1,6 @@
 import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
 import { type KMSConfig, type Tenant } from '../api/object.ts';
-import { allowUse } from '../contract/secret.ts';
+import { allowUse } from '../api/kubectl-argument.ts';
 import { ResourceError } from '../api/resource-error.ts';
 import { tenantSpec } from '../api/tenant.ts';
 import { podFieldNames } from '../api/kubernetes-fields.ts';
@@ -204,7 +204,7 @@ function rootCredentials(
     throw new ResourceError(
       'SecretNotFound',
       `the Secret ${secret} with the root credentials of Tenant ${tenant.metadata.name} was deleted, and no other password is made unasked: ` +
-        `restore it, or make it with the keys rootUser and rootPassword; ${allowUse(secret, 'root-credentials')}`,
+        `restore it, or make it with the keys rootUser and rootPassword; ${allowUse({ ...tenant.metadata, name: secret }, 'root-credentials')}`,
     );
   }
   const rows = [

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { encryptPayload } from '../../protocol/admin/admin-payload.ts';
 import { knownActions } from '../../protocol/policy/known-names.ts';
 import { adminTest } from '../support/admin/admin.ts';
 
@@ -25,14 +26,14 @@ const allows = (...actions: string[]) =>
     })),
   });
 
-/** Mallory has one right, and the policy `own` has it. The others administer all. */
-async function stageOf(action: string): Promise<AdminTest> {
+/** Mallory has the policy `own` alone. The others administer all. */
+async function newStage(): Promise<AdminTest> {
   const test = await adminTest();
   const { identities } = test;
   for (const accessKey of ['mallory', 'boss']) {
     await identities.putUser({ accessKey, secretKey: `${accessKey}-password` });
   }
-  await identities.putPolicy('own', allows(action));
+  await identities.putPolicy('own', allows('admin:ServerInfo'));
   await identities.attach({ kind: 'user', name: 'mallory' }, ['own']);
   await identities.attach({ kind: 'user', name: 'boss' }, ['consoleAdmin']);
   await identities.addMembers('bosses', ['boss']);
@@ -49,12 +50,20 @@ async function stageOf(action: string): Promise<AdminTest> {
   return test;
 }
 
+/** Encrypted once: the key of each encryption takes its time. */
+const sealed = (value: object) => encryptPayload('mallory-password', Buffer.from(JSON.stringify(value)));
+const [user, attachment, accessKey, update] = await Promise.all([
+  sealed({ secretKey, status: 'enabled' }),
+  sealed({ policies: ['consoleAdmin'], user: 'mallory' }),
+  sealed({ targetUser: 'boss', accessKey: 'made', secretKey }),
+  sealed({ newSecretKey: secretKey }),
+]);
+
 /** The calls that could give more, as far as one call can. */
 const attempts: readonly ((test: AdminTest) => Promise<{ readonly status: number }>)[] = [
-  ({ call }) => call('mallory', 'PUT', 'add-user?accessKey=boss', { sealed: { secretKey, status: 'enabled' } }),
+  ({ call }) => call('mallory', 'PUT', 'add-user?accessKey=boss', { plain: user }),
   ({ call }) => call('mallory', 'PUT', 'add-canned-policy?name=own', { plain: allows('admin:*', 's3:*') }),
-  ({ call }) =>
-    call('mallory', 'POST', 'idp/builtin/policy/attach', { sealed: { policies: ['consoleAdmin'], user: 'mallory' } }),
+  ({ call }) => call('mallory', 'POST', 'idp/builtin/policy/attach', { plain: attachment }),
   ({ call }) =>
     call('mallory', 'PUT', 'set-user-or-group-policy?policyName=consoleAdmin&userOrGroup=mallory&isGroup=false'),
   ({ call }) =>
@@ -62,10 +71,8 @@ const attempts: readonly ((test: AdminTest) => Promise<{ readonly status: number
       plain: JSON.stringify({ group: 'bosses', members: ['mallory'], isRemove: false }),
     }),
   ({ call }) => call('mallory', 'PUT', 'set-group-status?group=asleep&status=enabled'),
-  ({ call }) =>
-    call('mallory', 'PUT', 'add-service-account', { sealed: { targetUser: 'boss', accessKey: 'made', secretKey } }),
-  ({ call }) =>
-    call('mallory', 'POST', 'update-service-account?accessKey=robot', { sealed: { newSecretKey: secretKey } }),
+  ({ call }) => call('mallory', 'PUT', 'add-service-account', { plain: accessKey }),
+  ({ call }) => call('mallory', 'POST', 'update-service-account?accessKey=robot', { plain: update }),
 ];
 
 const knownTo = ['mallory', 'mine'];
@@ -85,11 +92,14 @@ async function hasGained({ access }: AdminTest, action: string): Promise<boolean
 
 it('names each right of the admin API that leads to more rights', async () => {
   const leading: string[] = [];
+  let test = await newStage();
   for (const action of knownActions.filter((name) => name.startsWith('admin:'))) {
-    const test = await stageOf(action);
+    await test.identities.putPolicy('own', allows(action));
     expect([action, await hasGained(test, action)]).toEqual([action, false]);
     for (const attempt of attempts) await attempt(test);
-    if (await hasGained(test, action)) leading.push(action);
+    if (!(await hasGained(test, action))) continue;
+    leading.push(action);
+    test = await newStage();
   }
   expect(leading.toSorted()).toEqual(named.toSorted());
-});
+}, 120_000);

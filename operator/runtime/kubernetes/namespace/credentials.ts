@@ -1,7 +1,8 @@
 import { secretLine } from '../../../../platform/settings/setting-text.ts';
 import { ResourceError } from '../../../api/resource-error.ts';
 import { type AccessKey, type User, type Tenant } from '../../../api/object.ts';
-import { type Secret, allowUse, type SecretUse, usesOf } from '../../../contract/secret.ts';
+import { allowUse } from '../../../api/kubectl-argument.ts';
+import { type Secret, type SecretUse, usesOf } from '../../../contract/secret.ts';
 import type { Cache, KubeApi, KubeObject, OwnerReference } from '../../../kube-client/kube-api.ts';
 import type { ResourceRef } from '../../../contract/workload.ts';
 import { encodeData, secretData, madeSecret } from './made-secret.ts';
@@ -53,7 +54,10 @@ async function madeCredentialsSecret(
   const kept = await madeSecret(options, namespace, name, wanted);
   const uses = usesOf({ labels: kept.metadata.labels, type: kept['type'] as string | undefined });
   if (!uses.has(use) && ownershipOf(kept, wanted()).kind === 'foreign') {
-    throw new ResourceError('Conflict', `Secret ${name} was not made by the operator; ${allowUse(name, use)}`);
+    throw new ResourceError(
+      'Conflict',
+      `Secret ${name} was not made by the operator; ${allowUse({ name, namespace }, use)}`,
+    );
   }
   const values = Object.entries(secretData(kept)).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, secretLine(value)] as const],

@@ -123,7 +123,12 @@ describe('NamespaceResources', () => {
   it('decodes Secrets, and takes new values when it is told', () => {
     const { sources, resources } = start();
     sources.secrets.take(secret('one', '1'));
-    expect({ ...resources.resources().secrets.get('s') }).toEqual({ name: 's', uses: new Set(), data: { key: 'one' } });
+    expect({ ...resources.resources().secrets.get('s') }).toEqual({
+      name: 's',
+      namespace: 'red',
+      uses: new Set(),
+      data: { key: 'one' },
+    });
     sources.secrets.take(secret('two', '2'));
     resources.invalidate();
     expect(resources.resources().secrets.get('s')?.data).toEqual({ key: 'two' });

@@ -162,6 +162,7 @@ function decoded(object: KubeObject): Secret {
   let data: Readonly<Record<string, string>> | undefined;
   const secret: Secret = {
     name: object.metadata.name,
+    ...(object.metadata.namespace !== undefined && { namespace: object.metadata.namespace }),
     uses: usesOf({ labels: object.metadata.labels, type: object['type'] as string | undefined }),
     get data() {
       data ??= Object.fromEntries(

@@ -134,7 +134,15 @@ function growing(live: KubeObject): ResizingVolume | undefined {
         ? 'waits-for-pod'
         : 'growing';
   const message = ref?.message ?? '';
-  return { claim: live.metadata.name, has, asked, state, ...(message === '' ? {} : { message }) };
+  const { name, namespace } = live.metadata;
+  return {
+    claim: name,
+    ...(namespace !== undefined && { namespace }),
+    has,
+    asked,
+    state,
+    ...(message === '' ? {} : { message }),
+  };
 }
 
 /**
