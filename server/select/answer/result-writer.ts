@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { maxRecord } from '../read/csv-reader.ts';
 import type { SelectOutput } from '../select-request.ts';
-import { jsonOf, textOf, type Value } from '../evaluate/values.ts';
+import { jsonOfFields, textOf, type Value } from '../evaluate/values.ts';
 
 /** Characters of the result that one message carries: some 128 KiB. */
 const messageSize = 128 * 1_024;
@@ -22,7 +22,7 @@ export class ResultWriter {
     const record =
       output.kind === 'csv'
         ? `${values.map((value) => this.#field(textOf(value), output)).join(output.fieldDelimiter)}${output.recordDelimiter}`
-        : `${jsonRecord(names, values)}${output.recordDelimiter}`;
+        : `${jsonOfFields(names, values)}${output.recordDelimiter}`;
     if (record.length > maxRecord + 2) throw new S3Error('OverMaxRecordSize');
     this.#parts.push(record);
     this.#size += record.length;
@@ -59,14 +59,4 @@ export class ResultWriter {
     const doubled = escape !== quote && escape !== '' ? text.replaceAll(escape, () => escape + escape) : text;
     return `${quote}${doubled.replaceAll(quote, () => (escape === '' ? quote : escape) + quote)}${quote}`;
   }
-}
-
-/** A value that is MISSING is left out. */
-function jsonRecord(names: readonly string[], values: readonly Value[]): string {
-  const fields: string[] = [];
-  for (let at = 0; at < values.length; at += 1) {
-    const value = values[at];
-    if (value !== undefined) fields.push(`${JSON.stringify(names[at] ?? `_${at + 1}`)}:${jsonOf(value)}`);
-  }
-  return `{${fields.join(',')}}`;
 }

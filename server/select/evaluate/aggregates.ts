@@ -1,6 +1,18 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Aggregate } from '../sql/query.ts';
-import { asNumber, checkedInt, compareValues, textOf, type Value } from './values.ts';
+import { addNumbers } from './arithmetic.ts';
+import { divideDecimals } from './decimal.ts';
+import {
+  asNumber,
+  checkedInt,
+  compareValues,
+  decimalOf,
+  isExact,
+  floatOf,
+  type Numeric,
+  textOf,
+  type Value,
+} from './values.ts';
 
 /**
  * The state of an aggregate function. It ignores NULL and MISSING.
@@ -11,7 +23,8 @@ export class Accumulator {
   readonly #name: Aggregate['name'];
   readonly #untyped: boolean;
   #count = 0;
-  #sum: number | bigint = 0n;
+  /** An INT of any size while all values are INTs. */
+  #sum: Numeric = 0n;
   #best: Value;
 
   /** @param untyped the fields of the source are text, and count as the numbers that they have */
@@ -29,24 +42,26 @@ export class Accumulator {
       this.#compare(this.#untyped && typeof value === 'string' ? this.#number(value) : value);
   }
 
+  /** @throws S3Error IntegerOverflow */
   get result(): Value {
     if (this.#name === 'COUNT') return BigInt(this.#count);
     if (this.#count === 0) return null;
-    if (this.#name === 'SUM') return this.#sum;
-    return this.#name === 'AVG' ? Number(this.#sum) / this.#count : this.#best;
+    if (this.#name === 'MIN' || this.#name === 'MAX') return this.#best;
+    const sum = this.#sum;
+    if (this.#name === 'SUM') return typeof sum === 'bigint' ? checkedInt(sum) : sum;
+    if (typeof sum === 'bigint' || !isExact(sum)) return floatOf(sum) / this.#count;
+    return divideDecimals(sum, decimalOf(BigInt(this.#count)));
   }
 
-  #number(value: Value): number | bigint {
+  #number(value: Value): Numeric {
     const number = asNumber(value, this.#untyped);
     if (number !== undefined) return number;
     throw this.#invalid(value);
   }
 
-  #add(value: number | bigint): void {
+  #add(value: Numeric): void {
     const sum = this.#sum;
-    if (typeof sum === 'bigint' && typeof value === 'bigint') {
-      this.#sum = this.#name === 'SUM' ? checkedInt(sum + value) : sum + value;
-    } else this.#sum = Number(sum) + Number(value);
+    this.#sum = typeof sum === 'bigint' && typeof value === 'bigint' ? sum + value : addNumbers(sum, value);
   }
 
   #compare(value: Value): void {

@@ -4,7 +4,15 @@ import type { Aggregate, Expression, Step } from '../sql/query.ts';
 import { callFunction, type FunctionContext } from './functions.ts';
 import { type LikePattern, matchesLike, parseLike } from './like.ts';
 import { fieldReader, type SourceRecord } from './record.ts';
-import { asNumber, areEqual, castValue, checkedInt, compareValues, textOf, type Value } from './values.ts';
+import {
+  addNumbers,
+  divideNumbers,
+  multiplyNumbers,
+  negateNumber,
+  remainderOfNumbers,
+  subtractNumbers,
+} from './arithmetic.ts';
+import { asNumber, areEqual, castValue, compareValues, type Numeric, textOf, type Value } from './values.ts';
 
 /** An expression as a function of a record. */
 export type Evaluate = (record: SourceRecord) => Value;
@@ -61,10 +69,10 @@ export function compile(expression: Expression, context: CompileContext): Evalua
       );
     case 'cast': {
       const operand = of(expression.operand);
-      const { type, scale } = expression;
+      const { type, digits } = expression;
       return (record) => {
         const value = operand(record);
-        return value === null || value === undefined ? value : castValue(value, type, scale);
+        return value === null || value === undefined ? value : castValue(value, type, digits);
       };
     }
     case 'call': {
@@ -126,7 +134,10 @@ const comparisons: Readonly<Record<Comparison, (order: number) => boolean>> = {
 
 function compileBinary(operator: BinaryOperator, left: Evaluate, right: Evaluate, untyped: boolean): Evaluate {
   if (operator === '||') return compileOperands(left, right, joinTexts);
-  if (!isComparison(operator)) return compileOperands(left, right, (a, b) => calculate(operator, a, b, untyped));
+  if (!isComparison(operator)) {
+    const calculate = calculations[operator];
+    return compileOperands(left, right, (a, b) => calculate(operandOf(a, untyped), operandOf(b, untyped)));
+  }
   const holds = comparisons[operator];
   // Values of different types are not equal, and have no order.
   const unordered = operator === '=' ? false : operator === '<>' ? true : null;
@@ -163,59 +174,23 @@ function checkedText(text: string): string {
   return text;
 }
 
-function operandOf(value: Value, untyped: boolean): number | bigint {
+function operandOf(value: Value, untyped: boolean): Numeric {
   const number = asNumber(value, untyped);
   if (number !== undefined) return number;
   throw new S3Error('InvalidDataType', `${JSON.stringify(textOf(value).slice(0, 64))} is no number.`);
 }
 
 function negative(value: Value, untyped: boolean): Value {
-  if (value === null || value === undefined) return null;
-  const number = operandOf(value, untyped);
-  return typeof number === 'bigint' ? checkedInt(-number) : -number;
+  return value === null || value === undefined ? null : negateNumber(operandOf(value, untyped));
 }
 
-function calculate(operator: Arithmetic, left: Value, right: Value, untyped: boolean): Value {
-  const a = operandOf(left, untyped);
-  const b = operandOf(right, untyped);
-  if (typeof a === 'bigint' && typeof b === 'bigint') return checkedInt(withIntegers(operator, a, b));
-  const [x, y] = [Number(a), Number(b)];
-  switch (operator) {
-    case '+':
-      return x + y;
-    case '-':
-      return x - y;
-    case '*':
-      return x * y;
-    case '/':
-    case '%':
-      if (y === 0) throw divisionByZero();
-      return operator === '/' ? x / y : x % y;
-    default:
-      return operator satisfies never;
-  }
-}
-
-function withIntegers(operator: Arithmetic, a: bigint, b: bigint): bigint {
-  switch (operator) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return a * b;
-    case '/':
-    case '%':
-      if (b === 0n) throw divisionByZero();
-      return operator === '/' ? a / b : a % b;
-    default:
-      return operator satisfies never;
-  }
-}
-
-function divisionByZero(): S3Error {
-  return new S3Error('EvaluatorInvalidArguments', 'The SQL expression divides by zero.');
-}
+const calculations: Readonly<Record<Arithmetic, (a: Numeric, b: Numeric) => Numeric>> = {
+  '+': addNumbers,
+  '-': subtractNumbers,
+  '*': multiplyNumbers,
+  '/': divideNumbers,
+  '%': remainderOfNumbers,
+};
 
 function compileLike(operand: Evaluate, pattern: Evaluate, escape: Evaluate | undefined): Evaluate {
   let known: { readonly text: string; readonly escape: string | undefined; readonly parts: LikePattern } | undefined;

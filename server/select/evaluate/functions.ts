@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { DatePart, FunctionName } from '../sql/names.ts';
 import { addToDate, dateDifference, extractPart, formatTimestamp, Timestamp } from './timestamp.ts';
-import { areEqual, asNumber, castValue, type Value } from './values.ts';
+import { areEqual, asNumber, castValue, floatOf, type Value } from './values.ts';
 
 /** The facts of the query that functions need besides their arguments. */
 export interface FunctionContext {
@@ -67,8 +67,9 @@ function text(name: string, value: Value): string {
 }
 
 function integer(name: string, value: Value): number {
-  const number = Number(asNumber(value, true));
-  if (Number.isSafeInteger(number)) return number;
+  const number = asNumber(value, true);
+  const float = number === undefined ? undefined : floatOf(number);
+  if (float !== undefined && Number.isSafeInteger(float)) return float;
   throw invalid(name, 'an integer');
 }
 

@@ -2,8 +2,8 @@ import type { Aggregate, Column, Query } from '../sql/query.ts';
 import { operandsOf } from '../sql/parse-query.ts';
 import { Accumulator } from './aggregates.ts';
 import { compile, type Evaluate, truth } from './compile.ts';
-import { isObject, readPath, type SourceRecord } from './record.ts';
-import type { Value } from './values.ts';
+import { readPath, type SourceRecord } from './record.ts';
+import { Struct, type Value } from './values.ts';
 
 /** Gets the records of the result. */
 interface ResultSink {
@@ -68,7 +68,7 @@ export class QueryEvaluator {
   /** Ends the source: aggregate functions have their result. */
   end(sink: ResultSink): void {
     if (this.#aggregates.size === 0 || this.#columns === undefined || this.isDone) return;
-    const nothing: SourceRecord = { kind: 'value', value: undefined, exact: true };
+    const nothing: SourceRecord = { kind: 'value', value: undefined };
     sink.write(
       this.#names,
       this.#columns.map((column) => column(nothing)),
@@ -88,7 +88,7 @@ function writeAll(record: SourceRecord, sink: ResultSink): void {
   if (record.kind === 'fields') {
     const { fields, names } = record;
     sink.write(names ?? [], fields);
-  } else if (isObject(record.value)) sink.write(Object.keys(record.value), Object.values(record.value));
+  } else if (record.value instanceof Struct) sink.write(record.value.names, record.value.values);
   else sink.write(['_1'], [record.value]);
 }
 

@@ -1,16 +1,13 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Step } from '../sql/query.ts';
-import type { Value } from './values.ts';
+import { Struct, type Value } from './values.ts';
 
 /** A record of the source. */
 export type SourceRecord =
   /** The texts of a line, and the names of the columns; the names are one array for the whole source. */
   | { readonly kind: 'fields'; readonly fields: readonly string[]; readonly names: readonly string[] | undefined }
-  /**
-   * A value of JSON or Parquet. `exact` says that its integers are `bigint`s; otherwise every `number` that is an integer is one: it is
-   * cheaper to convert the few that are read.
-   */
-  | { readonly kind: 'value'; readonly value: Value; readonly exact: boolean };
+  /** A value of JSON or Parquet. */
+  | { readonly kind: 'value'; readonly value: Value };
 
 /** Reads a field of a record. */
 type FieldReader = (record: SourceRecord) => Value;
@@ -24,9 +21,7 @@ type FieldReader = (record: SourceRecord) => Value;
 export function fieldReader(steps: readonly Step[], aliased: boolean): FieldReader {
   const columns = columnReader(steps);
   return (record) => {
-    if (record.kind === 'fields') return columns(record);
-    const value = readValue(record.value, steps, aliased);
-    return typeof value === 'number' && !record.exact && Number.isInteger(value) ? BigInt(value) : value;
+    return record.kind === 'fields' ? columns(record) : readValue(record.value, steps, aliased);
   };
 }
 
@@ -65,12 +60,12 @@ function columnIndex(
   return position;
 }
 
-/** Finds a name. Without quotes the case does not count, and two names must not differ by it alone. */
+/** Finds a name. Without quotes the case does not count. The name of two fields names neither of them. */
 function indexOfName(names: readonly string[], name: string, exact: boolean): number {
-  if (exact) return names.indexOf(name);
   const lower = name.toLowerCase();
-  const index = names.findIndex((one) => one.toLowerCase() === lower);
-  if (index >= 0 && names.findIndex((one, at) => at > index && one.toLowerCase() === lower) >= 0) {
+  const isNamed = exact ? (one: string) => one === name : (one: string) => one.toLowerCase() === lower;
+  const index = names.findIndex(isNamed);
+  if (index >= 0 && names.findLastIndex(isNamed) !== index) {
     throw new S3Error('AmbiguousFieldName', `The name ${JSON.stringify(name.slice(0, 64))} matches several fields.`);
   }
   return index;
@@ -84,33 +79,26 @@ function readValue(root: Value, steps: readonly Step[], aliased: boolean): Value
 
 /** `_1` is the record itself, if it is not an object with such a field. */
 function isSelfAs(root: Value, aliased: boolean): boolean {
-  if (!isObject(root)) return true;
-  return !aliased && !Object.hasOwn(root, '_1');
+  if (!(root instanceof Struct)) return true;
+  return !aliased && !root.names.includes('_1');
 }
 
-/** Reads a path of a value. MISSING has no parts, and every part of what is not there is MISSING. */
+/**
+ * Reads a path of a value. MISSING has no parts, and every part of what is not there is MISSING.
+ *
+ * @throws S3Error AmbiguousFieldName
+ */
 export function readPath(root: Value, steps: readonly Step[]): Value {
   let value = root;
   for (const step of steps) {
     if ('index' in step) value = Array.isArray(value) ? (value as readonly Value[])[step.index] : undefined;
-    else value = isObject(value) ? readField(value, step.name, step.exact) : undefined;
+    else value = value instanceof Struct ? readField(value, step.name, step.exact) : undefined;
     if (value === undefined) return undefined;
   }
   return value;
 }
 
-function readField(object: Readonly<Record<string, Value>>, name: string, exact: boolean): Value {
-  if (exact) return Object.hasOwn(object, name) ? object[name] : undefined;
-  const names = Object.keys(object);
-  const index = indexOfName(names, name, false);
-  return index < 0 ? undefined : object[names[index] ?? ''];
-}
-
-export function isObject(value: Value): value is Readonly<Record<string, Value>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value);
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+function readField({ names, values }: Struct, name: string, exact: boolean): Value {
+  const index = indexOfName(names, name, exact);
+  return index < 0 ? undefined : values[index];
 }

@@ -25,10 +25,10 @@ export class Timestamp {
       readonly digits?: number;
     } = {},
   ) {
-    if (!(Math.abs(ms) <= maxMs)) throw new S3Error('EvaluatorInvalidArguments', 'The timestamp is out of range.');
     this.ms = ms;
     this.nanos = more.nanos ?? 0;
     this.offset = more.offset ?? 0;
+    requireRange(ms + this.offset * 60_000);
     this.precision = more.precision ?? 'second';
     this.digits = more.digits ?? 0;
   }
@@ -59,8 +59,19 @@ export class Timestamp {
   }
 }
 
-/** The years 1 to 9999, as in S3, with a day for the offset. */
-const maxMs = 253_402_300_800_000 + 86_400_000;
+/** The years 1 to 9999 of the local time, as in S3: others have no text of four digits. */
+const minMs = -62_135_596_800_000;
+const endMs = 253_402_300_800_000;
+
+function requireRange(localMs: number): void {
+  if (localMs >= minMs && localMs < endMs) return;
+  const date = new Date(localMs);
+  const shown = Number.isNaN(date.getTime()) ? `of ${localMs} ms since 1970` : date.toISOString();
+  throw new S3Error(
+    'EvaluatorInvalidArguments',
+    `The timestamp ${shown} is out of range: a query knows the years 1 to 9999. Leave out its column.`,
+  );
+}
 
 /** Returns the nine digits of the fraction of the second. */
 function fractionOf({ ms, nanos }: Timestamp): string {

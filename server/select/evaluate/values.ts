@@ -1,9 +1,12 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { TypeName } from '../sql/names.ts';
+import { compareDecimals, Decimal } from './decimal.ts';
+import { Float32 } from './float32.ts';
+import { isInt64, parseNumber } from './numbers.ts';
 import { parseTimestamp, Timestamp } from './timestamp.ts';
 
 /**
- * A value of an expression. `undefined` is MISSING. A `bigint` is an INT of 64 bits, a `number` is a FLOAT or DECIMAL. Objects and arrays
+ * A value of an expression. `undefined` is MISSING. A `bigint` is an INT of 64 bits, a `number` a FLOAT of 64 bits. Bytes, structs and arrays
  * come from JSON and Parquet.
  */
 export type Value =
@@ -13,28 +16,49 @@ export type Value =
   | number
   | bigint
   | string
+  | Decimal
+  | Float32
   | Timestamp
-  | readonly Value[]
-  | { readonly [name: string]: Value };
+  | Uint8Array
+  | Struct
+  | readonly Value[];
 
-const numberForm = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?$/;
-const integerForm = /^[+-]?[0-9]{1,400}$/;
+/**
+ * An object of JSON, a group or a map of Parquet: its names in the order of the source, and the value of each. A name may occur twice. A bare
+ * object of JavaScript would sort the names that are numbers, and lose `__proto__`.
+ */
+export class Struct {
+  readonly names: readonly string[];
+  readonly values: readonly Value[];
 
-/** Reads a number as SQL writes it; undefined for any other text. */
-function parseNumber(text: string): number | bigint | undefined {
-  const trimmed = text.trim();
-  // Node parses short integers exactly as numbers, which is cheaper than a BigInt from text.
-  if (integerForm.test(trimmed)) {
-    const integer = trimmed.length < 16 ? BigInt(Number(trimmed)) : BigInt(trimmed.replace('+', ''));
-    return isInt64(integer) ? integer : Number(trimmed);
+  constructor(names: readonly string[], values: readonly Value[]) {
+    this.names = names;
+    this.values = values;
   }
-  return trimmed.length <= 400 && numberForm.test(trimmed) ? Number(trimmed) : undefined;
 }
 
-/** Returns the number that an operand is. A text of CSV counts as the number that it has. */
-export function asNumber(value: Value, untyped: boolean): number | bigint | undefined {
-  if (typeof value === 'number' || typeof value === 'bigint') return value;
+/** A number that operators take. */
+export type Numeric = number | bigint | Decimal | Float32;
+
+/**
+ * Returns the number that an operand is. A text of CSV counts as the number that it has.
+ *
+ * @throws S3Error InvalidDataType for a text with more digits than a number has
+ */
+export function asNumber(value: Value, untyped: boolean): Numeric | undefined {
+  if (isNumeric(value)) return value;
   return untyped && typeof value === 'string' ? parseNumber(value) : undefined;
+}
+
+/** Returns the FLOAT of 64 bits that is nearest to a number. */
+export function floatOf(value: Numeric): number {
+  if (typeof value === 'object') return value instanceof Decimal ? value.toNumber() : value.value;
+  return Number(value);
+}
+
+/** Returns a number that is not a FLOAT in base 10. */
+export function decimalOf(value: bigint | Decimal): Decimal {
+  return typeof value === 'bigint' ? new Decimal(value, 0) : value;
 }
 
 /**
@@ -46,19 +70,43 @@ export function compareValues(left: Value, right: Value, untyped: boolean): numb
   if (typeof left === 'string' && typeof right === 'string') return left === right ? 0 : left < right ? -1 : 1;
   if (isNumeric(left) || isNumeric(right)) {
     const [a, b] = [asNumber(left, untyped), asNumber(right, untyped)];
-    if (a === undefined || b === undefined) return undefined;
-    return a < b ? -1 : a > b ? 1 : a === b || Number(a) === Number(b) ? 0 : undefined;
+    return a === undefined || b === undefined ? undefined : compareNumbers(a, b);
   }
   if (left instanceof Timestamp || right instanceof Timestamp) return compareTimestamps(left, right, untyped);
   if (typeof left === 'boolean' || typeof right === 'boolean') {
     const [a, b] = [asBoolean(left, untyped), asBoolean(right, untyped)];
     return a === undefined || b === undefined ? undefined : Number(a) - Number(b);
   }
+  if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right);
   return undefined;
 }
 
-function isNumeric(value: Value): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
+function compareNumbers(left: Numeric, right: Numeric): number | undefined {
+  if (isExact(left) && isExact(right)) {
+    if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : left > right ? 1 : 0;
+    return compareDecimals(decimalOf(left), decimalOf(right));
+  }
+  const [a, b] = floats(left, right);
+  return a < b ? -1 : a > b ? 1 : a === b || Number(a) === Number(b) ? 0 : undefined;
+}
+
+/** Reports whether a number is exact: an INT or a DECIMAL. */
+export function isExact(value: Numeric): value is bigint | Decimal {
+  return typeof value === 'bigint' || value instanceof Decimal;
+}
+
+/** Returns two numbers of which one is a FLOAT. A DECIMAL beside a FLOAT of 32 bits has its precision: `0.1` is the `0.1` of the column. */
+function floats(left: Numeric, right: Numeric): readonly [number | bigint, number | bigint] {
+  const is32 = left instanceof Float32 || right instanceof Float32;
+  const of = (value: Numeric): number | bigint => {
+    if (typeof value === 'bigint') return value;
+    return is32 && value instanceof Decimal ? Math.fround(value.toNumber()) : floatOf(value);
+  };
+  return [of(left), of(right)];
+}
+
+export function isNumeric(value: Value): value is Numeric {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof Decimal || value instanceof Float32;
 }
 
 function compareTimestamps(left: Value, right: Value, untyped: boolean): number | undefined {
@@ -86,10 +134,6 @@ export function areEqual(left: Value, right: Value, untyped: boolean): boolean {
   return compareValues(left, right, untyped) === 0;
 }
 
-function isInt64(value: bigint): boolean {
-  return BigInt.asIntN(64, value) === value;
-}
-
 /** @throws S3Error IntegerOverflow */
 export function checkedInt(value: bigint): bigint {
   if (isInt64(value)) return value;
@@ -99,77 +143,132 @@ export function checkedInt(value: bigint): bigint {
 /**
  * Converts a value that is neither NULL nor MISSING.
  *
+ * @param digits the precision and the scale of a DECIMAL
  * @throws S3Error CastFailed
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-select-sql-reference-conversion.html
  */
-export function castValue(value: Value, type: TypeName, scale?: number): Value {
+export function castValue(value: Value, type: TypeName, digits?: DecimalDigits): Value {
   const converted = converters[type](value);
   if (converted === undefined) throw castFailed(value, type);
-  return scale === undefined || typeof converted !== 'number' ? converted : roundTo(converted, scale);
+  if (digits === undefined || !(converted instanceof Decimal)) return converted;
+  const rounded = converted.round(digits.scale);
+  if (rounded.coefficient !== 0n && rounded.digits > digits.precision) throw castFailed(value, type);
+  return rounded;
+}
+
+/** The digits of a DECIMAL: all of them, and those after the point. */
+export interface DecimalDigits {
+  readonly precision: number;
+  readonly scale: number;
 }
 
 const converters: Readonly<Record<TypeName, (value: Value) => Value>> = {
-  int: (value) => {
-    if (typeof value === 'bigint') return value;
-    if (typeof value === 'boolean') return value ? 1n : 0n;
-    if (typeof value === 'number') return toInteger(value);
-    const parsed = typeof value === 'string' ? parseNumber(value) : undefined;
-    return typeof parsed === 'bigint' ? parsed : undefined;
+  int: toInteger,
+  float: (value) => {
+    const float = typeof value === 'boolean' ? Number(value) : numberOf(value, floatOf);
+    // A FLOAT of the source may be infinite.
+    return float !== undefined && (Number.isFinite(float) || isFloat(value)) ? float : undefined;
   },
-  float: toFloat,
-  decimal: toFloat,
+  decimal: (value) => {
+    if (typeof value === 'boolean') return new Decimal(value ? 1n : 0n, 0);
+    return numberOf(value, (number) => (isExact(number) ? decimalOf(number) : shownDecimal(number)));
+  },
   bool: (value) => {
     if (typeof value === 'boolean') return value;
     if (typeof value === 'string') return parseBoolean(value);
-    return isNumeric(value) ? Number(value) !== 0 : undefined;
+    return isNumeric(value) ? floatOf(value) !== 0 : undefined;
   },
-  string: (value) => (isScalar(value) ? textOf(value) : undefined),
+  string: (value) => {
+    if (value instanceof Uint8Array) return utf8Of(value);
+    return isScalar(value) ? textOf(value) : undefined;
+  },
   timestamp: (value) => asTimestamp(value, true),
 };
 
-function toInteger(value: number): bigint | undefined {
-  if (!Number.isFinite(value)) return undefined;
-  const integer = BigInt(Math.trunc(value));
-  return isInt64(integer) ? integer : undefined;
+/** Converts the number that a value has; undefined if it has none. */
+function numberOf<T>(value: Value, convert: (number: Numeric) => T): T | undefined {
+  const number = asNumber(value, true);
+  return number === undefined ? undefined : convert(number);
 }
 
-function toFloat(value: Value): number | undefined {
-  if (typeof value === 'boolean') return Number(value);
-  const parsed = asNumber(value, true);
-  return parsed === undefined ? undefined : Number(parsed);
+function isFloat(value: Value): value is number | Float32 {
+  return typeof value === 'number' || value instanceof Float32;
 }
 
-function roundTo(value: number, scale: number): number {
-  return Math.abs(value) < 1e21 ? Number(value.toFixed(scale)) : value;
+function shownDecimal(value: number | Float32): Decimal | undefined {
+  return Number.isFinite(floatOf(value)) ? Decimal.parse(String(value)) : undefined;
 }
 
-function isScalar(value: Value): boolean {
-  return typeof value !== 'object' || value instanceof Timestamp;
+/** A text must be an integer; other numbers lose what is after their point. */
+function toInteger(value: Value): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (typeof value === 'string') {
+    const parsed = parseNumber(value);
+    return typeof parsed === 'bigint' ? parsed : undefined;
+  }
+  if (value instanceof Decimal) return int64(value.truncate());
+  if (!isFloat(value) || !Number.isFinite(floatOf(value))) return undefined;
+  return int64(BigInt(Math.trunc(floatOf(value))));
 }
 
-/** Returns the text of a value, as CSV and CAST show it; '' for NULL and MISSING. */
+function int64(value: bigint): bigint | undefined {
+  return isInt64(value) ? value : undefined;
+}
+
+function utf8Of(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value that is written as one text, without quotes or brackets within it. */
+function isScalar(value: Value): value is Exclude<Value, Uint8Array | Struct | readonly Value[]> {
+  return typeof value !== 'object' || value === null || value instanceof Timestamp || isNumeric(value);
+}
+
+/** Returns the text of a value, as CSV and CAST show it; '' for NULL and MISSING. Bytes are base64. */
 export function textOf(value: Value): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
-  return typeof value !== 'object' || value instanceof Timestamp ? String(value) : jsonOf(value);
+  if (value instanceof Uint8Array) return base64Of(value);
+  return isScalar(value) ? String(value) : jsonOf(value);
 }
 
-/** Returns the JSON of a value; MISSING is left out of objects and is null elsewhere. */
+/**
+ * Returns the JSON of a value; MISSING is left out of objects and is null elsewhere.
+ *
+ * @throws S3Error InvalidDataType for NaN and the infinities, which JSON cannot have
+ */
 export function jsonOf(value: Value): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
-  return typeof value === 'object' ? objectJson(value) : String(value);
+  if (isFloat(value) && !Number.isFinite(floatOf(value))) {
+    throw new S3Error(
+      'InvalidDataType',
+      `JSON has no number ${String(value)}. Write CSV, use CAST to STRING, or leave it out by WHERE.`,
+    );
+  }
+  if (value instanceof Timestamp) return JSON.stringify(value.toString());
+  if (value instanceof Uint8Array) return `"${base64Of(value)}"`;
+  if (value instanceof Struct) return jsonOfFields(value.names, value.values);
+  return isScalar(value) ? String(value) : `[${value.map((one) => jsonOf(one)).join(',')}]`;
 }
 
-function objectJson(value: Exclude<Value & object, null>): string {
-  if (value instanceof Timestamp) return JSON.stringify(value.toString());
-  if (Array.isArray(value)) return `[${value.map((one: Value) => jsonOf(one)).join(',')}]`;
+/** Returns an object of JSON with names in their order; MISSING is left out. */
+export function jsonOfFields(names: readonly string[], values: readonly Value[]): string {
   const fields: string[] = [];
-  for (const [name, field] of Object.entries(value)) {
-    if (field !== undefined) fields.push(`${JSON.stringify(name)}:${jsonOf(field)}`);
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at];
+    if (value !== undefined) fields.push(`${JSON.stringify(names[at] ?? `_${at + 1}`)}:${jsonOf(value)}`);
   }
   return `{${fields.join(',')}}`;
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 function castFailed(value: Value, type: TypeName): S3Error {

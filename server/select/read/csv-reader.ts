@@ -18,7 +18,8 @@ export interface CsvInput {
 export const maxRecord = 1_048_576;
 
 interface Parsed {
-  readonly fields: string[];
+  /** Undefined for a comment and an empty line, which are not records. A line of two quotes is one. */
+  readonly fields: string[] | undefined;
   /** The position after the delimiter of the record. */
   readonly next: number;
 }
@@ -53,13 +54,12 @@ export class CsvReader {
       if (parsed === undefined) break;
       if (parsed.next - this.#at > maxRecord + 2) throw new S3Error('OverMaxRecordSize');
       this.#at = parsed.next;
-      // An empty line is not a record.
-      if (parsed.fields.length > 1 || parsed.fields[0] !== '') yield parsed.fields;
+      if (parsed.fields !== undefined) yield parsed.fields;
     }
     if (this.#text.length - this.#at > maxRecord) throw new S3Error('OverMaxRecordSize');
   }
 
-  /** Reads a record; undefined if it is not complete. A comment has one empty field. */
+  /** Reads a record; undefined if it is not complete. */
   #record(last: boolean): Parsed | undefined {
     const { recordDelimiter, comment, fieldDelimiter, quotedDelimiters } = this.#input;
     const text = this.#text;
@@ -67,9 +67,12 @@ export class CsvReader {
     if (found < 0 && !last) return undefined;
     const end = found < 0 ? text.length : found;
     const next = found < 0 ? end : end + recordDelimiter.length;
-    if (comment !== '' && text.startsWith(comment, this.#at)) return { fields: [''], next };
+    if (comment !== '' && text.startsWith(comment, this.#at)) return { fields: undefined, next };
     const quote = this.#nextQuote();
-    if (quote >= end) return { fields: text.slice(this.#at, this.#trimmed(end)).split(fieldDelimiter), next };
+    if (quote >= end) {
+      const line = text.slice(this.#at, this.#trimmed(end));
+      return { fields: line === '' ? undefined : line.split(fieldDelimiter), next };
+    }
     if (!quotedDelimiters) return this.#quoted(end, next, true);
     return this.#quoted(undefined, next, last);
   }

@@ -1,38 +1,12 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Value } from '../evaluate/values.ts';
 import { maxRecord } from './csv-reader.ts';
+import { parseJson } from './json-value.ts';
 
-/** A value of JSON; see `SourceRecord` for `exact`. */
-export interface JsonValue {
-  readonly value: Value;
-  readonly exact: boolean;
-}
-
-/** Numbers of which `JSON.parse` loses digits, or that they are not integers. */
-const needsSource = /[0-9]{16}|[0-9]\.0|[0-9][eE][+\-0-9]/;
-
-/** @throws S3Error JSONParsingError */
-export function parseJson(text: string): JsonValue {
+/** @throws S3Error JSONParsingError, OverMaxRecordSize */
+function parseRecord(text: string): Value {
   if (text.length > maxRecord) throw new S3Error('OverMaxRecordSize');
-  try {
-    if (!needsSource.test(text)) return { value: JSON.parse(text) as Value, exact: false };
-    return { value: JSON.parse(text, exactly) as Value, exact: true };
-  } catch (error) {
-    throw new S3Error('JSONParsingError', `A JSON value is not valid: ${messageOf(error)}`);
-  }
-}
-
-/** V8 repeats some of the text in its messages. */
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.slice(0, 200) : 'unknown';
-}
-
-const integer = /^-?[0-9]{1,20}$/;
-
-function exactly(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined || !integer.test(context.source)) return value;
-  const exact = BigInt(context.source);
-  return BigInt.asIntN(64, exact) === exact ? exact : value;
+  return parseJson(text);
 }
 
 /** Reads text that comes in parts as lines of one value each. */
@@ -40,7 +14,7 @@ export class JsonLinesReader {
   #rest = '';
 
   /** @throws S3Error JSONParsingError, OverMaxRecordSize */
-  *read(text: string, last: boolean): Generator<JsonValue> {
+  *read(text: string, last: boolean): Generator<Value> {
     const all = this.#rest + text;
     let at = 0;
     for (;;) {
@@ -48,7 +22,7 @@ export class JsonLinesReader {
       if (found < 0 && !last) break;
       const line = all.slice(at, found < 0 ? all.length : found);
       at = found < 0 ? all.length : found + 1;
-      if (!isBlank(line)) yield parseJson(line);
+      if (!isBlank(line)) yield parseRecord(line);
       if (found < 0) break;
     }
     this.#rest = all.slice(at);
@@ -62,7 +36,7 @@ function isBlank(line: string): boolean {
 
 /**
  * Reads text that comes in parts as values one after the other, with white space or nothing between them. It finds the end of each value,
- * and leaves the rest to `JSON.parse`.
+ * and leaves the rest to `parseJson`.
  */
 export class JsonDocumentReader {
   readonly #unwraps: boolean;
@@ -82,17 +56,17 @@ export class JsonDocumentReader {
   }
 
   /** @throws S3Error JSONParsingError, OverMaxRecordSize */
-  *read(text: string, last: boolean): Generator<JsonValue> {
+  *read(text: string, last: boolean): Generator<Value> {
     this.#text = this.#text.slice(this.#start) + text;
     this.#at -= this.#start;
     this.#start = 0;
     while (this.#skipBetween()) {
       const end = this.#endOfValue(last);
       if (end === undefined) break;
-      const parsed = parseJson(this.#text.slice(this.#start, end));
+      const parsed = parseRecord(this.#text.slice(this.#start, end));
       this.#start = this.#at = end;
       this.#expects = 'comma';
-      yield this.#unwraps && !this.#inArray ? { value: undefined, exact: true } : parsed;
+      yield this.#unwraps && !this.#inArray ? undefined : parsed;
     }
     if (this.#text.length - this.#start > maxRecord) throw new S3Error('OverMaxRecordSize');
     if (last && (this.#inArray || this.#start < this.#text.length)) {

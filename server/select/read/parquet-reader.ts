@@ -1,18 +1,17 @@
-import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
-import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
+import { parquetMetadataAsync, parquetRead } from 'hyparquet';
+import type { AsyncBuffer, Compressors, FileMetaData, RowGroup } from 'hyparquet';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { SourceRecord } from '../evaluate/record.ts';
-import type { Value } from '../evaluate/values.ts';
+import { Struct, type Value } from '../evaluate/values.ts';
 import { type ByteSource, readRange } from './byte-source.ts';
 import { checkPages, codecs } from './parquet-pages.ts';
-import { type Convert, converterOf, timeParsers } from './parquet-values.ts';
+import { type PhysicalFile, physicalFile } from './parquet-schema.ts';
+import { type Convert, converterOf, physicalParsers } from './parquet-values.ts';
 
 /** Bytes of the columns that are read of a row group, compressed and not. */
 const maxGroupBytes = 256 * 1_024 * 1_024;
 const maxMetadataBytes = 16 * 1_024 * 1_024;
 const maxGroupRows = 8_388_608;
-/** Levels of structs and lists. The work for a column grows with the square of them. Writers use a few levels. */
-const maxDepth = 100;
 /** Rows that are decoded at a time, where all columns are flat: the library decodes nested ones from the beginning each time. */
 const sliceRows = 65_536;
 
@@ -32,19 +31,21 @@ interface ParquetRead {
  */
 export async function* readParquet(source: ByteSource, read: ParquetRead): AsyncGenerator<Iterable<SourceRecord>> {
   if (source.size < 12) throw new S3Error('ParquetParsingError', 'The object is too small for a Parquet file.');
-  const metadata = await metadataOf(source);
-  const columns = await parsing(() => columnsOf(metadata, read.columns));
-  const names = columns.map(({ name }) => name);
-  const decoder = { metadata, names, compressors: codecs(read.onPage) };
+  const raw = await metadataOf(source);
+  const file = await parsing(() => physicalFile(raw));
+  const { metadata } = file;
+  const columns = await parsing(() => columnsOf(file, read.columns));
+  const keys = columns.map(({ key }) => key);
+  const decoder = { metadata, keys, compressors: codecs(read.onPage) };
   let first = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
     if (rows !== 0 && (await parsing(() => isWithin(group, read.bounds)))) {
-      const file = await parsing(() => loadGroup(source, group, names));
+      const bytes = await parsing(() => loadGroup(source, group, keys));
       const slice = columns.every(({ isFlat }) => isFlat) ? sliceRows : rows;
       for (let at = 0; at < rows; at += slice) {
         const range = { rowStart: first + at, rowEnd: first + Math.min(at + slice, rows) };
-        yield recordsOf(await decode(file, decoder, range), columns);
+        yield recordsOf(await decode(bytes, decoder, range), columns);
       }
     }
     first += rows;
@@ -53,42 +54,34 @@ export async function* readParquet(source: ByteSource, read: ParquetRead): Async
 
 interface Column {
   readonly name: string;
+  /** The name that the library knows. */
+  readonly key: string;
   readonly isFlat: boolean;
   readonly convert: Convert;
 }
 
-function columnsOf(metadata: FileMetaData, wanted: ParquetRead['columns']): readonly Column[] {
-  const all = parquetSchema(metadata).children;
-  requireDepth(all, maxDepth);
-  if (all.length === 0) throw new S3Error('ParquetParsingError', 'The Parquet file has no columns.');
-  const selected = all.filter(({ element }) => wanted?.has(element.name.toLowerCase()) ?? true);
+function columnsOf({ columns: all }: PhysicalFile, wanted: ParquetRead['columns']): readonly Column[] {
+  const selected = all.filter(({ name }) => wanted?.has(name.toLowerCase()) ?? true);
   // Without a column there still are rows, e.g. for COUNT(*).
-  return (selected.length > 0 ? selected : all.slice(0, 1)).map((column) => ({
-    name: column.element.name,
-    isFlat: column.children.length === 0,
-    convert: converterOf(column),
+  const counted = selected.length > 0 ? undefined : all.slice(0, 1);
+  return (counted ?? selected).map(({ name, key, position, schema }) => ({
+    name,
+    key,
+    isFlat: schema.children.length === 0,
+    convert: counted === undefined ? converterOf(schema, position) : () => null,
   }));
 }
 
-function requireDepth(nodes: readonly SchemaTree[], levels: number): void {
-  if (levels === 0) {
-    throw new S3Error('OverMaxColumn', `A column of the Parquet file is nested more deeply than ${maxDepth} levels.`);
-  }
-  for (const { children } of nodes) if (children.length > 0) requireDepth(children, levels - 1);
-}
-
-function* recordsOf(
-  rows: readonly Readonly<Record<string, unknown>>[],
-  columns: readonly Column[],
-): Generator<SourceRecord> {
+function* recordsOf(rows: readonly (readonly unknown[])[], columns: readonly Column[]): Generator<SourceRecord> {
+  const names = columns.map(({ name }) => name);
   for (const row of rows) {
-    const value: Record<string, Value> = {};
+    let values: readonly Value[];
     try {
-      for (const { name, convert } of columns) value[name] = convert(row[name]);
+      values = columns.map(({ convert }, at) => convert(row[at]));
     } catch (error) {
       throw parsingError(error);
     }
-    yield { kind: 'value', value, exact: true };
+    yield { kind: 'value', value: new Struct(names, values) };
   }
 }
 
@@ -115,15 +108,16 @@ function isWithin({ columns }: RowGroup, bounds: ParquetRead['bounds']): boolean
 }
 
 /** Reads the columns of a row group, and checks their pages. */
-async function loadGroup(source: ByteSource, group: RowGroup, names: readonly string[]): Promise<AsyncBuffer> {
+async function loadGroup(source: ByteSource, group: RowGroup, keys: readonly string[]): Promise<AsyncBuffer> {
   if (!(Number(group.num_rows) >= 0 && Number(group.num_rows) <= maxGroupRows))
     throw new S3Error('OverMaxParquetBlockSize');
   const chunks: { readonly start: number; readonly bytes: Buffer<ArrayBuffer> }[] = [];
+  const wanted = new Set(keys);
   let total = 0;
   let expanded = 0;
   for (const { meta_data: data } of group.columns) {
-    const [name] = data?.path_in_schema ?? [];
-    if (data === undefined || name === undefined || !names.includes(name)) continue;
+    const [key] = data?.path_in_schema ?? [];
+    if (data === undefined || key === undefined || !wanted.has(key)) continue;
     const start = Number(data.dictionary_page_offset ?? data.data_page_offset);
     const size = Number(data.total_compressed_size);
     total += Math.max(size, Number(data.total_uncompressed_size));
@@ -138,7 +132,7 @@ async function loadGroup(source: ByteSource, group: RowGroup, names: readonly st
     if (values < Number(group.num_rows)) {
       throw new S3Error(
         'ParquetParsingError',
-        `A row group of the Parquet file has ${String(group.num_rows)} rows, and its column "${name}" ${values} values.`,
+        `A row group of the Parquet file has ${String(group.num_rows)} rows, and one of its columns ${values} values.`,
       );
     }
     chunks.push({ start, bytes });
@@ -159,25 +153,33 @@ async function loadGroup(source: ByteSource, group: RowGroup, names: readonly st
   };
 }
 
+interface Decoder {
+  readonly metadata: FileMetaData;
+  readonly keys: readonly string[];
+  readonly compressors: Compressors;
+}
+
+/** Decodes rows: the values of the columns in the order of `keys`. */
 function decode(
   file: AsyncBuffer,
-  {
-    metadata,
-    names,
-    compressors,
-  }: { readonly metadata: FileMetaData; readonly names: readonly string[]; readonly compressors: Compressors },
+  { metadata, keys, compressors }: Decoder,
   range: { readonly rowStart: number; readonly rowEnd: number },
-): Promise<readonly Record<string, unknown>[]> {
-  return parsing(() =>
-    parquetReadObjects({
-      file,
-      metadata,
-      columns: [...names],
-      compressors,
-      parsers: timeParsers,
-      geoparquet: false,
-      ...range,
-    }),
+): Promise<readonly (readonly unknown[])[]> {
+  return parsing(
+    () =>
+      new Promise((resolve, reject) => {
+        parquetRead({
+          file,
+          metadata,
+          columns: [...keys],
+          compressors,
+          parsers: physicalParsers,
+          utf8: false,
+          geoparquet: false,
+          onComplete: resolve,
+          ...range,
+        }).catch(reject);
+      }),
   );
 }
 

@@ -7,7 +7,8 @@ import type { Query } from '../sql/query.ts';
 import type { ByteSource } from './byte-source.ts';
 import { type CsvInput, CsvReader } from './csv-reader.ts';
 import { type Compression, decompress } from './decompress.ts';
-import { JsonDocumentReader, JsonLinesReader, type JsonValue } from './json-reader.ts';
+import { JsonDocumentReader, JsonLinesReader } from './json-reader.ts';
+import type { Value } from '../evaluate/values.ts';
 import { scanBounds, scanRecords } from './scan-range.ts';
 
 /** The parts of its source that a query reads. */
@@ -92,10 +93,10 @@ function requireSize(size: number, max: number): void {
   );
 }
 
-function* valuesOf(values: Iterable<JsonValue>, path: Query['from']['path']): Generator<SourceRecord> {
-  for (const { value, exact } of values) {
-    if (path.length === 0) yield { kind: 'value', value, exact };
-    else for (const one of recordsIn(value, path)) yield { kind: 'value', value: one, exact };
+function* valuesOf(values: Iterable<Value>, path: Query['from']['path']): Generator<SourceRecord> {
+  for (const value of values) {
+    if (path.length === 0) yield { kind: 'value', value };
+    else for (const one of recordsIn(value, path)) yield { kind: 'value', value: one };
   }
 }
 

@@ -1,4 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { DecimalDigits } from '../evaluate/values.ts';
 import type { ExpressionParser } from './parse-expression.ts';
 import type { DatePart, FunctionName, TypeName } from './names.ts';
 import type { Aggregate, Expression } from './query.ts';
@@ -164,22 +165,22 @@ function parseCast(parser: ExpressionParser): Expression {
   if (type === undefined) throw tokens.error('ParseExpectedTypeName', 'a type');
   tokens.take();
   if (isDouble) tokens.take();
-  const scale = type === 'decimal' ? parseScale(tokens) : undefined;
+  const digits = type === 'decimal' ? parseDigits(tokens) : undefined;
   close(parser);
-  return parser.node({ kind: 'cast', operand, type, scale }, [operand]);
+  return parser.node({ kind: 'cast', operand, type, digits }, [operand]);
 }
 
-/** Parses the precision and the scale of a DECIMAL, and returns the scale. */
-function parseScale(tokens: TokenReader): number | undefined {
+/** Parses the precision and the scale of a DECIMAL. */
+function parseDigits(tokens: TokenReader): DecimalDigits | undefined {
   if (!tokens.acceptOperator('(')) return undefined;
-  const precision = digits(tokens);
-  const scale = tokens.acceptOperator(',') ? digits(tokens) : 0;
+  const precision = parameter(tokens);
+  const scale = tokens.acceptOperator(',') ? parameter(tokens) : 0;
   tokens.expectOperator(')');
   if (precision < 1 || precision > 38 || scale > precision) throw new S3Error('ParseInvalidTypeParam');
-  return scale;
+  return { precision, scale };
 }
 
-function digits(tokens: TokenReader): number {
+function parameter(tokens: TokenReader): number {
   const { kind, text } = tokens.token;
   if (kind !== 'number' || !/^[0-9]{1,2}$/.test(text)) throw tokens.error('ParseInvalidTypeParam', 'a number');
   tokens.take();

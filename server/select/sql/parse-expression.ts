@@ -1,4 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { parseNumber } from '../evaluate/numbers.ts';
 import { parseTimestamp } from '../evaluate/timestamp.ts';
 import type { BinaryOperator } from './names.ts';
 import type { Aggregate, Expression, Step } from './query.ts';
@@ -202,8 +203,7 @@ export class ExpressionParser {
 
   #number(sign: '' | '-'): Expression {
     const text = sign + this.tokens.take().text;
-    const value = /^-?[0-9]+$/.test(text) ? BigInt(text) : Number(text);
-    if (typeof value === 'bigint' && BigInt.asIntN(64, value) !== value) throw new S3Error('IntegerOverflow');
+    const value = parseNumber(text);
     return this.node({ kind: 'literal', value }, []);
   }
 

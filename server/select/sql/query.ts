@@ -1,4 +1,4 @@
-import type { Value } from '../evaluate/values.ts';
+import type { DecimalDigits, Value } from '../evaluate/values.ts';
 import type { BinaryOperator, DatePart, FunctionName, TypeName } from './names.ts';
 
 /** A parsed query. */
@@ -62,7 +62,12 @@ export type Expression =
       readonly whens: readonly { readonly condition: Expression; readonly result: Expression }[];
       readonly otherwise: Expression | undefined;
     }
-  | { readonly kind: 'cast'; readonly operand: Expression; readonly type: TypeName; readonly scale: number | undefined }
+  | {
+      readonly kind: 'cast';
+      readonly operand: Expression;
+      readonly type: TypeName;
+      readonly digits: DecimalDigits | undefined;
+    }
   | {
       readonly kind: 'call';
       readonly name: FunctionName;
