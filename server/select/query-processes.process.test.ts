@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { getPriority } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { keptChunks } from '../streams/chunks.ts';
 import { parquetFile } from '../../test/support/select/parquet-file.ts';
@@ -39,14 +38,18 @@ async function answerOf(queries: QueryProcesses, ...query: Parameters<QueryProce
   }
 }
 
-/** The processes that this one has started. */
-function children(): readonly number[] {
+/**
+ * The processes of queries that this one has started. It shares its worker with the tests of other files, whose processes may start and end
+ * at any time.
+ */
+function queryProcesses(): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
         const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]) === process.pid;
+        const isChild = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]) === process.pid;
+        return isChild && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('query-process');
       } catch {
         return false;
       }
@@ -62,22 +65,22 @@ it('runs a query after the process of the query before has ended on its own', as
     await messages.close();
     return found.toString('latin1');
   };
-  const others = new Set(children());
+  const others = new Set(queryProcesses());
   expect(await answer()).toContain('1,2');
-  const [idle, ...more] = children().filter((pid) => !others.has(pid));
+  const [idle, ...more] = queryProcesses().filter((pid) => !others.has(pid));
   expect(more).toEqual([]);
   if (idle === undefined) throw new Error('the process was not kept');
   process.kill(idle, 'SIGKILL');
-  await expect.poll(children).not.toContain(idle);
-  await sleep(50);
+  // Its entry is gone when this process has got the exit.
+  await expect.poll(() => existsSync(`/proc/${idle}`), { timeout: 10_000 }).toBe(false);
   expect(await answer()).toContain('1,2');
 }, 20_000);
 
 it('runs a query with a lower priority, and with no right but to read its code', async () => {
   const queries = new QueryProcesses();
-  const others = new Set(children());
+  const others = new Set(queryProcesses());
   const messages = await queries.run(request, object, asked);
-  const [pid = 0] = children().filter((one) => !others.has(one));
+  const [pid = 0] = queryProcesses().filter((one) => !others.has(one));
   expect(getPriority(pid)).toBe(10);
   const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   expect(args).toContain('--permission');

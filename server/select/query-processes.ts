@@ -75,8 +75,8 @@ export class QueryProcesses {
 
   #take(): ChildProcess {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      // The system may have ended it meanwhile.
-      if (!idle.connected) continue;
+      // The system may have ended it meanwhile. Its exit and the end of its channel are told one after the other.
+      if (!idle.connected || idle.exitCode !== null || idle.signalCode !== null) continue;
       idle.ref();
       return idle;
     }
