@@ -60,6 +60,7 @@ describe('a record of JSON', () => {
     ['CAST(1 AS DECIMAL(5, 2))', '{}', '1.00'],
     ['CAST(-2.9 AS INT)', '{}', '-2'],
     ['CAST(s.a AS STRING)', '{"a":1e400}', '"1E+400"'],
+    ["'\uff21' < '😀' AND 'a' < 'aa' AND 'ab' > 'aa'", '{}', 'true'],
     ['CAST(s.a AS FLOAT)', '{"a":0.1234567890123456789}', '0.12345678901234568'],
   ])('has %s of %s', async (expression, record, expected) => {
     expect(await queryJson(record, `SELECT ${expression} AS v FROM S3Object s`)).toBe(`{"v":${expected}}\n`);

@@ -67,7 +67,7 @@ export function decimalOf(value: bigint | Decimal): Decimal {
  * @param untyped a text that is compared with a number counts as the number that it has: all fields of CSV are text
  */
 export function compareValues(left: Value, right: Value, untyped: boolean): number | undefined {
-  if (typeof left === 'string' && typeof right === 'string') return left === right ? 0 : left < right ? -1 : 1;
+  if (typeof left === 'string' && typeof right === 'string') return compareTexts(left, right);
   if (isNumeric(left) || isNumeric(right)) {
     const [a, b] = [asNumber(left, untyped), asNumber(right, untyped)];
     return a === undefined || b === undefined ? undefined : compareNumbers(a, b);
@@ -79,6 +79,21 @@ export function compareValues(left: Value, right: Value, untyped: boolean): numb
   }
   if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right);
   return undefined;
+}
+
+/** Compares texts by their code points, as UTF-8 sorts. A `string` of JavaScript sorts characters of two units before some of one. */
+function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  let at = 0;
+  while (at < length && left.charCodeAt(at) === right.charCodeAt(at)) at += 1;
+  if (at === length) return left.length - right.length;
+  const [a, b] = [left.charCodeAt(at), right.charCodeAt(at)];
+  return isSurrogate(a) === isSurrogate(b) ? a - b : isSurrogate(a) ? 1 : -1;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
 }
 
 function compareNumbers(left: Numeric, right: Numeric): number | undefined {
@@ -105,7 +120,7 @@ function floats(left: Numeric, right: Numeric): readonly [number | bigint, numbe
   return [of(left), of(right)];
 }
 
-export function isNumeric(value: Value): value is Numeric {
+function isNumeric(value: Value): value is Numeric {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof Decimal || value instanceof Float32;
 }
 

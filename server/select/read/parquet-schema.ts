@@ -6,7 +6,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 const maxDepth = 100;
 
 /** A column of the root. */
-export interface ParquetColumn {
+interface ParquetColumn {
   readonly name: string;
   /** The name that the library knows. */
   readonly key: string;
