@@ -172,10 +172,10 @@ export default defineConfig({
           ),
         }),
     setupFiles: ['test/support/vitest/setup.ts', 'test/support/vitest/costs.ts'],
-    testTimeout: fuzzRuns > 1_000 ? 3_600_000 : 30_000,
-    hookTimeout: 60_000,
+    testTimeout: fuzzRuns > 1_000 ? 3_600_000 : 120_000,
+    hookTimeout: 180_000,
     // A wait that a busy machine makes longer must not fail: the default is 1 s (also test/support/vitest/setup.ts).
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     // Node itself reads the sources, as in the programs. Vite would transform each module once more for each worker.
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -170,7 +170,7 @@ describe('what is watched', () => {
           await run(['key', 'ls']);
           return shown;
         },
-        { timeout: 30_000 },
+        { timeout: 90_000 },
       )
       .toMatch(/ {2}200 {2}[0-9a-f]{8}… {2}127\.0\.0\.1 +\/v1\/key\/list\/\* {2}[\d.]+ ms\n/);
     end.abort();

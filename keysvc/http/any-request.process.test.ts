@@ -56,7 +56,7 @@ const body = fc.oneof(
 );
 
 describe('any request', () => {
-  it('is answered as the protocol does, and none is a failure of the service', { timeout: 120_000 }, async () => {
+  it('is answered as the protocol does, and none is a failure of the service', { timeout: 360_000 }, async () => {
     const failures: unknown[] = [];
     keys.service.audit.on('event', (event) => {
       if (!known.has(event.response.code)) failures.push(event);

@@ -41,7 +41,7 @@ describe('a stream of the audit', () => {
     await call('POST', '/v1/key/create/streamed');
     await call('DELETE', '/v1/key/delete/none');
     await expect
-      .poll(() => lines, { timeout: 20_000 })
+      .poll(() => lines, { timeout: 60_000 })
       .toEqual([
         {
           time: expect.any(String),
@@ -58,7 +58,7 @@ describe('a stream of the audit', () => {
     (await watch('/v1/log/error')).response.destroy();
     await call('GET', '/v1/metrics');
     await call('GET', '/version');
-    await expect.poll(() => lines, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => lines, { timeout: 60_000 }).toHaveLength(1);
     expect(lines).toEqual([expect.objectContaining({ request: expect.objectContaining({ path: '/version' }) })]);
     response.destroy();
   });
@@ -66,7 +66,7 @@ describe('a stream of the audit', () => {
   it('ends for a reader that does not read, so that the events kept for it are bounded', async () => {
     // Waits until the server has closed the streams of other tests.
     const streams = () => keys.service.audit.listenerCount('event') - 1;
-    await expect.poll(streams, { timeout: 20_000 }).toBe(0);
+    await expect.poll(streams, { timeout: 60_000 }).toBe(0);
     const response = await open(keys.service, 'GET', '/v1/log/audit', { who: root });
     response.on('error', () => undefined);
     expect(streams()).toBe(1);
@@ -93,7 +93,7 @@ describe('a stream of errors', () => {
     keys.store.failure = undefined;
     await call('GET', '/v1/key/describe/missing');
     await expect
-      .poll(() => lines, { timeout: 20_000 })
+      .poll(() => lines, { timeout: 60_000 })
       .toEqual([{ message: '/v1/key/describe/unread: bad gateway: failed to access key: the disk is broken' }]);
     response.destroy();
   });

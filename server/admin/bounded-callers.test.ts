@@ -286,7 +286,7 @@ describe('a caller with a policy of its own', () => {
       ),
       { numRuns: 400 },
     );
-  }, 120_000);
+  }, 360_000);
 
   it.each(calls.map((call) => [call.name, call] as const))('cannot lift it with one call: %s', async (_, call) => {
     const test = await stageOf([administers]);

@@ -228,7 +228,7 @@ async function play(
 const contenders = fc.integer({ min: 2, max: 4 });
 const long = { minLength: 20, maxLength: 150 };
 
-describe('of several contenders, whatever fails', { timeout: 120_000 }, () => {
+describe('of several contenders, whatever fails', { timeout: 360_000 }, () => {
   it('no two hold the lease by their clocks while none is paused', async () => {
     await fc.assert(
       fc.asyncProperty(contenders, fc.integer(), fc.array(awake, long), (count, seed, events) =>

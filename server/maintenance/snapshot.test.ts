@@ -120,7 +120,7 @@ describe('a snapshot', () => {
 
   it(
     'is consistent when it is taken under load, and after what it refers to was removed',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       const finished = new AbortController();
       const load = Promise.all(

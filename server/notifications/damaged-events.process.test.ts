@@ -52,7 +52,7 @@ it('damaged events of more objects than are delivered at a time do not stop the 
     isOver: () => false,
     idleMs: 1,
   });
-  await vi.waitFor(() => expect(received).toEqual(['bucket/whole']), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(() => expect(received).toEqual(['bucket/whole']), { timeout: 60_000, interval: 10 });
   ended.abort(new Error('the test is over'));
   await running;
 });

@@ -48,7 +48,7 @@ async function deliver(
     wait: () => endOfTurn(),
     ...more,
   });
-  await vi.waitFor(until, { timeout: 25_000, interval: 5 });
+  await vi.waitFor(until, { timeout: 75_000, interval: 5 });
   ended.abort(new Error('the test is over'));
   await running.catch(() => undefined);
 }

@@ -15,7 +15,7 @@ import { putUnpromoted, unpromotedKey } from '../store/promotion.ts';
 import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { runEventDelivery, runReplication } from './deliveries.ts';
 
-const wait = { timeout: 15_000, interval: 50 };
+const wait = { timeout: 45_000, interval: 50 };
 const target = 'a:webhook';
 const log = createLogger({ name: 'server', level: 'silent' });
 const mark = putUnpromoted({

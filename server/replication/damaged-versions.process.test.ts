@@ -84,7 +84,7 @@ async function replicated() {
       log,
       wait: () => endOfTurn(),
     });
-    await vi.waitFor(until, { timeout: 20_000, interval: 10 });
+    await vi.waitFor(until, { timeout: 60_000, interval: 10 });
     ended.abort(new Error('the test is over'));
     await running.catch(() => undefined);
     delivery.close();

@@ -74,7 +74,7 @@ it('runs a query after the process of the query before has ended on its own', as
   // Its entry is gone when this process has got the exit.
   await expect.poll(() => existsSync(`/proc/${idle}`), { timeout: 10_000 }).toBe(false);
   expect(await answer()).toContain('1,2');
-}, 20_000);
+}, 60_000);
 
 it('runs a query with a lower priority, and with no right but to read its code', async () => {
   const queries = new QueryProcesses();
@@ -88,7 +88,7 @@ it('runs a query with a lower priority, and with no right but to read its code',
   expect(args).not.toContain('--allow-fs-read=*');
   expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('SVC_');
   await messages.close();
-}, 20_000);
+}, 60_000);
 
 it('reads what its code needs, of Parquet too', async () => {
   const queries = new QueryProcesses();
@@ -102,7 +102,7 @@ it('reads what its code needs, of Parquet too', async () => {
   const found = Buffer.concat(await Array.fromAsync(keptChunks(messages))).toString('latin1');
   await messages.close();
   expect(found).toContain('1\n2\n');
-}, 20_000);
+}, 60_000);
 
 it('ends a query that used its processor time, and runs the next one', async () => {
   const queries = new QueryProcesses();
@@ -116,7 +116,7 @@ it('ends a query that used its processor time, and runs the next one', async () 
   const answer = (budget: typeof defaultQueryBudget) => answerOf(queries, counting, source, { ...asked, budget });
   expect(await answer({ ...defaultQueryBudget, processorMs: 100 })).toContain('SVC_API_SELECT_PROCESSOR_TIME');
   expect(await answer({ ...defaultQueryBudget, decompressedBytes: 2 ** 20 })).toContain('SVC_API_SELECT_DECOMPRESSED');
-}, 60_000);
+}, 180_000);
 
 it('ends Parquet files that expand, and answers another account meanwhile', async () => {
   const queries = new QueryProcesses();
@@ -139,7 +139,7 @@ it('ends Parquet files that expand, and answers another account meanwhile', asyn
   expect(first).toContain('SVC_API_SELECT_PROCESSOR_TIME');
   expect(second).toContain('SVC_API_SELECT_DECOMPRESSED');
   expect(third).toContain('SVC_API_SELECT_PROCESSOR_TIME');
-}, 120_000);
+}, 360_000);
 
 it('refuses queries while no process can be started, and runs them afterwards', async () => {
   const script = `
@@ -175,4 +175,4 @@ it('refuses queries while no process can be started, and runs them afterwards', 
   const { stdout } = await promisify(execFile)('sh', limited, { env: { ...process.env, REQUEST: String(xml) } });
   await folder.remove();
   expect(stdout).toBe('EMFILE\nEMFILE\nEMFILE\nEMFILE\ntrue\n');
-}, 30_000);
+}, 90_000);

@@ -71,7 +71,7 @@ beforeAll(async () => {
   const plugin = `#!/bin/sh\nexec '${process.execPath}' '${root}bin/kubectl-coffer.js' "$@"\n`;
   await writeFile(join(bin, 'kubectl-coffer'), plugin);
   await chmod(join(bin, 'kubectl-coffer'), 0o755);
-}, 180_000);
+}, 540_000);
 afterAll(async () => {
   await server.stop();
   await rm(bin, { recursive: true, force: true });

@@ -250,7 +250,7 @@ describe('what is taken out of the values', () => {
       (args) => server.kubectl(args),
       ['tenants', 'users', 'buckets'].map((plural) => `${plural}.coffer.dev`),
     );
-  }, 120_000);
+  }, 360_000);
   afterAll(() => server.stop());
 
   const upgraded = async (release: string, ...values: string[]) => {
@@ -283,20 +283,20 @@ describe('what is taken out of the values', () => {
     const all = ['bucket.coffer.dev/photos', 'user.coffer.dev/ann', 'user.coffer.dev/bob'];
     expect((await live('kept')).toSorted()).toEqual(all);
     expect(await listed(notes)).toEqual(all);
-  }, 120_000);
+  }, 360_000);
 
   it('is deleted without tenant.keep', async () => {
     await upgraded('gone', ...two);
     const notes = await upgraded('gone', ...at('users', { ann: {} }));
     expect(await live('gone')).toEqual(['user.coffer.dev/ann']);
     expect(await listed(notes)).toEqual(['user.coffer.dev/ann']);
-  }, 120_000);
+  }, 360_000);
 
   it('is kept in the release in which tenant.keep ends, and listed', async () => {
     await upgraded('ends', ...at('tenant.keep', true), ...two);
     const notes = await upgraded('ends', ...at('users', { ann: {} }));
     expect(await listed(notes)).toContain('user.coffer.dev/bob');
-  }, 120_000);
+  }, 360_000);
 
   it('needs no right to list resources', async () => {
     await upgraded('bounded', ...two);
@@ -322,5 +322,5 @@ describe('what is taken out of the values', () => {
     const as = ['--kubeconfig', server.kubeconfig, '--kube-as-user', 'deployer'];
     await run(helm, [...args, ...as, ...at('users', { ann: {} })], { maxBuffer: 64 << 20 });
     expect(await live('bounded')).toEqual(['user.coffer.dev/ann']);
-  }, 120_000);
+  }, 360_000);
 });

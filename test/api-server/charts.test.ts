@@ -36,7 +36,7 @@ beforeAll(async () => {
   server = await startApiServer();
   await server.kubectl(['apply', '--server-side', '-f', `${root}crds`]);
   for (const name of ['coffer-system', 'a', 'b']) await server.kubectl(['create', 'namespace', name]);
-}, 120_000);
+}, 360_000);
 
 afterAll(() => server?.stop());
 

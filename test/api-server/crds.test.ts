@@ -57,7 +57,7 @@ beforeAll(async () => {
   server = await startApiServer();
   http = new HttpTransport(await fromKubeconfig({ file: server.kubeconfig }), 'test');
   await kubectl(['apply', '-f', crds]);
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   http?.close();

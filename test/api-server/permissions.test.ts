@@ -35,7 +35,7 @@ async function kubeconfigOf(token: string): Promise<string> {
 async function appears(args: readonly string[]): Promise<void> {
   await expect
     .poll(() => server.kubectl(['get', ...args, '--ignore-not-found', '-o', 'name']), {
-      timeout: 60_000,
+      timeout: 180_000,
       interval: 250,
       message: `${args.join(' ')} appears`,
     })
@@ -79,13 +79,13 @@ beforeAll(async () => {
   for (const stream of [operator.stdout, operator.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
   }
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   operator?.kill();
   await server.stop();
   await rm(folder, { recursive: true, force: true });
-}, 60_000);
+}, 180_000);
 
 describe('with the Roles of the chart', () => {
   it.each([
@@ -108,7 +108,7 @@ describe('with the Roles of the chart', () => {
   it('the operator writes the status', async () => {
     const ready = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}';
     await expect
-      .poll(() => server.kubectl(['get', 'tenant/demo', '-n', 'team-a', '-o', ready]), { timeout: 30_000 })
+      .poll(() => server.kubectl(['get', 'tenant/demo', '-n', 'team-a', '-o', ready]), { timeout: 90_000 })
       .not.toBe('');
   });
   it('the operator is refused nothing that it asks for', () => {

@@ -72,7 +72,7 @@ beforeAll(async () => {
   });
   for (const [, cache] of caches.entries()) cache.onChange((before, after) => runtime.onEvent(before, after));
   caches.start();
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   runtime.close();
   await caches.stop();
@@ -213,7 +213,7 @@ describe('what a mutating policy of the cluster changes', () => {
                 managers,
               ]);
             },
-            { timeout: 60_000, interval: 1_000 },
+            { timeout: 180_000, interval: 1_000 },
           )
           .toEqual([['StatefulSet demo', []]]);
         const before = await live('statefulset');
@@ -225,7 +225,7 @@ describe('what a mutating policy of the cluster changes', () => {
       } finally {
         await server.kubectl(['delete', '-f', '-'], file);
         await server.kubectl(['delete', 'statefulset', 'demo', '--cascade=background', '--wait=false']);
-        await expect.poll(() => caches.get('statefulSets').get('default', 'demo'), { timeout: 20_000 }).toBeUndefined();
+        await expect.poll(() => caches.get('statefulSets').get('default', 'demo'), { timeout: 60_000 }).toBeUndefined();
         await expect
           .poll(() =>
             runtime.apply(exampleServer(), secrets).then(() => caches.get('statefulSets').get('default', 'demo')),
@@ -252,7 +252,7 @@ describe('why a pod was not made', () => {
       lastTimestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     });
     await expect
-      .poll(async () => (await runtime.observeOne('demo'))?.instances.map(({ state }) => state), { timeout: 20_000 })
+      .poll(async () => (await runtime.observeOne('demo'))?.instances.map(({ state }) => state), { timeout: 60_000 })
       .toEqual([{ kind: 'broken', restarts: 0, message: words, rejected: true }]);
     expect(resourceTypes.coreEvent.plural).toBe('events');
   });
@@ -284,11 +284,11 @@ describe('an operator that comes back to a namespace that is being deleted', () 
     });
     try {
       await expect
-        .poll(() => kubectl(['get', 'kmsconfigs', '--namespace', 'ending', '-o', 'name']), { timeout: 20_000 })
+        .poll(() => kubectl(['get', 'kmsconfigs', '--namespace', 'ending', '-o', 'name']), { timeout: 60_000 })
         .toBe('');
     } finally {
       await operator.stop();
     }
     await expect(kubectl(['create', 'configmap', 'late', '--namespace', 'ending'])).rejects.toThrow(/being terminated/);
-  }, 90_000);
+  }, 270_000);
 });

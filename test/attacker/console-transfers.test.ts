@@ -42,7 +42,7 @@ async function user(name: string, ...statements: readonly object[]): Promise<Tes
 
 async function ended(browser: TestBrowser): Promise<TransferRow | undefined> {
   const first = async () => ((await (await browser.send('GET', '/api/transfers')).json()) as TransferList).transfers[0];
-  await expect.poll(first, { timeout: 60_000 }).not.toMatchObject({ state: 'running' });
+  await expect.poll(first, { timeout: 180_000 }).not.toMatchObject({ state: 'running' });
   return first();
 }
 

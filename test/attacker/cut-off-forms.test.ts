@@ -63,7 +63,7 @@ function cutOff(base: string, head: string, body: string, how: 'end' | 'reset'):
 
 const chunkOf = (text: string) => (text === '' ? '' : `${text.length.toString(16)}\r\n${text}\r\n`);
 
-it('writes no line of an error for anonymous posts that are cut off', { timeout: 120_000 }, async () => {
+it('writes no line of an error for anonymous posts that are cut off', { timeout: 360_000 }, async () => {
   const requests = targets().flatMap(([base, path, type, bodies]) =>
     framings.flatMap((framing) =>
       bodies.map((text) => {

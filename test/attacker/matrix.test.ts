@@ -92,7 +92,7 @@ describe('a caller without the right', () => {
 
   it.each(identityNames.map((name, at) => [name, at] as const))(
     'does nothing and is told nothing: %s',
-    { timeout: 120_000 },
+    { timeout: 360_000 },
     async (_, at) => {
       const before = await stage.snapshot();
       const limit = semaphore(8);

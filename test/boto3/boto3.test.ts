@@ -16,7 +16,7 @@ beforeAll(async () => {
   const result = await runCommand(python, [script], { input: JSON.stringify(job), env: { NO_PROXY: '*' } });
   if (result.code !== 0) throw new Error(result.stderr);
   outcome = JSON.parse(result.stdout) as Record<string, unknown>;
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await server?.stop();

@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
   if (result.code !== 0) throw new Error(result.stderr);
   outcome = JSON.parse(result.stdout) as Record<string, unknown>;
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await server?.stop();

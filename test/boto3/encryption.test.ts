@@ -20,7 +20,7 @@ beforeAll(async () => {
   const result = await runCommand(python, [script], { input: JSON.stringify(job), env: { NO_PROXY: '*' } });
   if (result.code !== 0) throw new Error(result.stderr);
   outcome = JSON.parse(result.stdout) as typeof outcome;
-}, 120_000);
+}, 360_000);
 afterAll(() => running.stop());
 
 describe('boto3 with a key of its own', () => {

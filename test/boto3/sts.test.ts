@@ -38,7 +38,7 @@ beforeAll(async () => {
   root.destroy();
   await adminCall(server.s3, keys, 'PUT', 'add-user?accessKey=ann', { secretKey: 'ann-secret-key', status: 'enabled' });
   await adminCall(server.s3, keys, 'POST', 'idp/builtin/policy/attach', { policies: ['readwrite'], user: 'ann' });
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await server?.stop();
   await provider.close();

@@ -56,7 +56,7 @@ beforeAll(async () => {
   tlsUrl = `amqps://events:${password}@localhost:${tlsPort}`;
   connection = await connect(url);
   connection.on('error', () => undefined);
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await connection?.close().catch(() => undefined);
   await broker?.kill();
@@ -133,5 +133,5 @@ describe('RabbitMQ', () => {
     const values = { url, exchange: 'kept', exchange_type: 'fanout', durable: true };
     const [kill, start] = [() => broker.kill(), () => broker.start()];
     await survives(await open('amqp', values), { kill, start });
-  }, 180_000);
+  }, 540_000);
 });

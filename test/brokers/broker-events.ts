@@ -45,7 +45,7 @@ export async function survives(
   await kill();
   await expect(target.send(created(90))).rejects.toThrow();
   await start();
-  await expect.poll(() => target.send(created(91)).then(() => 'sent', String), { timeout: 30_000 }).toBe('sent');
+  await expect.poll(() => target.send(created(91)).then(() => 'sent', String), { timeout: 90_000 }).toBe('sent');
   await target.close();
 }
 

@@ -67,7 +67,7 @@ beforeAll(async () => {
   execFileSync('java', [...run, 'kafka.tools.StorageTool', ...format], { stdio: 'pipe' });
   broker = new BrokerProcess('java', port, [...run, 'kafka.Kafka', properties], { startsInMs: 90_000 });
   await broker.start();
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await broker?.kill();
   await folder?.remove();
@@ -78,7 +78,7 @@ async function send(values: Parameters<typeof open>[1], numbers: readonly number
   const target = await open('kafka', values);
   for (const number of numbers) {
     await expect
-      .poll(() => target.send(created(number)).then(() => 'sent', String), { timeout: 30_000, interval: 250 })
+      .poll(() => target.send(created(number)).then(() => 'sent', String), { timeout: 90_000, interval: 250 })
       .toBe('sent');
   }
   await target.close();
@@ -97,7 +97,7 @@ async function received(topic: string, count: number) {
       return Promise.resolve();
     },
   });
-  await expect.poll(() => messages.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(() => messages.length, { timeout: 90_000 }).toBeGreaterThanOrEqual(count);
   await consumer.disconnect();
   return messages;
 }
@@ -106,7 +106,7 @@ describe('Kafka', () => {
   it('has all events of an object in order, by its name', async () => {
     await send({ ...account, brokers: plain, topic: 'events' }, [1, 2, 3]);
     expect(await received('events', 3)).toEqual([1, 2, 3].map((n) => ({ key: 'b/key', value: created(n).body })));
-  }, 60_000);
+  }, 180_000);
 
   it.each(['sha256', 'sha512'])(
     'takes a password by SCRAM (%s)',
@@ -122,12 +122,12 @@ describe('Kafka', () => {
     const values = { ...account, brokers: secure, topic: 'secure', tls: true };
     await send({ ...values, ca_file: files.ca }, [1]);
     await fails('kafka', { ...values, ca_file: files.other }, /certificate/);
-  }, 60_000);
+  }, 180_000);
 
   it('that refuses a password is away, and one that was killed comes back', async () => {
     const values = { ...account, brokers: plain, topic: 'kept' };
     await fails('kafka', { ...values, sasl_password: 'wrong' }, /auth/i);
     await send(values, [1]);
     await survives(await open('kafka', values), { kill: () => broker.kill(), start: () => broker.start() });
-  }, 180_000);
+  }, 540_000);
 });

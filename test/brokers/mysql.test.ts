@@ -56,7 +56,7 @@ beforeAll(async () => {
   dsn = `events:${password}@tcp(127.0.0.1:${port})/events`;
   tlsDsn = `secure:${password}@tcp(localhost:${port})/events?tls=true`;
   reader = createPool({ host: '127.0.0.1', port, user: 'events', password, database: 'events', timezone: 'Z' });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await reader?.end().catch(() => undefined);
   await broker?.kill();
@@ -118,5 +118,5 @@ describe('MariaDB', () => {
     await fails('mysql', { dsn_string: dsn.replace(password, 'wrong'), table: 'kept' }, /denied/);
     const target = await open('mysql', { dsn_string: dsn, table: 'kept' });
     await survives(target, { kill: () => broker.kill(), start: () => broker.start() });
-  }, 60_000);
+  }, 180_000);
 });

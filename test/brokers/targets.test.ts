@@ -227,7 +227,7 @@ describe('PostgreSQL', () => {
     values = { connection_string: url.href, table: 'Events' };
     reader = new Client(url.href);
     await reader.connect();
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await reader?.end();
     await server?.remove();
@@ -298,13 +298,13 @@ describe('PostgreSQL', () => {
           const [row] = await server.asSuperuser(sql);
           return row?.['waiting'];
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe(0);
     await reader.query('commit');
     await target.send(created(1));
     await target.close();
-  }, 90_000);
+  }, 270_000);
 
   it('that refuses a password is away, and one that was killed comes back', async () => {
     const url = new URL(values.connection_string);
@@ -315,5 +315,5 @@ describe('PostgreSQL', () => {
     reader.on('error', () => undefined);
     const target = await open('postgresql', values);
     await survives(target, { kill: () => server.kill(), start: () => server.start() });
-  }, 60_000);
+  }, 180_000);
 });

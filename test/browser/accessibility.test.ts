@@ -83,6 +83,6 @@ it.each(inOrder)('has no finding on the page %s', async (path, text) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await followPath(page, server.console, path);
   await page.getByText(text).first().waitFor();
-  await expect.poll(() => page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => page.getByLabel('Loading').count(), { timeout: 180_000 }).toBe(0);
   await expectAccessible(page);
 });

@@ -49,7 +49,7 @@ async function signOut(): Promise<void> {
   await page.getByLabel('Access key').waitFor();
 }
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 180_000 };
 const open = (name: string) => page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name }).click();
 const dialog = () => page.getByRole('dialog');
 const railLinks = () => page.getByRole('navigation', { name: 'Console' }).locator('.rail-link').allInnerTexts();
@@ -333,7 +333,7 @@ describe('administration in a browser', () => {
       await followPath(page, server.console, path);
       await page.locator('h1').waitFor();
       // Several parts of a page may still load.
-      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: 60_000 }).toBe(0);
+      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: 180_000 }).toBe(0);
       expect({ path, unnamed: await unnamedControls(page), headings: await page.locator('h1').count() }).toEqual({
         path,
         unnamed: [],

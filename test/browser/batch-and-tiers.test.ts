@@ -27,7 +27,7 @@ let visitor: Visitor;
 let page: Page;
 let s3: S3Client;
 
-const patient = { timeout: 120_000 };
+const patient = { timeout: 360_000 };
 
 beforeAll(async () => {
   other = await startServer({ env: { SVC_THREADS: '1' } });

@@ -218,7 +218,7 @@ describe('the console in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByLabel('Name', { exact: true }).waitFor();
     const focused = () => page.evaluate('document.activeElement?.tagName');
-    await expect.poll(focused, { timeout: 60_000 }).toBe('INPUT');
+    await expect.poll(focused, { timeout: 180_000 }).toBe('INPUT');
     await page.keyboard.type('by-keyboard');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing in here').waitFor();

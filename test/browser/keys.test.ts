@@ -19,7 +19,7 @@ import { visitEachTest } from './visit-each-test.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 180_000 };
 /** Nothing listens there. */
 const closedEndpoint = 'https://127.0.0.1:1';
 

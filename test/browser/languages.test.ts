@@ -111,7 +111,7 @@ describe.each([
     const { page } = visitor;
     await followPath(page, server.console, path);
     await page.locator('h1').first().waitFor();
-    await expect.poll(() => page.getByLabel(texts.components.loading).count(), { timeout: 60_000 }).toBe(0);
+    await expect.poll(() => page.getByLabel(texts.components.loading).count(), { timeout: 180_000 }).toBe(0);
     const left = (await page.evaluate<readonly string[]>(shown)).filter(
       (text) => inEnglish.has(text) && !translated.has(text),
     );
@@ -119,7 +119,7 @@ describe.each([
     expect.soft(await axeFindings(page, 'texts'), 'axe').toEqual([]);
     await page.setViewportSize({ width: 390, height: 800 });
     // The page follows the width in steps.
-    await expect.poll(() => page.evaluate(tooWide), { message: 'wider than the window', timeout: 60_000 }).toBe(0);
+    await expect.poll(() => page.evaluate(tooWide), { message: 'wider than the window', timeout: 180_000 }).toBe(0);
     await page.setViewportSize({ width: 1280, height: 800 });
     expect.soft(await page.evaluate('document.documentElement.lang')).toBe(language);
   });

@@ -35,7 +35,7 @@ visitEachTest({
   },
 });
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 180_000 };
 const open = (name: string) =>
   page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name, exact: true }).click();
 const dialog = () => page.getByRole('dialog');

@@ -91,7 +91,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 180_000 };
 
 /** Calls that change something, or show what is not for every user. The prefix is one that none of the users may touch. */
 const forged: readonly (readonly [method: string, call: string, body?: unknown])[] = [
@@ -222,7 +222,7 @@ class Walker {
     this.#rejected = [];
     await this.page.goto(`${server.console}/${path}`);
     await this.page.locator('#content').getByRole('heading').or(this.page.getByRole('alert')).first().waitFor();
-    await expect.poll(() => this.page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
+    await expect.poll(() => this.page.getByLabel('Loading').count(), { timeout: 180_000 }).toBe(0);
     await this.untilAnswered();
     return { controls: await this.controls(), refused: [...new Set(this.#rejected)] };
   }

@@ -31,14 +31,14 @@ beforeAll(async () => {
   await client.start(async () => ({ url: front.url, accessKey, secretKey, stop }));
   await client.attemptWith({ input: `${accessKey}\n${secretKey}\n` }, 'alias', 'set', 'direct', server.s3);
   await client.run('mb', 's/box');
-}, 60_000);
+}, 180_000);
 
 afterAll(() => client.stop());
 
 const mebibyte = 1_024 * 1_024;
 const isPut = (method: string): boolean => method === 'PUT';
 
-describe('a source that changes while it is moved', { timeout: 60_000 }, () => {
+describe('a source that changes while it is moved', { timeout: 180_000 }, () => {
   let source: string;
 
   beforeEach(async () => {
@@ -110,7 +110,7 @@ describe('a source that changes while it is moved', { timeout: 60_000 }, () => {
   });
 });
 
-describe('two addresses of one server', { timeout: 60_000 }, () => {
+describe('two addresses of one server', { timeout: 180_000 }, () => {
   it('are one place, so that a move keeps the object', async () => {
     const source = await client.file('same', 'same');
     await client.run('cp', source, 's/box/same');
@@ -133,7 +133,7 @@ describe('two addresses of one server', { timeout: 60_000 }, () => {
   });
 });
 
-describe('mirror', { timeout: 60_000 }, () => {
+describe('mirror', { timeout: 180_000 }, () => {
   it('replaces what changed within the second of its copy', async () => {
     const folder = client.path('build');
     await mkdir(folder);
@@ -249,7 +249,7 @@ describe('mirror', { timeout: 60_000 }, () => {
     const copied = () => client.run('cat', 'direct/box/away/x');
     const { stderr } = await client.follow(
       ['mirror', '--watch', folder, 's/box/away'],
-      [async () => expect.poll(copied, { timeout: 40_000, interval: 500 }).toBe('2nd')],
+      [async () => expect.poll(copied, { timeout: 120_000, interval: 500 }).toBe('2nd')],
     );
     expect(stderr).toContain('everything is compared again');
   });
@@ -320,7 +320,7 @@ describe('mirror', { timeout: 60_000 }, () => {
   });
 });
 
-describe('two sources of one name', { timeout: 60_000 }, () => {
+describe('two sources of one name', { timeout: 180_000 }, () => {
   it.each(['mv', 'cp'])('are not %s over each other', async (command) => {
     for (const folder of ['x', 'y']) {
       await mkdir(client.path(folder), { recursive: true });

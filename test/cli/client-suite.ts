@@ -213,7 +213,7 @@ export function describeClient(name: string, start: () => Promise<ServerUnderTes
       expect(await keys('s/bucket/many')).toEqual(names.map((name) => name.slice('many/'.length)));
       expect((await json('rm', '-r', '--force', 's/bucket/many')).length).toBe(1_005);
       expect(await keys('s/bucket/many')).toEqual([]);
-    }, 60_000);
+    }, 180_000);
 
     it('removes a folder without what only begins the same', async () => {
       const source = await file('one', '1');

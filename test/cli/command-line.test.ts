@@ -246,7 +246,7 @@ describe('the program', () => {
       });
       const exited = once(child, 'exit');
       await expect
-        .poll(() => seen.some((line) => /^(GET|PUT) .*(key|partNumber)/.test(line)), { timeout: 20_000 })
+        .poll(() => seen.some((line) => /^(GET|PUT) .*(key|partNumber)/.test(line)), { timeout: 60_000 })
         .toBe(true);
       child.kill('SIGINT');
       expect(await exited).toEqual([130, null]);

@@ -62,7 +62,7 @@ beforeAll(async () => {
   await createBucket(otherWriter, 'writers-to');
   for (const bucket of ['writers-from', 'writers-to', 'writers-versions']) await createBucket(writer, bucket);
   await putVersioning(writer, 'writers-versions', { status: 'Enabled' });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   writer.close();
@@ -308,7 +308,7 @@ function environment(): Record<string, string> {
 
 it(
   `loses no byte in ${histories} histories of mv, cp and mirror`,
-  { timeout: 60_000 + histories * 1_000 },
+  { timeout: 180_000 + histories * 1_000 },
   async () => {
     const lost: string[] = [];
     let kills = 0;

@@ -39,7 +39,7 @@ async function atOnce(count: number, argsOf: (at: number) => readonly string[]):
   expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(ended.map(() => ({ code: 0, stderr: '' })));
 }
 
-it('has what every command of several at once wrote', { timeout: 60_000 }, async () => {
+it('has what every command of several at once wrote', { timeout: 180_000 }, async () => {
   await atOnce(4, (at) => ['alias', 'set', `a${at}`, server.s3]);
   const names = (await json('alias', 'list')).map(({ alias }) => alias);
   expect(names).toEqual(['a0', 'a1', 'a2', 'a3', 'local', 's']);

@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ClientDriver } from './client-driver.ts';
 
-const polling = { timeout: 20_000, interval: 50 };
+const polling = { timeout: 60_000, interval: 50 };
 
 /** The commands that copy, and their flags. */
 export function describeCopies(client: ClientDriver): void {

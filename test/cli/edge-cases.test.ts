@@ -24,7 +24,7 @@ beforeAll(async () => {
     };
   });
   await client.run('mb', 's/box');
-}, 60_000);
+}, 180_000);
 
 afterAll(() => client.stop());
 

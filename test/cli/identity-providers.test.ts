@@ -199,7 +199,7 @@ describe('coffer idp openid test', () => {
 
   it('waits for a person who enters a code elsewhere', async () => {
     const test = walked(['--device']);
-    await expect.poll(() => provider.userCodes().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => provider.userCodes().length, { timeout: 60_000 }).toBe(1);
     expect(provider.enterCode(provider.userCodes()[0] ?? '', 'ann')).toBe(true);
     const { code, steps } = await test;
     expect([code, steps.at(-1)]).toMatchObject([0, { step: 'Policies', outcome: 'ok' }]);

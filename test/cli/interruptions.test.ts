@@ -79,7 +79,7 @@ function isEndedBy({ code, signal }: Ended, sent: keyof typeof codes): boolean {
   return code === codes[sent] || signal === sent;
 }
 
-describe('one signal', { timeout: 60_000 }, () => {
+describe('one signal', { timeout: 180_000 }, () => {
   it('ends each command that waits for its input, or for the reader of its output', async () => {
     const [fifo, other] = [join(folder, 'fifo'), join(folder, 'other')];
     expect(spawnSync('mkfifo', [fifo, other]).status).toBe(0);
@@ -114,7 +114,7 @@ describe('one signal', { timeout: 60_000 }, () => {
 
   it('ends a pipe in the middle of an upload in parts, which is aborted, and keeps the old object', async () => {
     const input = Buffer.alloc(12 * mebibyte);
-    const isReady = async () => expect.poll(uploads, { timeout: 20_000, interval: 50 }).toBe(1);
+    const isReady = async () => expect.poll(uploads, { timeout: 60_000, interval: 50 }).toBe(1);
     const args = ['pipe', '--part-size', '5MiB', `s/${bucket}/old`];
     const end = await interrupt(args, 'SIGTERM', { input, isReady });
     expect(isEndedBy(end, 'SIGTERM'), JSON.stringify(end)).toBe(true);

@@ -70,7 +70,7 @@ beforeAll(async () => {
   const { value } = await adminCall(server.s3, server, 'GET', 'list-remote-targets?bucket=kept&type=');
   targets = (value as readonly { readonly arn: string }[]).map(({ arn }) => arn);
   expect(targets).toHaveLength(2);
-}, 120_000);
+}, 360_000);
 
 afterAll(() => client.stop());
 
@@ -151,7 +151,7 @@ const meaningOf = (document: string) =>
     filter: { ...filter, prefix },
   }));
 
-describe('a document of a bucket is the same again', { timeout: 240_000 }, () => {
+describe('a document of a bucket is the same again', { timeout: 720_000 }, () => {
   it('after a rule of the lifecycle was edited in nothing, and another one was added and removed', async () => {
     await each(['kept', 'lifecycle'], lifecycles, async (before) => {
       await client.run('ilm', 'rule', 'edit', `--id=${firstId(before)}`, 's/kept');
@@ -252,7 +252,7 @@ interface Policy {
   readonly Statement: unknown;
 }
 
-describe('a bucket that comes out of an archive has the same document', { timeout: 240_000 }, () => {
+describe('a bucket that comes out of an archive has the same document', { timeout: 720_000 }, () => {
   it.each(Object.entries(archived))('%s', async (setting, documents) => {
     const file = client.path('bucket.zip');
     await client.run('mb', 's/moved');

@@ -98,7 +98,7 @@ describe('coffer admin kms key', () => {
     expect(await usage('next-key')).toMatchObject({ objects: 1 });
     expect(await coffer('cat', 's/bucket/file')).toBe('content');
     expect(await coffer('admin', 'kms', 'key', 'rotate', 's')).toMatch(/done/);
-  }, 120_000);
+  }, 360_000);
 
   it('says what the key service must allow for a new version, and how it goes without', async () => {
     const { code, stderr } = await attempt(['admin', 'kms', 'key', 'rotate', 's', 'next-key']);
@@ -108,7 +108,7 @@ describe('coffer admin kms key', () => {
       /Objects get the newest version of next-key: done; .* 1 changed, 0 failed\./,
     );
     expect(await coffer('cat', 's/bucket/file')).toBe('content');
-  }, 120_000);
+  }, 360_000);
 
   it('takes the name again before anything is lost', async () => {
     const { code, stderr } = await attempt(['admin', 'kms', 'key', 'remove', 's', 'next-key', '--force', 'yes']);

@@ -28,7 +28,7 @@ beforeAll(async () => {
     const { code, stderr } = await runCoffer(wordsOf(line), { env: environment() });
     expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: expect.any(String) as string });
   }
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await server.stop();

@@ -19,7 +19,7 @@ beforeAll(async () => {
     };
   });
   await client.run('mb', 's/box');
-}, 60_000);
+}, 180_000);
 
 afterAll(() => client.stop());
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const large = await client.file('large', Buffer.alloc(6 * 1_024 * 1_024, 1));
   await client.run('cp', '--tags', 'team=red&what=a b', ...lock, small, 's/records/');
   await client.run('cp', '--tags', 'team=blue', ...lock, large, 's/records/');
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await client.stop();
@@ -37,7 +37,7 @@ const locked = {
   'X-Amz-Object-Lock-Legal-Hold': 'ON',
 };
 
-describe('--preserve between two servers', { timeout: 120_000 }, () => {
+describe('--preserve between two servers', { timeout: 360_000 }, () => {
   it('gives new buckets of a mirror the object lock and the policy, and objects their tags and locks', async () => {
     const { code, stderr } = await client.attempt('mirror', '-a', 's', 't');
     expect(code, stderr).toBe(0);
@@ -78,7 +78,7 @@ describe('--preserve between two servers', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a copy within one server', { timeout: 120_000 }, () => {
+describe('a copy within one server', { timeout: 360_000 }, () => {
   const leftBehind = 'coffer: <WARNING> The locks of 1 object are left behind: --preserve keeps them.\n';
 
   beforeAll(async () => {

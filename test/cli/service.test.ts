@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('coffer admin trace', { timeout: 90_000 }, () => {
+describe('coffer admin trace', { timeout: 270_000 }, () => {
   it('shows requests as they end, in the fields of stock clients, until it is interrupted', async () => {
     const { code, stdout } = await follow(['--json', 'admin', 'trace', 's', '--path', 'traced*'], async (printed) => {
       // The trace may not have begun when the first of them ends.
@@ -77,7 +77,7 @@ describe('coffer admin trace', { timeout: 90_000 }, () => {
   });
 });
 
-describe('coffer admin logs', { timeout: 90_000 }, () => {
+describe('coffer admin logs', { timeout: 270_000 }, () => {
   it('shows the last lines of the log', async () => {
     const { code, stdout } = await follow(['admin', 'logs', 's', '--last', '100'], (printed) => printed.includes('\n'));
     expect([code, stdout]).toEqual([130, expect.stringMatching(/ready|listening|started/i)]);
@@ -133,5 +133,5 @@ describe('coffer admin service', () => {
     const said = await coffer('admin', 'service', 'restart', '--wait', 's', '--timeout', '100');
     expect(said).toMatch(/Restart command successfully sent to `s`\.\nRestarted `s` successfully in [\d.]+ seconds\./);
     await coffer('ls', 's');
-  }, 120_000);
+  }, 360_000);
 });

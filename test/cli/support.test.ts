@@ -24,10 +24,10 @@ beforeAll(async () => {
   await runCoffer(['--config-dir', join(folder, 'config'), 'alias', 'set', 's', server.s3, 'root', 'root-password']);
   await coffer('mb', 's/photos');
   await s3Client(server).send(new PutObjectCommand({ Bucket: 'photos', Key: 'cat', Body: 'secret-body' }));
-}, 60_000);
+}, 180_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('coffer support', { timeout: 120_000 }, () => {
+describe('coffer support', { timeout: 360_000 }, () => {
   // The drive is measured with a file of 1 GiB, which only the gate has time for.
   const kinds = fullForm ? [] : ['object'];
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await client.run('mb', 's/box');
   await client.run('mb', '--with-versioning', 's/versions');
   await client.run('mb', '--with-lock', 's/locks');
-}, 60_000);
+}, 180_000);
 
 afterAll(() => client.stop());
 
@@ -133,7 +133,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('a warning', { timeout: 60_000 }, () => {
+describe('a warning', { timeout: 180_000 }, () => {
   it.each(cases)('of the type $type is on standard error as text, and a document with --json: $says', async (one) => {
     const text = await client.attempt(...(await one.prepare()));
     expect(text.stderr).toMatch(/<WARNING>/);

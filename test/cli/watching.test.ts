@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedServer } from '../support/server/shared-server.ts';
 import { ClientDriver } from './client-driver.ts';
 
-const polling = { timeout: 30_000, interval: 100 };
+const polling = { timeout: 90_000, interval: 100 };
 const client = new ClientDriver();
 /** The same server under another name: two aliases are two servers for the client. */
 const other = 't';
@@ -82,11 +82,11 @@ beforeAll(async () => {
   });
   const { url, accessKey, secretKey } = client.server;
   await client.attempt('alias', 'set', other, url, accessKey, secretKey);
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => client.stop());
 
-describe('a Coffer that tells of changes', { timeout: 120_000 }, () => {
+describe('a Coffer that tells of changes', { timeout: 360_000 }, () => {
   it('is mirrored to a folder while it changes', async () => {
     await client.run('mb', 's/watched');
     await client.run('cp', await client.file('one', '1'), 's/watched/p/one');

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => restic?.stop());
 
 describe('restic in a bucket with object lock', () => {
-  it('backs up, checks, forgets, prunes and restores', { timeout: 120_000 }, async () => {
+  it('backs up, checks, forgets, prunes and restores', { timeout: 360_000 }, async () => {
     await mkdir(join(restic.folder, 'source'));
     const first = randomBytes(20 * 2 ** 20);
     const source = await restic.file('source/large', first);

@@ -114,13 +114,13 @@ describe('a pod whose service account is bound to a policy', () => {
     const s3 = await rootClient();
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'backups', Key: 'from-the-pod' }));
     expect(await Body?.transformToString()).toBe('without a secret');
-  }, 180_000);
+  }, 540_000);
 
   it('is refused as another service account', async () => {
     const { how, said } = await runJob('stranger', 'other');
     expect(how).toBe('Failed');
     expect(said).toContain(`No policy is attached to system:serviceaccount:${team.namespace}:other`);
-  }, 180_000);
+  }, 540_000);
 });
 
 const keysOfAnn = async () => {
@@ -145,7 +145,7 @@ describe('a User', () => {
     expect((await s3.send(new ListBucketsCommand({}))).Buckets?.map(({ Name }) => Name)).toEqual(['backups']);
     await kubectl.run(['delete', 'policybinding/ann', 'user/ann', '--namespace', team.namespace, '--timeout=60s']);
     await expect(s3.send(new ListBucketsCommand({}))).rejects.toMatchObject({ name: 'InvalidAccessKeyId' });
-  }, 180_000);
+  }, 540_000);
 });
 
 describe('the root credentials', () => {

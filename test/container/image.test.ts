@@ -85,7 +85,7 @@ describe('the server in a container', () => {
   let coffer: StartedCofferContainer;
   beforeAll(async () => {
     coffer = await new CofferContainer().start();
-  }, 120_000);
+  }, 360_000);
   afterAll(async () => {
     await coffer?.stop();
   });
@@ -121,7 +121,7 @@ it('a server in another region takes the requests of its connection', async () =
   } finally {
     await coffer.stop();
   }
-}, 120_000);
+}, 360_000);
 
 describe('the key service in a container', () => {
   let folder: string;
@@ -154,14 +154,14 @@ keystore: { fs: { path: /keys/store } }
     try {
       const address = await docker(['inspect', '--format', '{{.NetworkSettings.IPAddress}}', id]);
       const ca = await readFile(join(folder, 'tls.crt'), 'utf8');
-      await expect.poll(() => ready(address.stdout.trim(), ca), { timeout: 30_000 }).toBe(200);
+      await expect.poll(() => ready(address.stdout.trim(), ca), { timeout: 90_000 }).toBe(200);
       await docker(['stop', '--time', '30', id]);
       const { stdout } = await docker(['inspect', '--format', '{{.State.ExitCode}}', id]);
       expect(stdout.trim()).toBe('0');
     } finally {
       await docker(['rm', '--force', id]);
     }
-  }, 90_000);
+  }, 270_000);
 });
 
 /** The status that the key service answers on its readiness path, to a client without a certificate; 0 where there is no answer. */

@@ -34,7 +34,7 @@ beforeAll(async () => {
     for (const bucket of ['lock', 'locked-too']) await client.run('mb', '--with-lock', `${name}/${bucket}`);
     if (name !== 'bare') await client.run('encrypt', 'set', 'sse-s3', `${name}/by-default`);
   }
-}, 120_000);
+}, 360_000);
 
 afterAll(() => client.stop());
 
@@ -174,7 +174,7 @@ async function run(way: string, from: string, to: string): Promise<{ code: numbe
 /** A bucket with a default encryption would encrypt the sources too. */
 const sourceBucket = (kind: Kind) => (kind === 'by-default' ? 'versions' : kind);
 
-describe('a copy by the client is equal to its source', { timeout: 120_000 }, () => {
+describe('a copy by the client is equal to its source', { timeout: 360_000 }, () => {
   it.each(
     ways.flatMap(([way, keepsLock]) =>
       targets.flatMap((target) => encryptions.map((encryption) => ({ way, keepsLock, ...target, encryption }))),
@@ -196,7 +196,7 @@ describe('a copy by the client is equal to its source', { timeout: 120_000 }, ()
   });
 });
 
-describe('a copy by the client is refused before anything is written', { timeout: 120_000 }, () => {
+describe('a copy by the client is refused before anything is written', { timeout: 360_000 }, () => {
   it.each(['mv', 'cp -a'])('%s of a lock to a bucket that has none', async (way) => {
     await putWhole('lock', 'refused/object', 'none');
     const { code, stderr } = await run(way, 's/lock/refused/', 's/more/refused/');
@@ -217,7 +217,7 @@ describe('a copy by the client is refused before anything is written', { timeout
   });
 });
 
-describe('the flags take the place of what a source has', { timeout: 120_000 }, () => {
+describe('the flags take the place of what a source has', { timeout: 360_000 }, () => {
   beforeAll(() => putWhole('plain', 'given/object', 'SSE-KMS'));
 
   it.each(['s', 't'] as const)('in a copy to %s', async (server) => {
@@ -237,7 +237,7 @@ describe('the flags take the place of what a source has', { timeout: 120_000 }, 
   });
 });
 
-describe('an object under the key of the client', { timeout: 120_000 }, () => {
+describe('an object under the key of the client', { timeout: 360_000 }, () => {
   const key = Buffer.alloc(32, 9);
   const flag = (place: string) => ['--enc-c', `${place}=${key.toString('hex')}`];
   const keyHeaders = {
@@ -282,7 +282,7 @@ async function aliasOf(name: string, ...Statement: readonly object[]): Promise<s
   return name;
 }
 
-describe('a user without a right', { timeout: 120_000 }, () => {
+describe('a user without a right', { timeout: 360_000 }, () => {
   it.each([
     ['s3:GetObjectRetention', 'cp -a', 'locked-too'],
     ['s3:GetObjectLegalHold', 'mv', 'locked-too'],
@@ -306,7 +306,7 @@ describe('a user without a right', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a user with the rights of the copies alone', { timeout: 120_000 }, () => {
+describe('a user with the rights of the copies alone', { timeout: 360_000 }, () => {
   it.each(['cp -a', 'mv', 'mirror -a'])('makes a whole copy by %s', async (way) => {
     const read = ['s3:GetObject', 's3:GetObjectTagging', 's3:GetObjectRetention', 's3:GetObjectLegalHold'];
     const write = ['s3:PutObject', 's3:PutObjectTagging', 's3:PutObjectRetention', 's3:PutObjectLegalHold'];

@@ -69,7 +69,7 @@ async function transfer(browser: TestBrowser, form: object): Promise<void> {
   expect(started.status).toBe(201);
   const newest = async () =>
     ((await (await browser.send('GET', '/api/transfers')).json()) as TransferList).transfers[0] as TransferRow;
-  await expect.poll(newest, { timeout: 60_000, interval: 10 }).not.toMatchObject({ state: 'running' });
+  await expect.poll(newest, { timeout: 180_000, interval: 10 }).not.toMatchObject({ state: 'running' });
   const { failed } = await newest();
   if (failed[0] !== undefined) throw new Error(failed[0].message);
 }

@@ -90,7 +90,7 @@ const openFiles = ({ pid }: RunningServer) => readdirSync(`/proc/${pid}/fd`).len
 
 const sizes = Array.from({ length: 60 }, (_, index) => [1_000, 200_000, 1_500_000, 9_000_000][index % 4] ?? 0);
 
-describe('a server with limits of its process', { timeout: 240_000 }, () => {
+describe('a server with limits of its process', { timeout: 720_000 }, () => {
   it('that has few descriptors refuses what it has none for, and serves again when others end', async () => {
     const target = await started();
     limit(target, `--nofile=${openFiles(target) + 12}:4096`);

@@ -34,7 +34,7 @@ beforeAll(async () => {
   }
   await server.stop();
   expect(await run(['snapshot', join(stores, 'data'), join(stores, 'snapshot')])).toMatchObject({ code: 0 });
-}, 60_000);
+}, 180_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
@@ -55,7 +55,7 @@ async function mountUnmapped(at: string): Promise<ChildProcess | string> {
   return String(said).startsWith('mounted') ? child : `no FUSE can be mounted here: ${String(said).trim()}`;
 }
 
-describe('stores on a file system that maps no files', { timeout: 120_000 }, () => {
+describe('stores on a file system that maps no files', { timeout: 360_000 }, () => {
   it('are verified, copied and restored from there', async ({ skip }) => {
     const mounted = join(folder, 'unmapped');
     const child = await mountUnmapped(mounted);
@@ -108,7 +108,7 @@ async function withFullVolume(work: (path: string) => Promise<void>, prepare?: (
 }
 
 describe.skipIf(tmpfsIssue !== undefined)('a full file system, on which a page that is mapped gets no block', () => {
-  it('is named where tools have their temporary files', { timeout: 120_000 }, () =>
+  it('is named where tools have their temporary files', { timeout: 360_000 }, () =>
     withFullVolume(async (TMPDIR) => {
       const { code, stderr } = await run(['verify', join(stores, 'data')], { TMPDIR });
       expect({ code, stderr }).toEqual({
@@ -118,7 +118,7 @@ describe.skipIf(tmpfsIssue !== undefined)('a full file system, on which a page t
     }),
   );
 
-  it('is named by a start that has no lock file of the records', { timeout: 120_000 }, () =>
+  it('is named by a start that has no lock file of the records', { timeout: 360_000 }, () =>
     withFullVolume(
       async (path) => {
         await expect(startServer({ folder: join(path, 'data'), env: { SVC_THREADS: '1' } })).rejects.toThrow(

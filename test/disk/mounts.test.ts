@@ -84,7 +84,7 @@ for (const kind of ['tmpfs', 'ext4', 'btrfs'] as const) issues.set(kind, await v
 const quotaIssue = issues.get('btrfs') ?? (await volumeIssue('btrfs', { quota: 64 * MiB }));
 const told = (issue: string | undefined) => (issue === undefined ? '' : ` (${issue})`);
 
-describe.each(['tmpfs', 'ext4', 'btrfs'] as const)('a mount of %s under a server', { timeout: 240_000 }, (kind) => {
+describe.each(['tmpfs', 'ext4', 'btrfs'] as const)('a mount of %s under a server', { timeout: 720_000 }, (kind) => {
   const issue = issues.get(kind);
 
   it.skipIf(issue !== undefined)(`takes no body while it is away, nor in a stranger${told(issue)}`, async () => {
@@ -93,7 +93,7 @@ describe.each(['tmpfs', 'ext4', 'btrfs'] as const)('a mount of %s under a server
     await fillStore();
     volume.detach();
     for (const name of ['file', 'segment'] as const) expect(await put('beneath', name)).toBe(503);
-    await expect.poll(readiness, { timeout: 60_000 }).toBe('503 bodies');
+    await expect.poll(readiness, { timeout: 180_000 }).toBe('503 bodies');
     expect(await put('record', 'record')).toBe(200);
     expect(readdirSync(volume.path)).toEqual([]);
     volume.attachOther();
@@ -102,7 +102,7 @@ describe.each(['tmpfs', 'ext4', 'btrfs'] as const)('a mount of %s under a server
     expect(readdirSync(volume.path)).toEqual([]);
     volume.detach();
     volume.attach();
-    await expect.poll(readiness, { timeout: 60_000 }).toBe('200');
+    await expect.poll(readiness, { timeout: 180_000 }).toBe('200');
     for (const name of names) {
       expect(await put(`after-${name}`, name)).toBe(200);
       for (const key of [`before-${name}`, `after-${name}`]) expect(await isWhole(key, name)).toBe(true);
@@ -116,10 +116,10 @@ describe.each(['tmpfs', 'ext4', 'btrfs'] as const)('a mount of %s under a server
     await fillStore();
     volume.detach();
     expect(await put('beneath', 'record')).toBe(503);
-    await expect.poll(readiness, { timeout: 60_000 }).toBe('503 records');
+    await expect.poll(readiness, { timeout: 180_000 }).toBe('503 records');
     expect(readdirSync(volume.path)).toEqual([]);
     volume.attach();
-    await expect.poll(readiness, { timeout: 60_000 }).toBe('200');
+    await expect.poll(readiness, { timeout: 180_000 }).toBe('200');
     expect(await put('after', 'record')).toBe(200);
     // What was answered is in the volume, and not in memory alone.
     await running().kill();
@@ -146,7 +146,7 @@ describe.each(['tmpfs', 'ext4', 'btrfs'] as const)('a mount of %s under a server
   });
 });
 
-describe.each(['tmpfs', 'ext4'] as const)('a file system of %s without inodes', { timeout: 240_000 }, (kind) => {
+describe.each(['tmpfs', 'ext4'] as const)('a file system of %s without inodes', { timeout: 720_000 }, (kind) => {
   const issue = issues.get(kind);
 
   it.skipIf(issue !== undefined)(
@@ -160,11 +160,11 @@ describe.each(['tmpfs', 'ext4'] as const)('a file system of %s without inodes', 
       expect(await put('full', 'file')).toBe(507);
       expect(await put('full-record', 'record')).toBe(200);
       for (const name of names) expect(await isWhole(`before-${name}`, name)).toBe(true);
-      await expect.poll(() => metric('minio_node_drive_free_inodes'), { timeout: 60_000 }).toBe(0);
+      await expect.poll(() => metric('minio_node_drive_free_inodes'), { timeout: 180_000 }).toBe(0);
       const deleted = new DeleteObjectCommand({ Bucket, Key: 'before-record' });
       expect(await statusOf(clientOf(running()).send(deleted))).toBe(204);
       for (const path of fillers) rmSync(path);
-      await expect.poll(() => put('after', 'file'), { timeout: 60_000 }).toBe(200);
+      await expect.poll(() => put('after', 'file'), { timeout: 180_000 }).toBe(200);
       expect(await isWhole('after', 'file')).toBe(true);
       expect(running().ended()).toBeUndefined();
     },
@@ -186,7 +186,7 @@ function useUpInodes(path: string): string[] {
   }
 }
 
-describe('a quota', { timeout: 240_000 }, () => {
+describe('a quota', { timeout: 720_000 }, () => {
   it.skipIf(quotaIssue !== undefined)(`of bodies is 507, and no failure of the disk${told(quotaIssue)}`, async () => {
     volume = await makeVolume('btrfs', folder, { quota: 40 * MiB });
     await started(join(folder, 'data'), volume.path);

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await clientOf(server).send(new CreateBucketCommand({ Bucket }));
   await clientOf(server).send(new PutObjectCommand({ Bucket, Key: 'key', Body: body }));
   await server.stop();
-}, 60_000);
+}, 180_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 async function prepared(kind: 'new' | 'filled') {
@@ -74,7 +74,7 @@ async function startWith(kind: 'new' | 'filled', fault: Fault, readyMs = 10_000,
 
 const noQuota = /exited with 1 .*\n.*data folder \S+ cannot be used: .*the quota of the user is used up/s;
 
-describe('a start of the server while calls fail', { timeout: 120_000 }, () => {
+describe('a start of the server while calls fail', { timeout: 360_000 }, () => {
   it.each<[string, 'new' | 'filled', Fault, RegExp]>([
     ['goes on without hard links', 'new', { ops: ['link'], in: 'all', error: 'EPERM', every: 1 }, /^ready$/],
     ['names a quota of inodes', 'new', { ops: ['mkdir'], in: 'rest', error: 'EDQUOT', every: 1 }, noQuota],

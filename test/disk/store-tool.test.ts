@@ -46,7 +46,7 @@ beforeAll(async () => {
   expect(await runTool(['snapshot', source, snapshot])).toMatchObject({ code: 0 });
   objects = await objectsIn(source);
   expect(objects).toHaveLength(3);
-}, 120_000);
+}, 360_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 function runTool(args: readonly string[], env: Readonly<Record<string, string>> = {}) {

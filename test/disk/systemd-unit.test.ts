@@ -120,7 +120,7 @@ const machine = await started();
 afterAll(async () => {
   for (const step of undo.toReversed()) await step();
   rmSync(folder, { recursive: true });
-}, 60_000);
+}, 180_000);
 
 const told = typeof machine === 'string' ? ` (${machine})` : '';
 const itBoots = it.skipIf(typeof machine === 'string');
@@ -135,8 +135,8 @@ describe(`the unit of the guide under systemd${told}`, { timeout: 300_000 }, () 
 
   itBoots('is started again after a server that was killed', async () => {
     there().run('systemctl', 'kill', '--signal=KILL', 'coffer');
-    await expect.poll(() => there().property('NRestarts'), { timeout: 60_000 }).toBe('1');
-    await expect.poll(() => there().property('ActiveState'), { timeout: 60_000 }).toBe('active');
+    await expect.poll(() => there().property('NRestarts'), { timeout: 180_000 }).toBe('1');
+    await expect.poll(() => there().property('ActiveState'), { timeout: 180_000 }).toBe('active');
     expect(there().readiness()).toBe('200');
   });
 
@@ -151,7 +151,7 @@ describe(`the unit of the guide under systemd${told}`, { timeout: 300_000 }, () 
     await file.write(Buffer.alloc(2 * 4096), 0, 2 * 4096, 0);
     await file.close();
     there().attempt('systemctl', 'start', 'coffer');
-    await expect.poll(() => there().property('ActiveState'), { timeout: 200_000, interval: 1_000 }).toBe('failed');
+    await expect.poll(() => there().property('ActiveState'), { timeout: 600_000, interval: 1_000 }).toBe('failed');
     expect(there().property('NRestarts')).toBe('10');
     expect(there().run('journalctl', '-u', 'coffer', '-o', 'cat')).toMatch(/the record file \S+data\.mdb is damaged: /);
   });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await untilReady(server);
   client = s3Client(server);
   await client.send(new CreateBucketCommand({ Bucket }));
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server?.stop();
   await receiver?.stop();
@@ -109,7 +109,7 @@ describe('a webhook', () => {
           await client.send(new PutObjectCommand({ Bucket, Key: 'again', Body: 'x' }));
           return /dropped_events\{[^}]*A:webhook[^}]*\} [1-9]/.test(await metrics());
         },
-        { timeout: 30_000, interval: 20 },
+        { timeout: 90_000, interval: 20 },
       )
       .toBe(true);
     const text = await metrics();
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(text).toMatch(/coffer_notify_target_oldest_event_seconds\{target_id="A:webhook"[^}]*\} [\d.]+/);
     await receiver.start();
     await expect
-      .poll(metrics, { timeout: 30_000, interval: 250 })
+      .poll(metrics, { timeout: 90_000, interval: 250 })
       .toMatch(/queue_length\{target_id="A:webhook"[^}]*\} 0/);
   });
 });

@@ -93,7 +93,7 @@ describe('a rollout', () => {
     await stage.quiet();
     expect(disruptions.maxConcurrent).toBe(1);
     expect(stage.double.requests.requests).toBeLessThan(mostRequests);
-  }, 120_000);
+  }, 360_000);
 
   it('follows a spec that changes again and again to its last word', async () => {
     const disruptions = watchDisruptions(stage.double);
@@ -120,7 +120,7 @@ describe('10,000 events', () => {
     const growth = collectedHeap() - before;
     expect(growth).toBeLessThan(4 * 1024 * 1024);
     expect(uidsOf(podsOf(stage.double, 'demo-server'))).toEqual(pods);
-  }, 120_000);
+  }, 360_000);
 });
 
 /** Ten events a round: Secrets of others that come, change and go. */

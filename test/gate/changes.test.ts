@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/store/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('.ci/run in a repository', { timeout: 120_000 }, () => {
+describe('.ci/run in a repository', { timeout: 360_000 }, () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let repository: string;
 

@@ -97,7 +97,7 @@ const foldersOfSteps: Readonly<Record<string, readonly string[]>> = {
 describe('the table', () => {
   const tiers = steps.filter((step) => step.tests && !step.always).map(({ name }) => name);
 
-  it.each(tiers)('lets every file that the tests of %s load select it', { timeout: 60_000 }, (name) => {
+  it.each(tiers)('lets every file that the tests of %s load select it', { timeout: 180_000 }, (name) => {
     const missed = (foldersOfSteps[name] ?? [`test/${name}`])
       .flatMap(loadedBy)
       .filter((path) => !path.endsWith('.md') && !/^(?:node_modules|dist|docs)\//.test(path))

@@ -37,7 +37,7 @@ async function untilBothReload(kind: 'certificate' | 'ca', change: () => Promise
   const before = [of(keysvc.lines), of(reloads)];
   await change();
   await expect
-    .poll(() => [of(keysvc.lines), of(reloads)], { timeout: 30_000 })
+    .poll(() => [of(keysvc.lines), of(reloads)], { timeout: 90_000 })
     .toEqual(before.map((count) => count + 1));
 }
 
@@ -84,7 +84,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('authorities of both sides are replaced in phases, and no call fails', { timeout: 120_000 }, async () => {
+it('authorities of both sides are replaced in phases, and no call fails', { timeout: 360_000 }, async () => {
   const failures: unknown[] = [];
   let calls = 0;
   const end = new AbortController();

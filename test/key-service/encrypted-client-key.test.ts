@@ -10,4 +10,4 @@ it('a storage server and the commands show the key service a key that a password
   } finally {
     await running.stop();
   }
-}, 60_000);
+}, 180_000);

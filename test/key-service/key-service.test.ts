@@ -226,7 +226,7 @@ describe('renewal in place', () => {
     await writePair(folder, 'server', server);
     await writePair(folder, 'app', await issue(ca, 'app', app.keyPem));
     const renewed = new X509Certificate(server.certPem).serialNumber;
-    await expect.poll(presented, { timeout: 15_000, interval: 100 }).toBe(renewed);
+    await expect.poll(presented, { timeout: 45_000, interval: 100 }).toBe(renewed);
     end.abort();
     await Promise.all(working);
     expect(calls).toBeGreaterThan(0);
@@ -261,10 +261,10 @@ describe('renewal in place', () => {
     await old.status();
     const nextCa = await makeCa({ commonName: 'next ca', validForMs: 3_600_000 });
     await writeFile(file('ca.crt'), nextCa.certPem);
-    await expect.poll(() => keysvc.lines.filter((line) => line['ca'] === true), { timeout: 15_000 }).not.toEqual([]);
+    await expect.poll(() => keysvc.lines.filter((line) => line['ca'] === true), { timeout: 45_000 }).not.toEqual([]);
     await expect(old.status()).rejects.toMatchObject({ status: 403 });
     await writeFile(file('ca.crt'), ca.certPem);
-    await expect.poll(() => keysvc.lines.filter((line) => line['ca'] === true).length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => keysvc.lines.filter((line) => line['ca'] === true).length, { timeout: 45_000 }).toBe(2);
     await expect
       .poll(
         () =>
@@ -272,7 +272,7 @@ describe('renewal in place', () => {
             () => 'in',
             () => 'out',
           ),
-        { timeout: 15_000 },
+        { timeout: 45_000 },
       )
       .toBe('in');
   });

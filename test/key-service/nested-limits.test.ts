@@ -105,7 +105,7 @@ describe('a caller of the key service that waits less than the key service tries
     const one = await serving(vaultStore(vault.endpoint));
     const failure = await failureOf((await open([one.service.address], one)).within(4500));
     expect(describeOutage(failure)).toMatch(/the key store behind it/);
-  }, 60_000);
+  }, 180_000);
 
   it('learns it where the other endpoint does not answer', async () => {
     const vault = await VaultDouble.start(new VirtualClock(), 'v2');
@@ -117,7 +117,7 @@ describe('a caller of the key service that waits less than the key service tries
     for (let turn = 0; turn < 2; turn++) {
       expect(describeOutage(await failureOf(both.within(4500)))).toMatch(/the key store behind it/);
     }
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a request to a store', () => {

@@ -149,7 +149,7 @@ async function heal(): Promise<void> {
   }
 }
 
-describe.each(outages)('a key service that is %s', { timeout: 120_000 }, (_what, fail) => {
+describe.each(outages)('a key service that is %s', { timeout: 360_000 }, (_what, fail) => {
   it('goes on where its keys are known, refuses cleanly where not, stores nothing plain, and heals by itself', async () => {
     const { layer } = test;
     for (const server of servers) await fail(server);

@@ -57,7 +57,7 @@ describe('coffer login at a real Keycloak', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(browser.html).toContain('You are signed in');
     expect(await coffer('mb', 'mine/made-by-alice')).toMatchObject({ code: 0, stderr: '' });
-  }, 60_000);
+  }, 180_000);
 
   it('signs in by a code', async () => {
     const { code, stderr } = await logIn([server.s3, '--device'], /http:\S+user_code=\S+/, async (address) => {
@@ -68,7 +68,7 @@ describe('coffer login at a real Keycloak', () => {
     });
     expect([code, stderr]).toEqual([0, '']);
     expect(await coffer('ls', 'mine')).toMatchObject({ code: 0 });
-  }, 60_000);
+  }, 180_000);
 
   it('renews the credentials, and ends that with the logout', async () => {
     const path = join(folder, 'logins', 'mine.json');
@@ -82,5 +82,5 @@ describe('coffer login at a real Keycloak', () => {
     // A copy of the file is worth nothing once its credentials have expired.
     await writeFile(path, renewed.replace(/"expiration": "[^"]*"/, '"expiration": "2020-01-01T00:00:00Z"'));
     expect((await coffer('ls', 'mine')).stderr).toContain('sign in again');
-  }, 60_000);
+  }, 180_000);
 });

@@ -198,7 +198,7 @@ function peopleOf(version: KeycloakVersion): void {
       interval: 500,
     });
     await admin.setEnabled('bob', true);
-  }, 60_000);
+  }, 180_000);
 
   it('is told by the role admin, and by view-users alone; without either nobody is cut off', async () => {
     await person('alice');

@@ -67,7 +67,7 @@ async function personClient(username: string): Promise<S3Client> {
 beforeAll(async () => {
   tenant = await startTenant({ identityProvider: identityProvider(), clientSecret: keycloak.clientSecret });
   browser = await openBrowser();
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await browser?.close();
@@ -129,7 +129,7 @@ describe('a tenant whose people come from a real Keycloak', () => {
       personReads: '1',
       personWrites: 'AccessDenied',
     });
-  }, 120_000);
+  }, 360_000);
 
   it('lets alice, whose claim is consoleAdmin, make buckets', async () => {
     const alice = await personClient('alice');

@@ -67,13 +67,13 @@ keystore:
     const lines = (await Promise.all([start(), start()])).flat();
     expect(lines.filter((line) => line === 'key "my-key" created')).toHaveLength(1);
     expect(lines.filter((line) => line === 'key "my-key" validated')).toHaveLength(1);
-  }, 120_000);
+  }, 360_000);
 
   it('start again on the keys that are there', async () => {
     await start();
     expect(await start()).toContain('key "my-key" validated');
     expect(double.versionsOf('my-key')).toBe(1);
-  }, 120_000);
+  }, 360_000);
 
   it('do not start without a permission, and name it, the key and the vault', async () => {
     double.denied.add('set');
@@ -83,7 +83,7 @@ keystore:
     expect(stderr).toContain('it lacks the secret permission "Set"');
     expect(stderr).toContain(double.http.url);
     expect(stdout + stderr).not.toContain(entraLogin.clientSecret);
-  }, 120_000);
+  }, 360_000);
 
   it('do not replace a key that was deleted by mistake', async () => {
     double.put('my-key', 'a record');
@@ -91,5 +91,5 @@ keystore:
     const { code, stderr } = await runKeysvc(['server', '--config', config], environment());
     expect(code).toBe(1);
     expect(stderr).toContain('az keyvault secret recover --name my-key');
-  }, 120_000);
+  }, 360_000);
 });

@@ -18,7 +18,7 @@ const MiB = 1_024 * 1_024;
 /** `.ci/run` asks for 8, so that each way is killed twice, `.ci/soak client` for 50. */
 const kills = Number(process.env['COFFER_CLIENT_KILLS'] ?? 2);
 const seed = Number(process.env['COFFER_SEED'] ?? 1);
-const patience = 60_000 + kills * 20_000;
+const patience = 180_000 + kills * 60_000;
 
 let folder: string;
 let server: ServerAccess;
@@ -82,7 +82,7 @@ beforeAll(async () => {
   }
   await run('mb', 's/source');
   await run('cp', '-r', `${join(folder, 'source')}/`, 's/source/');
-}, 120_000);
+}, 360_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -147,7 +147,7 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
       );
       return Parts?.length ?? 0;
     };
-    await expect.poll(stored, { timeout: 30_000, interval: 20 }).toBeGreaterThan(2);
+    await expect.poll(stored, { timeout: 90_000, interval: 20 }).toBeGreaterThan(2);
     killed.kill('SIGKILL');
     await killed.ended;
     // The server needs a moment to notice the closed connections.
@@ -174,7 +174,7 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
     ] as const) {
       await writeFile(path, new SeededRandom(3).bytes(inFullForm(20, 12) * MiB));
       const killed = start('--limit-upload', '8MiB', 'cp', path, `s/others/${name}`);
-      await expect.poll(async () => openUploads('others'), { timeout: 30_000, interval: 20 }).toHaveLength(1);
+      await expect.poll(async () => openUploads('others'), { timeout: 90_000, interval: 20 }).toHaveLength(1);
       killed.kill('SIGKILL');
       await killed.ended;
       await change();
@@ -191,7 +191,7 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
     const path = join(folder, 'shrinking');
     await writeFile(path, new SeededRandom(7).bytes(inFullForm(20, 12) * MiB));
     const killed = start('--limit-upload', '8MiB', 'cp', path, 's/smaller/key');
-    await expect.poll(async () => openUploads('smaller'), { timeout: 30_000, interval: 20 }).toHaveLength(1);
+    await expect.poll(async () => openUploads('smaller'), { timeout: 90_000, interval: 20 }).toHaveLength(1);
     killed.kill('SIGKILL');
     await killed.ended;
     await writeFile(path, 'small');
@@ -207,7 +207,7 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
     const bytes = new SeededRandom(6).bytes(inFullForm(20, 12) * MiB);
     await writeFile(join(source, 'whole'), bytes);
     const killed = start('--limit-upload', '8MiB', 'mirror', source, 's/there');
-    await expect.poll(async () => openUploads('there'), { timeout: 30_000, interval: 20 }).toHaveLength(1);
+    await expect.poll(async () => openUploads('there'), { timeout: 90_000, interval: 20 }).toHaveLength(1);
     killed.kill('SIGKILL');
     await killed.ended;
     // The kill may have come while the session was written, so that there is a temporary file too.
@@ -231,7 +231,7 @@ describe('a command that was killed and begun again', { timeout: patience }, () 
         const [temporary] = await readdir(target).catch(() => []);
         return temporary === undefined ? 0 : (await stat(join(target, temporary))).size;
       };
-      await expect.poll(arrived, { timeout: 30_000, interval: 20 }).toBeGreaterThan(3 * MiB);
+      await expect.poll(arrived, { timeout: 90_000, interval: 20 }).toBeGreaterThan(3 * MiB);
       killed.kill(signal);
       await killed.ended;
       const { stderr } = await run('--debug', 'cp', 's/downloads/whole', `${target}/`);

@@ -11,7 +11,7 @@ let slapd: Slapd;
 
 beforeAll(async () => {
   slapd = await startSlapd(people);
-}, 60_000);
+}, 180_000);
 afterAll(() => removeSlapd(slapd));
 
 const given = (changes: Record<string, string> = {}) =>

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await untilReady(server);
   root = new TestBrowser(server.console);
   await root.signIn(server);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server?.stop();
   await removeSlapd(slapd);

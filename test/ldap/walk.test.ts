@@ -14,7 +14,7 @@ let ldap: IdentityProviderConfigurations;
 
 beforeAll(async () => {
   slapd = await startSlapd(people);
-}, 60_000);
+}, 180_000);
 afterAll(() => removeSlapd(slapd));
 beforeEach(async () => {
   const made = await testIdentities();

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await client.send(new CreateBucketCommand({ Bucket: 'home' }));
   await client.send(new PutObjectCommand({ Bucket: 'home', Key: 'ann/a', Body: 'hello' }));
   client.destroy();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server?.stop();
   await removeSlapd(slapd);

@@ -44,7 +44,7 @@ async function statuses(): Promise<Record<string, number>> {
   };
 }
 
-describe('stock mc anonymous', { timeout: 60_000 }, () => {
+describe('stock mc anonymous', { timeout: 180_000 }, () => {
   it.each([
     ['download', { list: 200, read: 200, write: 403, remove: 403 }],
     ['upload', { list: 403, read: 403, write: 200, remove: 204 }],

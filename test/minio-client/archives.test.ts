@@ -12,7 +12,7 @@ beforeAll(async () => client.start(() => startMinio()), 120_000);
 
 afterAll(async () => client.stop());
 
-describe('an archive on a MinIO', { timeout: 60_000 }, () => {
+describe('an archive on a MinIO', { timeout: 180_000 }, () => {
   it('is listed, read and copied from with --zip', async () => {
     const archive = new ZipFile();
     archive.addBuffer(Buffer.from('hello\nworld\n'), 'dir/hello.txt');

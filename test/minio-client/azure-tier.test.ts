@@ -20,7 +20,7 @@ import { type RunningServer, startServer, untilReady } from '../support/server/s
 import { StockMc } from './stock-mc.ts';
 
 const Bucket = 'data';
-const wait = { timeout: 90_000, interval: 200 };
+const wait = { timeout: 270_000, interval: 200 };
 let folder: string;
 let server: RunningServer;
 let azurite: Azurite;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await mc.alias('c', server.s3, server.accessKey, server.secretKey);
   s3 = s3Client(server);
   await s3.send(new CreateBucketCommand({ Bucket }));
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await Promise.all([server?.stop(), azurite?.remove()]);
   await rm(folder, { recursive: true, force: true });
@@ -79,7 +79,7 @@ async function moved(Key: string, Body: Buffer): Promise<void> {
   await expect.poll(storageClass, wait).toBe('COLD');
 }
 
-describe('a container of Azure as a tier', { timeout: 240_000 }, () => {
+describe('a container of Azure as a tier', { timeout: 720_000 }, () => {
   it('is refused where it does not work', async () => {
     expect(await add('A', account({ bucket: 'not-there' }))).toContain('XMinioAdminTierBucketNotFound');
     const wrong = randomBytes(48).toString('base64');
@@ -152,7 +152,7 @@ describe('a container of Azure as a tier', { timeout: 240_000 }, () => {
 
   it('loses what is removed', async () => {
     for (const Key of ['small', 'large']) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
-    await expect.poll(blobs, { timeout: 200_000, interval: 1_000 }).toEqual([]);
+    await expect.poll(blobs, { timeout: 600_000, interval: 1_000 }).toEqual([]);
   });
 
   it('is added and removed by coffer too', async () => {

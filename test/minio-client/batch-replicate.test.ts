@@ -29,7 +29,7 @@ beforeAll(async () => {
   await mc.alias('m', theirs.url, theirs.accessKey, theirs.secretKey);
   clients = { c: s3Client(ours), m: s3Client({ ...ours, s3: theirs.url, ...keysOf('m') }) };
   await writeFile(join(folder, 'large'), randomBytes(12 * 1024 * 1024));
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await Promise.all([ours?.stop(), theirs?.stop()]);
   await rm(folder, { recursive: true, force: true });
@@ -73,7 +73,7 @@ async function ended(by: string, id: string): Promise<Record<string, unknown>> {
         const { complete, failed } = await metric();
         return complete === true || failed === true;
       },
-      { timeout: 60_000, interval: 500 },
+      { timeout: 180_000, interval: 500 },
     )
     .toBe(true);
   return metric();
@@ -128,7 +128,7 @@ async function fill(alias: 'c' | 'm', bucket: string): Promise<void> {
   await mc.run('rm', `${alias}/${bucket}/a/two`);
 }
 
-describe('batch jobs that replicate', { timeout: 240_000 }, () => {
+describe('batch jobs that replicate', { timeout: 720_000 }, () => {
   it.each([
     ['sends to a MinIO', 'c', 'm'],
     ['fetches from a MinIO', 'm', 'c'],

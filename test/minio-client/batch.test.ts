@@ -18,7 +18,7 @@ beforeAll(async () => {
   mc = new StockMc(folder);
   await mc.alias('c', ours.s3, ours.accessKey, ours.secretKey);
   await mc.alias('m', theirs.url, theirs.accessKey, theirs.secretKey);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await Promise.all([ours?.stop(), theirs?.stop()]);
   await rm(folder, { recursive: true, force: true });
@@ -41,7 +41,7 @@ async function run(alias: string, file: string) {
     const { lines } = await mc.try('batch', 'status', alias, id);
     return (lines.at(-1) as { readonly metric?: Record<string, unknown> } | undefined)?.metric;
   };
-  await expect.poll(async () => (await metric())?.['complete'], { timeout: 60_000, interval: 500 }).toBe(true);
+  await expect.poll(async () => (await metric())?.['complete'], { timeout: 180_000, interval: 500 }).toBe(true);
   const { jobType, failed, expired } = (await metric()) ?? {};
   const { objects, objectsFailed } = expired as Record<string, number>;
   return { code: started.code, type, jobType, failed, objects, objectsFailed };
@@ -71,7 +71,7 @@ describe('mc batch, as against MinIO', () => {
       left: ['b.txt'],
     });
     expect(results[1]).toEqual(results[0]);
-  }, 120_000);
+  }, 360_000);
 
   it.each([
     ['no definition', 'nothing: here'],

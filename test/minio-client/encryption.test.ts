@@ -29,7 +29,7 @@ beforeAll(async () => {
   await mc.run('mb', 's/sealed');
   await writeFile(file('text'), text);
   await writeFile(file('large'), large);
-}, 120_000);
+}, 360_000);
 afterAll(() => running.stop());
 
 const metadata = async (...args: string[]) => {
@@ -43,7 +43,7 @@ async function content(target: string, ...args: string[]): Promise<Buffer> {
 }
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-describe("stock mc with a client's key", { timeout: 120_000 }, () => {
+describe("stock mc with a client's key", { timeout: 360_000 }, () => {
   it('puts an object, tells how it is encrypted, and gets it back', async () => {
     await mc.run('cp', ...encC('s/sealed/c'), file('text'), 's/sealed/c/text');
     expect(await metadata(...encC('s/sealed/c'), 's/sealed/c/text')).toMatchObject({
@@ -91,7 +91,7 @@ describe("stock mc with a client's key", { timeout: 120_000 }, () => {
   });
 });
 
-describe('stock mc with keys of the key service', { timeout: 120_000 }, () => {
+describe('stock mc with keys of the key service', { timeout: 360_000 }, () => {
   it.each([
     ['the default key', ['--enc-s3', 's/sealed/s3'], 's/sealed/s3/text', { 'X-Amz-Server-Side-Encryption': 'AES256' }],
     [
@@ -159,13 +159,13 @@ const outcomes: Readonly<Record<Kind, Readonly<Partial<Record<Kind, Kind | 'refu
   other: { plain: 'plain', s3: 's3', kms: 'kms', mine: 'mine' },
 };
 
-describe('stock mc copies on the server', { timeout: 120_000 }, () => {
+describe('stock mc copies on the server', { timeout: 360_000 }, () => {
   beforeAll(async () => {
     await mc.run('mb', 's/copies');
     for (const [kind, { flags }] of Object.entries(kinds)) {
       await mc.run('cp', ...flags, file('text'), `s/copies/${kind}/source`);
     }
-  }, 60_000);
+  }, 180_000);
 
   const cases = Object.entries(outcomes).flatMap(([from, targets]) =>
     Object.entries(targets).map(([to, becomes]) => [from as Kind, to as Kind, becomes] as const),

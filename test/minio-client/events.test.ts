@@ -32,7 +32,7 @@ beforeAll(async () => {
   await mc.alias('c', ours.s3, ours.accessKey, ours.secretKey);
   await mc.alias('m', theirs.url, theirs.accessKey, theirs.secretKey);
   for (const alias of ['c', 'm']) await mc.run('mb', `${alias}/events`);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await Promise.all([ours?.stop(), theirs?.stop(), ...[...receivers.values()].map((receiver) => receiver.stop())]);
   await rm(folder, { recursive: true, force: true });
@@ -88,7 +88,7 @@ describe('the messages of a webhook', () => {
       await mc.run('cp', '--attr', 'colour=red', path, `${alias}/events/folder/one`);
       await mc.run('rm', `${alias}/events/folder/one`);
       const names = () => count()?.map(({ EventName }) => EventName);
-      await expect.poll(names, { timeout: 20_000 }).toContain('s3:ObjectRemoved:Delete');
+      await expect.poll(names, { timeout: 60_000 }).toContain('s3:ObjectRemoved:Delete');
       const shown = ['s3:ObjectCreated:Put', 's3:ObjectRemoved:Delete'].map((name) =>
         count()?.find(({ EventName }) => EventName === name),
       );
@@ -126,7 +126,7 @@ describe('mc watch', () => {
             await mc.run('cp', path, `${alias}/events/w x`);
             return seen();
           },
-          { timeout: 20_000, interval: 300 },
+          { timeout: 60_000, interval: 300 },
         )
         .toContain('s3:ObjectCreated:Put /events/w x');
       await mc.run('rm', `${alias}/events/w x`);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await untilReady(coffer);
   await mc.alias('coffer', coffer.s3, rootUser, rootPassword);
   await mc.alias('minio', minio.url, minio.accessKey, minio.secretKey);
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await coffer?.stop();

@@ -72,7 +72,7 @@ describe('rules that stock mc writes', () => {
     await mc.run('cp', path, 'c/data/logs/old');
     const [stat] = await mc.run('stat', 'c/data/logs/old');
     expect(stat?.['expiration']).toMatch(/^20/);
-    await expect.poll(versions, { timeout: 30_000, interval: 500 }).toEqual(['kept', 'kept', 'logs/old!', 'logs/old']);
+    await expect.poll(versions, { timeout: 90_000, interval: 500 }).toEqual(['kept', 'kept', 'logs/old!', 'logs/old']);
     // Two walks later nothing more is gone.
     await sleep(4_500);
     expect(await versions()).toEqual(['kept', 'kept', 'logs/old!', 'logs/old']);

@@ -27,14 +27,14 @@ beforeAll(async () => {
   });
   mc = new StockMc(folder);
   await mc.alias('real', minio.url, minio.accessKey, minio.secretKey);
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await minio.stop();
   await keysvc.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('a real MinIO on our key service, with the nine paths alone', { timeout: 120_000 }, () => {
+describe('a real MinIO on our key service, with the nine paths alone', { timeout: 360_000 }, () => {
   it('makes keys, tries and lists them', async () => {
     await mc.run('admin', 'kms', 'key', 'create', 'real', 'made-by-minio');
     const [status] = await mc.run('admin', 'kms', 'key', 'status', 'real', 'made-by-minio');

@@ -100,7 +100,7 @@ describe.each([
     await mc.alias('old', minio.url, minio.accessKey, minio.secretKey);
     await mc.run('admin', 'accesskey', 'disable', 'old', 'anns-off');
     await mc.run('admin', 'cluster', 'iam', 'export', 'old', '--output', file());
-  }, 120_000);
+  }, 360_000);
   afterAll(async () => {
     await coffer?.stop();
     await minio?.stop();

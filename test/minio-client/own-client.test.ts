@@ -26,7 +26,7 @@ beforeAll(async () => {
   if (first === undefined || second === undefined) throw new Error('there are two');
   await mc.alias('m', first.url, first.accessKey, first.secretKey);
   await coffer('alias', 'set', 'm', second.url, second.accessKey, second.secretKey);
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));

@@ -24,7 +24,7 @@ let mc: StockMc;
 let here: S3Client;
 let there: S3Client;
 const Bucket = 'replicated';
-const wait = { timeout: 20_000, interval: 200 };
+const wait = { timeout: 60_000, interval: 200 };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-mc-replication-'));
@@ -36,13 +36,13 @@ beforeAll(async () => {
   here = s3Client(ours);
   there = s3Client({ ...ours, s3: theirs.url, accessKey: theirs.accessKey, secretKey: theirs.secretKey });
   for (const alias of ['c', 'm']) await mc.run('mb', '--with-versioning', `${alias}/${Bucket}`);
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await Promise.all([ours?.stop(), theirs?.stop()]);
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('replication to a real MinIO, set up by stock mc', { timeout: 60_000 }, () => {
+describe('replication to a real MinIO, set up by stock mc', { timeout: 180_000 }, () => {
   it('is added, listed and exported', async () => {
     const { host } = new URL(theirs.url);
     const remote = `http://${theirs.accessKey}:${theirs.secretKey}@${host}/${Bucket}`;

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await mc.run('mb', 'root/open', 'root/closed');
   await writeFile(join(folder, 'file'), 'content');
   await mc.run('cp', join(folder, 'file'), 'root/open/file');
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await coffer?.stop();
@@ -33,7 +33,7 @@ const policyFile = async (name: string, ...statements: object[]) => {
   return file;
 };
 
-describe('what mc sets', { timeout: 120_000 }, () => {
+describe('what mc sets', { timeout: 360_000 }, () => {
   it('holds from the next request on, for users, groups, and their keys', async () => {
     await mc.run('admin', 'user', 'add', 'root', 'ann', 'ann-password');
     await mc.alias('ann', coffer.s3, 'ann', 'ann-password');

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await untilReady(coffer);
   await mc.alias('coffer', coffer.s3, rootUser, rootPassword);
   await mc.alias('minio', minio.url, minio.accessKey, minio.secretKey);
-}, 120_000);
+}, 360_000);
 
 afterAll(async () => {
   await coffer?.stop();
@@ -169,6 +169,6 @@ describe('stock mc', { timeout: patience }, () => {
   it('stops the server', async () => {
     await mc.run('admin', 'service', 'stop', 'coffer');
     // The restart before was a stop, too.
-    await expect.poll(stopsOfCoffer, { timeout: 60_000 }).toBe(2);
+    await expect.poll(stopsOfCoffer, { timeout: 180_000 }).toBe(2);
   });
 });

@@ -16,7 +16,7 @@ let folder: string;
 let mc: StockMc;
 let here: S3Client;
 let there: S3Client;
-const wait = { timeout: 40_000, interval: 300 };
+const wait = { timeout: 120_000, interval: 300 };
 const local = ['--airgap', '--dev', '--duration', '1s'];
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await coffer('alias', 'set', 'one', first.s3, first.accessKey, first.secretKey);
   await coffer('alias', 'set', 'two', second.s3, second.accessKey, second.secretKey);
   [here, there] = [s3Client(first), s3Client(second)];
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await Promise.all([first?.stop(), second?.stop(), minio?.stop()]);
   await rm(folder, { recursive: true, force: true });
@@ -54,7 +54,7 @@ const resyncs = async () => (await coffer('admin', 'replicate', 'resync', 'statu
 const status = async (...flags: readonly string[]) =>
   (await mc.run('admin', 'replicate', 'status', 'one', ...flags))[0];
 
-describe('the replication of sites, set up by stock mc', { timeout: 180_000 }, () => {
+describe('the replication of sites, set up by stock mc', { timeout: 540_000 }, () => {
   it('is not offered with a MinIO', async () => {
     const { code, text: said } = await mc.try('admin', 'replicate', 'add', 'one', 'minio');
     expect(code).not.toBe(0);

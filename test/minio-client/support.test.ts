@@ -29,7 +29,7 @@ beforeAll(async () => {
     await mc.run('mb', `${alias}/photos`);
     await mc.run('cp', join(folder, 'body'), `${alias}/photos/a/cat.jpg`);
   }
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await Promise.all([ours?.stop(), theirs?.stop()]);
   await rm(folder, { recursive: true, force: true });
@@ -47,7 +47,7 @@ async function netReport(alias: string) {
   return reports.at(-1) as { readonly aggregated: { readonly net: { readonly netstats: object } } };
 }
 
-describe('mc support', { timeout: 240_000 }, () => {
+describe('mc support', { timeout: 720_000 }, () => {
   it('top locks shows the lock of the data folder', async () => {
     const [lock] = await mc.run('support', 'top', 'locks', ...local, 'c');
     expect(lock).toMatchObject({ type: 'Write', source: 'data folder', owner: new URL(ours.s3).host });

@@ -14,7 +14,7 @@ let theirs: Awaited<ReturnType<typeof startMinio>>;
 let folder: string;
 let mc: StockMc;
 let there: S3Client;
-const wait = { timeout: 60_000, interval: 200 };
+const wait = { timeout: 180_000, interval: 200 };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-mc-tiers-'));
@@ -26,7 +26,7 @@ beforeAll(async () => {
   there = s3Client({ ...ours, s3: theirs.url, accessKey: theirs.accessKey, secretKey: theirs.secretKey });
   await mc.run('mb', 'm/cold');
   await mc.run('mb', 'c/data');
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await Promise.all([ours?.stop(), theirs?.stop()]);
   await rm(folder, { recursive: true, force: true });
@@ -38,7 +38,7 @@ async function bodies(): Promise<number> {
   return (await there.send(new ListObjectsV2Command({ Bucket: 'cold' }))).KeyCount ?? 0;
 }
 
-describe('a real MinIO as a tier, set up by stock mc', { timeout: 240_000 }, () => {
+describe('a real MinIO as a tier, set up by stock mc', { timeout: 720_000 }, () => {
   it('is added, listed, checked and changed', async () => {
     const kind = ['--bucket', 'cold', '--prefix', 'coffer'];
     await mc.run('ilm', 'tier', 'add', 'minio', 'c', 'WARM', ...place(), ...kind);
@@ -91,6 +91,6 @@ describe('a real MinIO as a tier, set up by stock mc', { timeout: 240_000 }, () 
 
   it('loses the body with the object', async () => {
     await mc.run('rm', 'c/data/key');
-    await expect.poll(bodies, { timeout: 180_000, interval: 1_000 }).toBe(0);
+    await expect.poll(bodies, { timeout: 540_000, interval: 1_000 }).toBe(0);
   });
 });

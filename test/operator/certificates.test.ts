@@ -38,7 +38,7 @@ describe('certificates', () => {
     await stage.until(isMounted, 'the pods of the tenant have them');
     await stage.current(keys, demo);
     expect(disruptions.deleted).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   it('tell their end in the status', async () => {
     stage = await Stage.set(sharedStore());

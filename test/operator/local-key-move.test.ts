@@ -26,7 +26,7 @@ const condition = (type: string) =>
   operator.status({ kind: 'Tenant', name: 'demo' })?.conditions.find((one) => one.type === type);
 const untilReady = () =>
   expect
-    .poll(() => condition('Ready'), { timeout: 60_000, message: problems.join() })
+    .poll(() => condition('Ready'), { timeout: 180_000, message: problems.join() })
     .toMatchObject({ status: 'True', reason: 'Ready' });
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ function useKeyServiceOf(name: string, at: object = addresses, annotations: obje
   );
 }
 
-it('waits until the other key service holds its keys, and reads its objects there', { timeout: 180_000 }, async () => {
+it('waits until the other key service holds its keys, and reads its objects there', { timeout: 540_000 }, async () => {
   await untilReady();
   const credentials = { s3, accessKey: 'root', secretKey: 'root-password' };
   const client = s3Client(credentials);
@@ -78,7 +78,7 @@ it('waits until the other key service holds its keys, and reads its objects ther
 
   useKeyServiceOf('new');
   await expect
-    .poll(() => condition('Stalled'), { timeout: 60_000 })
+    .poll(() => condition('Stalled'), { timeout: 180_000 })
     .toMatchObject({
       reason: 'KeysNotProven',
       message: expect.stringContaining('it lacks main') as string,
@@ -88,7 +88,7 @@ it('waits until the other key service holds its keys, and reads its objects ther
   const keys = readdirSync(keyFiles('old')).filter((file) => !file.startsWith('.'));
   for (const file of keys) cpSync(join(keyFiles('old'), file), join(keyFiles('new'), file));
   useKeyServiceOf('new', addresses, { again: 'now' });
-  await expect.poll(() => condition('Stalled'), { timeout: 60_000 }).toBeUndefined();
+  await expect.poll(() => condition('Stalled'), { timeout: 180_000 }).toBeUndefined();
   await untilReady();
   const read = await client.send(new GetObjectCommand(object));
   expect(await read.Body?.transformToString()).toBe('content');

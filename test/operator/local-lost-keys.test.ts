@@ -35,7 +35,7 @@ const useFolder = (name: string) =>
 const condition = (ref: ResourceRef, type: string) => operator.status(ref)?.conditions.find((one) => one.type === type);
 const untilReady = (ref: ResourceRef) =>
   expect
-    .poll(() => condition(ref, 'Ready'), { timeout: 60_000, message: problems.join() })
+    .poll(() => condition(ref, 'Ready'), { timeout: 180_000, message: problems.join() })
     .toMatchObject({ status: 'True', reason: 'Ready' });
 
 beforeAll(async () => {
@@ -65,21 +65,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('makes no key anew in an exchanged keystore, and goes on with the right one', { timeout: 240_000 }, async () => {
+it('makes no key anew in an exchanged keystore, and goes on with the right one', { timeout: 720_000 }, async () => {
   await untilReady(demo);
   const client = s3Client({ s3, accessKey: 'root', secretKey: 'root-password' });
   await client.send(new CreateBucketCommand({ Bucket: 'sealed' }));
   const object = { Bucket: 'sealed', Key: 'object' };
   await client.send(new PutObjectCommand({ ...object, Body: 'content', ServerSideEncryption: 'aws:kms' }));
   await expect
-    .poll(() => operator.status(demo)?.keys, { timeout: 60_000 })
+    .poll(() => operator.status(demo)?.keys, { timeout: 180_000 })
     .toMatchObject([{ key: 'main', canaries: [{ ciphertext: expect.any(String) as string }] }]);
   await untilReady(keys);
 
   mkdirSync(join(folder, 'second'));
   useFolder('second');
   await expect
-    .poll(() => condition(keys, 'Stalled'), { timeout: 60_000 })
+    .poll(() => condition(keys, 'Stalled'), { timeout: 180_000 })
     .toMatchObject({
       status: 'True',
       reason: 'KeystoreNotProven',

@@ -30,7 +30,7 @@ const useFolder = (name: string, annotations: object = {}) =>
 const condition = (ref: ResourceRef, type: string) => operator.status(ref)?.conditions.find((one) => one.type === type);
 const untilReady = (ref: ResourceRef) =>
   expect
-    .poll(() => condition(ref, 'Ready'), { timeout: 60_000, message: problems.join() })
+    .poll(() => condition(ref, 'Ready'), { timeout: 180_000, message: problems.join() })
     .toMatchObject({ status: 'True', reason: 'Ready' });
 const buckets = async () => {
   const client = s3Client({
@@ -62,15 +62,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('takes no other store for its own, until its ID is accepted', { timeout: 240_000 }, async () => {
+it('takes no other store for its own, until its ID is accepted', { timeout: 720_000 }, async () => {
   await untilReady(demo);
   await untilReady(photos);
-  await expect.poll(() => operator.status(demo)?.deployment, { timeout: 30_000 }).toBeTypeOf('string');
+  await expect.poll(() => operator.status(demo)?.deployment, { timeout: 90_000 }).toBeTypeOf('string');
   const first = operator.status(demo)?.deployment;
 
   useFolder('second');
   await expect
-    .poll(() => condition(demo, 'Ready'), { timeout: 60_000 })
+    .poll(() => condition(demo, 'Ready'), { timeout: 180_000 })
     .toMatchObject({ status: 'False', reason: 'StoreReplaced' });
   expect(existsSync(join(folder, 'second'))).toBe(true);
   expect(operator.status(demo)?.deployment).toBe(first);
@@ -82,9 +82,9 @@ it('takes no other store for its own, until its ID is accepted', { timeout: 240_
   expect(await buckets()).toEqual(['photos']);
 
   useFolder('second');
-  await expect.poll(() => condition(demo, 'Ready')?.reason, { timeout: 60_000 }).toBe('StoreReplaced');
+  await expect.poll(() => condition(demo, 'Ready')?.reason, { timeout: 180_000 }).toBe('StoreReplaced');
   const id = /accept-store=(\S+)$/.exec(condition(demo, 'Ready')?.message ?? '')?.[1];
   useFolder('second', { 'coffer.dev/accept-store': id });
   await untilReady(demo);
-  await expect.poll(buckets, { timeout: 60_000 }).toEqual(['photos']);
+  await expect.poll(buckets, { timeout: 180_000 }).toEqual(['photos']);
 });

@@ -34,7 +34,7 @@ it('a store in memory refuses the same commit', async () => {
 });
 
 /** The folder has an upload that began before ids had slots, and this test does not say so. */
-it('a server on LMDB ends where a commit crosses, and its test fails', { timeout: 120_000 }, async () => {
+it('a server on LMDB ends where a commit crosses, and its test fails', { timeout: 360_000 }, async () => {
   const folder = await temporaryFolder();
   try {
     const stored = await readFile(new URL('../upgrades/format-1.json', import.meta.url), 'utf8');

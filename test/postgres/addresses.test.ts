@@ -55,7 +55,7 @@ async function rowsOf(database: TestPostgres): Promise<unknown> {
   return row?.['rows'];
 }
 
-describe('an address with a failover pair', { timeout: 180_000 }, () => {
+describe('an address with a failover pair', { timeout: 540_000 }, () => {
   it('serves the one that writes, also when it is the second, and follows a failover and the way back', async () => {
     const primary = await startPostgres();
     const standby = await primary.startStandby('second');

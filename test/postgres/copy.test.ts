@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.remove());
 
-it('copies a data folder to PostgreSQL and a shared folder, and back', { timeout: 120_000 }, async () => {
+it('copies a data folder to PostgreSQL and a shared folder, and back', { timeout: 360_000 }, async () => {
   const { url, password } = await postgres.createDatabase();
   await expectRoundTrip(
     [`SVC_STORE_RECORDS=${url}`, `SVC_STORE_RECORDS_PASSWORD=${password}`, 'SVC_STORE_BLOBS=files:$FOLDER'],

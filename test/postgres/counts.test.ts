@@ -172,7 +172,7 @@ describe('the counts of records in a database', () => {
     const said = { warn: (_fields: object, message: string) => void lines.push(message) };
     const checkpoints = runCheckpoints({ stores }, soleLease(), said, tasks, marker);
     await expect
-      .poll(() => lines, { timeout: 20_000 })
+      .poll(() => lines, { timeout: 60_000 })
       .toEqual([expect.stringMatching(/^records are missing.*coffer-store promote/)]);
     await checkpoints.stop();
     expect(beside).toBeUndefined();

@@ -37,7 +37,7 @@ beforeAll(async () => {
   expect(copied.code, copied.stdout + copied.stderr).toBe(0);
   await checkpoints(3);
   expect((await storeToolHere(['read-only', 'on', settings])).code).toBe(0);
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await postgres.remove();
   await base.remove();
@@ -106,7 +106,7 @@ describe('the tables of a database', () => {
     await sql('drop table gone');
     const whole = await storeToolHere(['copy', settings, join(base.path, 'copied-whole')]);
     expect(whole.stderr).toContain('The copy is complete.');
-  }, 120_000);
+  }, 360_000);
 
   it('whose counts are gone, or not those of the rows, are told', async () => {
     await sql('create table kept as select * from coffer_counts');
@@ -176,5 +176,5 @@ describe('the tables of a database', () => {
       expect(said).toContain(words);
       expect(await bodiesThere(), words).toEqual(before);
     }
-  }, 240_000);
+  }, 720_000);
 });

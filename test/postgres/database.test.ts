@@ -43,7 +43,7 @@ describe('the tables', () => {
     expect(await server.asSuperuser(`select value from coffer_meta where name = 'format'`, name)).toEqual([
       { value: '3' },
     ]);
-  }, 60_000);
+  }, 180_000);
 
   it('of a newer server are refused', async () => {
     await (await open()).close();
@@ -58,7 +58,7 @@ describe('the tables', () => {
     expect(await server.asSuperuser(`select value from coffer_meta where name = 'format'`, name)).toEqual([
       { value: '3' },
     ]);
-  }, 60_000);
+  }, 180_000);
 
   it('once made need no more than the right to change rows', async () => {
     await (await open()).close();
@@ -91,7 +91,7 @@ describe('a server that may lose what it answered', () => {
     } finally {
       await careless.remove();
     }
-  }, 60_000);
+  }, 180_000);
 
   it('answers after it is durable, whatever the role’s synchronous_commit says', async () => {
     await server.asSuperuser('alter role coffer set synchronous_commit = off');

@@ -111,7 +111,7 @@ describe('under load', () => {
     await expectExact(told);
     expect(told.committed.length).toBeGreaterThan(100);
     expect(told.unknown).toBeGreaterThan(0);
-  }, 120_000);
+  }, 360_000);
 
   it('a server that an administrator restarts loses nothing either', async () => {
     const told = await disturbed(async (working) => {
@@ -124,7 +124,7 @@ describe('under load', () => {
     });
     await expectExact(told);
     expect(told.committed.length).toBeGreaterThan(100);
-  }, 120_000);
+  }, 360_000);
 
   it('sessions ended in the middle of commits leave every outcome exact', async () => {
     const name = new URL(database.url).pathname.slice(1);
@@ -139,7 +139,7 @@ describe('under load', () => {
     });
     await expectExact(told);
     expect(told.unknown).toBeGreaterThan(10);
-  }, 120_000);
+  }, 360_000);
 
   it('a server that hangs is left after a time, and what it did meanwhile is reported exactly', async () => {
     const told = await disturbed(async (working) => {
@@ -153,7 +153,7 @@ describe('under load', () => {
     });
     await expectExact(told);
     expect(told.unknown).toBeGreaterThan(0);
-  }, 120_000);
+  }, 360_000);
 });
 
 describe('a server that hangs', () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   await untilReady(server);
   await clientOf(server).send(new CreateBucketCommand({ Bucket }));
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await server.stop();
   await postgres.remove();
@@ -70,11 +70,11 @@ function fillDisk(): void {
   }
 }
 
-describe('a server whose database has a full disk', { timeout: 180_000 }, () => {
+describe('a server whose database has a full disk', { timeout: 540_000 }, () => {
   it('refuses objects, gives and deletes what is there, stays ready, and takes objects again when there is room', async () => {
     const keys = Array.from({ length: 100 }, (_, index) => `key-${index}`);
     for (const key of keys) expect(await put(key)).toBe(200);
-    await expect.poll(ballast, { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(ballast, { timeout: 180_000 }).toBeGreaterThan(0);
     fillDisk();
     for (const key of keys.slice(0, 20)) expect(await put(`more-${key}`)).toBe(507);
     // The pages of the tables have some room, which would do for a few deletes.
@@ -88,7 +88,7 @@ describe('a server whose database has a full disk', { timeout: 180_000 }, () => 
     expect(await get('key-70')).toBe(200);
     expect(await get('key-7')).toBe(404);
     rmSync(join(disk.path, 'filler'));
-    await expect.poll(() => put('again'), { timeout: 120_000, interval: 1000 }).toBe(200);
+    await expect.poll(() => put('again'), { timeout: 360_000, interval: 1000 }).toBe(200);
     expect(await ballast()).toBeGreaterThan(0);
   });
 });

@@ -30,7 +30,7 @@ describe('objects of two servers over one PostgreSQL', () => {
     s3 = s3Client(first);
     await s3.send(new CreateBucketCommand({ Bucket }));
     await s3.send(new CreateBucketCommand({ Bucket: LOCKED, ObjectLockEnabledForBucket: true }));
-  }, 180_000);
+  }, 540_000);
 
   afterAll(() => deployment.remove());
 

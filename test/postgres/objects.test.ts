@@ -45,7 +45,7 @@ it('keeps objects as they were answered while sessions are ended in the middle o
   await removeOrphanBlobs({ records, blobs, now, grace: -1000 });
   expect(await Array.fromAsync(blobs.list())).toHaveLength(large);
   await records.close();
-}, 120_000);
+}, 360_000);
 
 /** Puts and deletions of one object, one after the other; what may be there in the end. */
 async function changes(layer: ObjectLayer, name: string): Promise<(Buffer | undefined)[]> {

@@ -93,11 +93,11 @@ describe('behind a haproxy', () => {
             committed.push(id);
         }
       });
-      await expect.poll(() => committed.length, { timeout: 30_000 }).toBeGreaterThan(200);
+      await expect.poll(() => committed.length, { timeout: 90_000 }).toBeGreaterThan(200);
       await primary.kill();
       await synchronous.promote();
       const before = committed.length;
-      await expect.poll(() => committed.length, { timeout: 60_000 }).toBeGreaterThan(before + 50);
+      await expect.poll(() => committed.length, { timeout: 180_000 }).toBeGreaterThan(before + 50);
       over.abort();
       await Promise.all(writers);
       const found = await records.getAll(committed.map((id) => key('r', id)));
@@ -107,5 +107,5 @@ describe('behind a haproxy', () => {
       store = undefined;
       await Promise.all([primary.remove(), synchronous.remove(), asynchronous.remove()]);
     }
-  }, 180_000);
+  }, 540_000);
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'coffer-sweep-')));
   library = compileIoFaults(folder);
   postgres = await startPostgres();
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await postgres.remove();
   await rm(folder, { recursive: true, force: true });

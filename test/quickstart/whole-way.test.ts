@@ -17,13 +17,13 @@ import { eventually, QuickStart } from './quick-start.ts';
 
 const quick = new QuickStart();
 const marker = 'plaintext-that-must-not-reach-the-disk';
-const patience = 60_000;
+const patience = 180_000;
 
 beforeAll(async () => {
   await quick.prepare();
   quick.run();
   await ready();
-}, 90_000);
+}, 270_000);
 afterAll(() => quick.cleanUp(), patience);
 
 function ready(): Promise<void> {
@@ -294,7 +294,7 @@ describe('what dies', () => {
     await ready();
     const got = await client().send(new GetObjectCommand({ Bucket: 'first', Key: 'small' }));
     expect(await got.Body?.transformToString()).toBe(marker);
-  }, 90_000);
+  }, 270_000);
 
   it(
     'is everything, in order, on Ctrl-C',

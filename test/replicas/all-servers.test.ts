@@ -17,7 +17,7 @@ beforeAll(async () => {
   asked = await deployment.start();
   other = await deployment.start();
   await s3Client(asked).send(new CreateBucketCommand({ Bucket }));
-}, 180_000);
+}, 540_000);
 afterAll(() => deployment.remove());
 
 const hostOf = ({ s3 }: RunningServer) => new URL(s3).host;
@@ -73,9 +73,9 @@ interface TraceLine {
 const put = (server: RunningServer) => () =>
   s3Client(server).send(new PutObjectCommand({ Bucket, Key: 'key', Body: 'x' }));
 
-describe('a call of one of two servers', { timeout: 120_000 }, () => {
+describe('a call of one of two servers', { timeout: 360_000 }, () => {
   it('sums the network of both', async () => {
-    await expect.poll(() => servers(asked), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => servers(asked), { timeout: 180_000 }).toBe(2);
   });
 
   it('traces the requests of both', async () => {

@@ -11,7 +11,7 @@ const env = { SVC_THREADS: '4', SVC_PROMETHEUS_AUTH_TYPE: 'public' };
 let deployment: Deployment;
 beforeAll(async () => {
   deployment = await newDeployment();
-}, 180_000);
+}, 540_000);
 afterAll(() => deployment.remove());
 
 /** Does the work for each bucket, some at a time, so that many connections lead to all threads. */
@@ -39,7 +39,7 @@ async function rows(server: RunningServer, api: string): Promise<ReadonlyMap<str
 
 const sum = (found: ReadonlyMap<string, number>) => [...found.values()].reduce((a, b) => a + b, 0);
 const untilSum = (server: RunningServer, api: string, total: number) =>
-  expect.poll(async () => sum(await rows(server, api)), { timeout: 30_000, interval: 500 }).toBe(total);
+  expect.poll(async () => sum(await rows(server, api)), { timeout: 90_000, interval: 500 }).toBe(total);
 
 it('tells the requests of 300 buckets, four threads and two servers exactly, over removals and a restart', async () => {
   let servers = await Promise.all([deployment.start(env), deployment.start(env)]);
@@ -69,7 +69,7 @@ it('tells the requests of 300 buckets, four threads and two servers exactly, ove
       made[index]! += 1;
       return (await rows(server, 'headbucket')).has(last);
     };
-    await expect.poll(itsRow, { timeout: 90_000, interval: 1_000 }).toBe(true);
+    await expect.poll(itsRow, { timeout: 270_000, interval: 1_000 }).toBe(true);
     await untilSum(server, 'headbucket', made[index]!);
   }
   await forEach(names.slice(50), (bucket) => head(clients[0]!, bucket));

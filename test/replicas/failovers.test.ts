@@ -39,7 +39,7 @@ beforeAll(async () => {
   clients = servers.map((server) => s3Client(server));
   await clients[0]?.send(new CreateBucketCommand({ Bucket }));
   load = Promise.all([0, 1, 2, 3].map((writer) => write(writer)));
-}, 240_000);
+}, 720_000);
 afterAll(async () => {
   loadOver.abort();
   await load;

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const first = await deployment.start();
   servers = [first, await deployment.start()];
   await s3Client(first).send(new CreateBucketCommand({ Bucket }));
-}, 180_000);
+}, 540_000);
 afterAll(() => deployment.remove());
 
 const put = (server: RunningServer, Key: string, Body: Buffer) =>
@@ -37,15 +37,15 @@ it('two servers whose common folder goes write nothing beneath, say so, and go o
   for (const server of servers) {
     expect(await put(server, 'large', large)).toBe('ServiceUnavailable');
     expect(await put(server, 'small', Buffer.from('x'))).toBe('stored');
-    await expect.poll(() => ready(server), { timeout: 30_000 }).toBe(503);
+    await expect.poll(() => ready(server), { timeout: 90_000 }).toBe(503);
   }
   expect(await readdir(deployment.blobs)).toEqual([]);
   await rm(deployment.blobs, { recursive: true });
   await rename(away, deployment.blobs);
   for (const server of servers) {
-    await expect.poll(() => ready(server), { timeout: 30_000 }).toBe(200);
-    await expect.poll(() => put(server, 'after', large), { timeout: 30_000 }).toBe('stored');
+    await expect.poll(() => ready(server), { timeout: 90_000 }).toBe(200);
+    await expect.poll(() => put(server, 'after', large), { timeout: 90_000 }).toBe('stored');
   }
   const { Body } = await s3Client(two).send(new GetObjectCommand({ Bucket, Key: 'before' }));
   expect((await Body?.transformToByteArray())?.length).toBe(large.length);
-}, 180_000);
+}, 540_000);

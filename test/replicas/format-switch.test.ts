@@ -33,7 +33,7 @@ const older = { SVC_STORAGE_FORMAT: '3' };
 let deployment: Deployment;
 beforeAll(async () => {
   deployment = await newDeployment();
-}, 60_000);
+}, 180_000);
 afterAll(() => deployment.remove());
 
 /** A server that is killed and started again, also with other settings. */

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const [one] = servers as [RunningServer];
   await s3Client(one).send(new CreateBucketCommand({ Bucket }));
   await s3Client(one).send(new PutObjectCommand({ Bucket, Key: 'before', Body: 'before' }));
-}, 240_000);
+}, 720_000);
 afterAll(async () => {
   await deployment?.remove();
   await rm(folder, { recursive: true, force: true });
@@ -84,4 +84,4 @@ it('two servers whose database is exchanged for that of another deployment refus
     await expect.poll(() => put(server, 'after'), { timeout: healsMs }).toBe('stored');
     await expect.poll(() => get(server, 'before'), { timeout: healsMs }).toBe('before');
   }
-}, 240_000);
+}, 720_000);

@@ -13,10 +13,10 @@ const secret = 'another-password';
 beforeAll(async () => {
   deployment = await newDeployment();
   first = await deployment.start();
-}, 180_000);
+}, 540_000);
 afterAll(() => deployment.remove());
 
-describe('a server that joins one with other settings', { timeout: 120_000 }, () => {
+describe('a server that joins one with other settings', { timeout: 360_000 }, () => {
   it.each([
     ['password', { SVC_ROOT_PASSWORD: secret }, 'another SVC_ROOT_PASSWORD:'],
     ['user', { SVC_ROOT_USER: 'somebody' }, 'another SVC_ROOT_USER:'],
@@ -25,7 +25,7 @@ describe('a server that joins one with other settings', { timeout: 120_000 }, ()
     const server = await deployment.start(env, 'until it listens');
     const line = await server.untilLogged('stopping at once');
     expect(line).toContain(`the server ${new URL(first.s3).host} of this deployment has ${expected}`);
-    await expect.poll(() => server.ended(), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => server.ended(), { timeout: 180_000 }).toBe(1);
     expect(server.log.join('\n')).not.toContain(secret);
   });
 

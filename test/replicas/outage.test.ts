@@ -13,7 +13,7 @@ beforeAll(async () => {
   deployment = await newDeployment();
   await deployment.postgres.stop();
   server = await deployment.start({}, 'until it listens');
-}, 180_000);
+}, 540_000);
 afterAll(() => deployment.remove());
 
 const put = (Key: string) => s3Client(server).send(new PutObjectCommand({ Bucket, Key, Body: Key }));
@@ -38,7 +38,7 @@ describe('a server whose database is away when it starts', () => {
   });
 });
 
-describe('a server whose database answers nothing any more', { timeout: 120_000 }, () => {
+describe('a server whose database answers nothing any more', { timeout: 360_000 }, () => {
   beforeAll(async () => {
     await s3Client(server).send(new CreateBucketCommand({ Bucket }));
     await put('before');
@@ -57,8 +57,8 @@ describe('a server whose database answers nothing any more', { timeout: 120_000 
   });
 
   it('is not ready after some seconds, and lives', async () => {
-    await expect.poll(() => status('/minio/health/ready'), { timeout: 15_000 }).toBe(503);
-    await expect.poll(waitingFor, { timeout: 15_000 }).toBe('database');
+    await expect.poll(() => status('/minio/health/ready'), { timeout: 45_000 }).toBe(503);
+    await expect.poll(waitingFor, { timeout: 45_000 }).toBe('database');
     expect(await status('/minio/health/live')).toBe(200);
   });
 
@@ -66,11 +66,11 @@ describe('a server whose database answers nothing any more', { timeout: 120_000 
     deployment.postgres.resume();
     await untilReady(server, 30_000);
     // Each thread finds out by itself, and one may answer for another's second.
-    await expect.poll(() => put('after').then(() => 'taken', String), { timeout: 15_000 }).toBe('taken');
+    await expect.poll(() => put('after').then(() => 'taken', String), { timeout: 45_000 }).toBe('taken');
   });
 });
 
-describe('servers whose database is killed and started under load', { timeout: 180_000 }, () => {
+describe('servers whose database is killed and started under load', { timeout: 540_000 }, () => {
   it('lose nothing that they acknowledged, and serve again by themselves', async () => {
     const other = await deployment.start();
     const clients = [s3Client(server), s3Client(other)];

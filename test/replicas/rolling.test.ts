@@ -26,7 +26,7 @@ beforeAll(async () => {
   deployment = await newDeployment();
   servers = [await started(), await started(), await started()];
   await servers[0]?.client.send(new CreateBucketCommand({ Bucket }));
-}, 180_000);
+}, 540_000);
 afterAll(() => deployment.remove());
 
 /** As clients do: some attempts, each at another server. */

@@ -23,7 +23,7 @@ beforeAll(async () => {
   mc = new StockMc(folder);
   const [asked] = servers as [RunningServer];
   await mc.alias('c', asked.s3, asked.accessKey, asked.secretKey);
-}, 180_000);
+}, 540_000);
 afterAll(async () => {
   await deployment?.remove();
   await rm(folder, { recursive: true, force: true });
@@ -45,7 +45,7 @@ function ofBoth(field: (line: Line) => unknown): {
 
 const request = () => Promise.all(servers.map(({ s3 }) => fetch(`${s3}/no-such-bucket/key`)));
 
-describe('stock mc, of one of two servers', { timeout: 180_000 }, () => {
+describe('stock mc, of one of two servers', { timeout: 540_000 }, () => {
   it('traces the requests of both', async () => {
     const { fits, seen } = ofBoth((line) => line['host']);
     await mc.untilPrinted(['admin', 'trace', 'c'], fits, request);

@@ -14,10 +14,10 @@ let aws: AwsDouble;
 beforeAll(async () => {
   [deployment, aws] = await Promise.all([newDeployment(), startAwsDouble()]);
   servers = await Promise.all([deployment.start(), deployment.start()]);
-}, 180_000);
+}, 540_000);
 afterAll(() => Promise.all([deployment?.remove(), aws?.close()]));
 
-it('lets answers wait on every server, also on the one that does not deliver', { timeout: 90_000 }, async () => {
+it('lets answers wait on every server, also on the one that does not deliver', { timeout: 270_000 }, async () => {
   const Bucket = 'synchronous';
   const [one] = servers as [RunningServer];
   await versionedBucket(s3Client(one), Bucket);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   kept = await put('in/kept');
   await here.send(new DeleteObjectCommand({ Bucket, Key: 'in/hidden' }));
   await here.send(new DeleteObjectCommand({ Bucket, Key: 'removed', VersionId: removed }));
-}, 90_000);
+}, 270_000);
 afterAll(async () => {
   await right?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -51,7 +51,7 @@ async function lines(method: 'GET' | 'POST', call: string): Promise<readonly Rec
   return value as Record<string, unknown>[];
 }
 
-describe('the backlog of a bucket whose target is away', { timeout: 60_000 }, () => {
+describe('the backlog of a bucket whose target is away', { timeout: 180_000 }, () => {
   it('has the versions, the delete markers and the removals that wait', async () => {
     const found = await lines('POST', `replication/diff?bucket=${Bucket}`);
     expect(found).toEqual([

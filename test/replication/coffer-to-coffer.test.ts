@@ -30,13 +30,13 @@ let left: ServerAccess;
 let right: ServerAccess;
 let here: S3Client;
 let there: S3Client;
-const wait = { timeout: 20_000, interval: 100 };
+const wait = { timeout: 60_000, interval: 100 };
 
 beforeAll(async () => {
   [left, right] = await Promise.all([sharedServer('left'), sharedServer('right')]);
   here = s3Client(left);
   there = s3Client(right);
-}, 60_000);
+}, 180_000);
 
 async function status(client: S3Client, Bucket: string, Key: string): Promise<string | undefined> {
   return (await client.send(new HeadObjectCommand({ Bucket, Key }))).ReplicationStatus;
@@ -47,7 +47,7 @@ async function untilEqual(Bucket: string): Promise<readonly string[]> {
   return versionsOf(there, Bucket);
 }
 
-describe('replication to another Coffer', { timeout: 60_000 }, () => {
+describe('replication to another Coffer', { timeout: 180_000 }, () => {
   it('keeps versions with their ids, times, metadata and tags, and says so on both sides', async () => {
     const Bucket = 'one-way';
     await Promise.all([versionedBucket(here, Bucket), versionedBucket(there, Bucket)]);
@@ -216,7 +216,7 @@ describe('replication to another Coffer', { timeout: 60_000 }, () => {
   });
 });
 
-it('a target takes other keys, and no other bucket', { timeout: 60_000 }, async () => {
+it('a target takes other keys, and no other bucket', { timeout: 180_000 }, async () => {
   const Bucket = 'keys';
   await Promise.all([
     versionedBucket(here, Bucket),
@@ -234,7 +234,7 @@ it('a target takes other keys, and no other bucket', { timeout: 60_000 }, async 
   expect(await update(Bucket, right)).toMatchObject({ status: 200, value: arn });
 });
 
-describe('what is refused', { timeout: 60_000 }, () => {
+describe('what is refused', { timeout: 180_000 }, () => {
   it.each([
     ['a bucket that is not there', 'absent', 404, 'RemoteDestinationNotFoundError'],
     ['a bucket without versions', 'unversioned', 400, 'RemoteTargetNotVersionedError'],

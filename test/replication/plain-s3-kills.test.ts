@@ -28,7 +28,7 @@ beforeAll(async () => {
     await untilReady(server, 60_000);
   };
   await start();
-}, 90_000);
+}, 270_000);
 afterAll(async () => {
   await Promise.all([server?.stop(), aws?.close()]);
   await rm(folder, { recursive: true, force: true });
@@ -46,7 +46,7 @@ const arrived = () => keys.reduce((sum, key) => sum + copiesOf(key).length, 0);
 it(
   'writes each version once and in its order, though the server is killed while it delivers',
   {
-    timeout: 180_000,
+    timeout: 540_000,
   },
   async () => {
     await versionedBucket(s3Client(server), Bucket);
@@ -69,7 +69,7 @@ it(
     aws.setAway(false);
     await start();
     for (const count of fullForm ? [3, 20, 35] : [20]) {
-      await expect.poll(arrived, { timeout: 60_000, interval: 2 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(arrived, { timeout: 180_000, interval: 2 }).toBeGreaterThanOrEqual(count);
       await server.kill();
       await start();
     }
@@ -77,7 +77,7 @@ it(
       const heads = keys.map((Key) => s3Client(server).send(new HeadObjectCommand({ Bucket, Key })));
       return (await Promise.all(heads)).map(({ ReplicationStatus }) => ReplicationStatus);
     };
-    await expect.poll(status, { timeout: 60_000, interval: 200 }).toEqual(keys.map(() => 'COMPLETED'));
+    await expect.poll(status, { timeout: 180_000, interval: 200 }).toEqual(keys.map(() => 'COMPLETED'));
     const inOrder = Array.from({ length: perKey }, (_, at) => `${at}`);
     for (const key of keys) expect(copiesOf(key)).toEqual(inOrder);
   },

@@ -23,13 +23,13 @@ let aws: AwsDouble;
 let Bucket: string;
 let arn: string;
 let count = 0;
-const wait = { timeout: 30_000, interval: 100 };
+const wait = { timeout: 90_000, interval: 100 };
 
 beforeAll(async () => {
   server = await startServer({ env: { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` } });
   await untilReady(server);
   here = s3Client(server);
-}, 60_000);
+}, 180_000);
 afterAll(() => server?.stop());
 
 const doubles: AwsDouble[] = [];
@@ -96,7 +96,7 @@ async function resync(): Promise<void> {
   await expect.poll(state, wait).toMatch(/^(?:Completed|Failed)$/);
 }
 
-describe('replication to an S3 that is neither Coffer nor MinIO', { timeout: 90_000 }, () => {
+describe('replication to an S3 that is neither Coffer nor MinIO', { timeout: 270_000 }, () => {
   beforeEach(() => begin());
 
   it('writes versions and delete markers in their order, as that server takes them', async () => {
@@ -240,7 +240,7 @@ describe('replication to an S3 that is neither Coffer nor MinIO', { timeout: 90_
   });
 });
 
-describe('replication to such an S3 with object lock', { timeout: 90_000 }, () => {
+describe('replication to such an S3 with object lock', { timeout: 270_000 }, () => {
   beforeEach(() => begin(true));
 
   it('keeps retentions and legal holds, with a digest of each body', async () => {

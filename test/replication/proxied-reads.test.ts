@@ -21,7 +21,7 @@ let right: RunningServer;
 let here: S3Client;
 let there: S3Client;
 let arn: string;
-const wait = { timeout: 60_000, interval: 200 };
+const wait = { timeout: 180_000, interval: 200 };
 const Bucket = 'catching-up';
 const Key = 'a b/ä+';
 const big = Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => at % 251));
@@ -34,7 +34,7 @@ beforeAll(async () => {
   there = s3Client(right);
   await Promise.all([versionedBucket(here, Bucket), versionedBucket(there, Bucket)]);
   arn = await replicate(sideOf(left), Bucket, sideOf(right));
-}, 60_000);
+}, 180_000);
 afterAll(() => right?.stop());
 
 async function proxied(side: ServerAccess, bucket = Bucket): Promise<Record<string, number>> {
@@ -73,7 +73,7 @@ const passedOn = <T>(read: () => Promise<T>): Promise<T> => vi.waitFor(read);
 
 const readObjects = { Effect: 'Allow', Action: 's3:GetObject*', Resource: `arn:aws:s3:::${Bucket}/*` };
 
-describe('a read of what only the other side has', { timeout: 120_000 }, () => {
+describe('a read of what only the other side has', { timeout: 360_000 }, () => {
   it('is answered with the object of the other side, with its version, metadata and checksum', async () => {
     const Metadata = { colour: 'red' };
     const { VersionId } = await there.send(
@@ -201,7 +201,7 @@ describe('a read of what only the other side has', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the rights of a caller', { timeout: 120_000 }, () => {
+describe('the rights of a caller', { timeout: 360_000 }, () => {
   it('are those of this side, and absence is told to those alone who may list', async () => {
     await there.send(new PutObjectCommand({ Bucket, Key: 'secret', Body: 'x', Tagging: 'k=v' }));
     const reader = await addUser('reader-alone', [readObjects]);
@@ -239,7 +239,7 @@ describe('the rights of a caller', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a target that is away', { timeout: 120_000 }, () => {
+describe('a target that is away', { timeout: 360_000 }, () => {
   it('leaves the answer of this side', async () => {
     await right.kill();
     const before = await proxied(left);

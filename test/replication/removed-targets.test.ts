@@ -8,7 +8,7 @@ import type { RecordStore } from '../../server/store/record-store.ts';
 import { put } from '../support/objects/test-layer.ts';
 import { bucket, LinkedServer, type TestClock } from '../support/replication/linked-servers.ts';
 
-const waiting = { timeout: 60_000, interval: 20 };
+const waiting = { timeout: 180_000, interval: 20 };
 
 /** A server with changes in the queue of a target that is removed, and the delivery that finds them. */
 async function withRemovedTarget(objects: number) {

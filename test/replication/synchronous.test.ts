@@ -21,13 +21,13 @@ let other: ServerAccess;
 let aws: AwsDouble;
 let here: S3Client;
 let there: S3Client;
-const wait = { timeout: 30_000, interval: 100 };
+const wait = { timeout: 90_000, interval: 100 };
 
 beforeAll(async () => {
   [server, other, aws] = await Promise.all([sharedServer('left'), sharedServer('right'), startAwsDouble()]);
   here = s3Client(server);
   there = s3Client(other);
-}, 60_000);
+}, 180_000);
 afterAll(() => aws?.close());
 
 async function replicate(Bucket: string, to: Side, replicationSync = true): Promise<string> {
@@ -46,7 +46,7 @@ async function status(Bucket: string, Key: string): Promise<string | undefined> 
 
 const toDouble = (): Side => ({ s3: aws.endpoint, accessKey: 'key', secretKey: 'secret' });
 
-describe('synchronous replication', { timeout: 90_000 }, () => {
+describe('synchronous replication', { timeout: 270_000 }, () => {
   it('answers a write when the target has the version', async () => {
     const Bucket = 'synchronous';
     await versionedBucket(there, Bucket);

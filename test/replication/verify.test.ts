@@ -21,7 +21,7 @@ import { everythingTo, replicate, sideOf, versionedBucket } from './replicated-b
 
 const guide = new URL('../../docs/guides/replication.md', import.meta.url);
 const client = new ClientDriver();
-const wait = { timeout: 60_000, interval: 100 };
+const wait = { timeout: 180_000, interval: 100 };
 let left: SharedAccess;
 let right: SharedAccess;
 let here: S3Client;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   ] as const) {
     expect(await client.attemptWith({ input: keys }, 'alias', 'set', name, url)).toMatchObject({ code: 0 });
   }
-}, 60_000);
+}, 180_000);
 
 afterAll(() => client.stop());
 
@@ -87,7 +87,7 @@ async function verify(...args: readonly string[]) {
   return { code, stderr, found, last: lines.at(-1) };
 }
 
-describe('replicate verify', { timeout: 240_000 }, () => {
+describe('replicate verify', { timeout: 720_000 }, () => {
   it('says that nothing is missing, of versions, delete markers and locks', async () => {
     await replicated('verified-equal', { objectLock: true });
     await put('verified-equal', 'a b/ä', { Tagging: 'k=v' });

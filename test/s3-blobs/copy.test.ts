@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => minio.stop());
 
-it('copies a data folder to blobs in another S3, and back', { timeout: 120_000 }, async () => {
+it('copies a data folder to blobs in another S3, and back', { timeout: 360_000 }, async () => {
   await expectRoundTrip(
     [
       'SVC_STORE_RECORDS=lmdb:$FOLDER',

@@ -56,7 +56,7 @@ beforeAll(async () => {
   const records = openLmdbRecordStore({ folder: join(base.path, 'records', 'records') });
   for (let n = 0; n < 3; n += 1) await writeCheckpoint({ records, marker }, randomBytes);
   await records.close();
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   s3.destroy();
   await minio.stop();
@@ -101,7 +101,7 @@ describe('the bodies in another S3', () => {
   it.each([
     ['coffer-deployment.json', 'are not at'],
     ['coffer-checkpoint.json', 'the bodies are of an earlier moment than the records'],
-  ])('whose %s is gone are told by a start, which removes nothing', { timeout: 60_000 }, async (name, words) => {
+  ])('whose %s is gone are told by a start, which removes nothing', { timeout: 180_000 }, async (name, words) => {
     const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
     const names = Contents.map(({ Key = '' }) => Key);
     const Key = names.find((one) => one.endsWith(name));

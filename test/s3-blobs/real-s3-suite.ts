@@ -97,7 +97,7 @@ export function describeRealS3(name: string, startS3: () => Promise<OtherS3>): v
       expect(await store.write(someBlobId(), body)).toEqual({ size: size * 2 ** 20 });
       // Four parts, each once in pieces and once joined, and what is not collected yet.
       expect(max).toBeLessThan(128 * 2 ** 20);
-    }, 120_000);
+    }, 360_000);
 
     it('says that the secret key is wrong, and that a bucket is missing', async () => {
       await openNew();

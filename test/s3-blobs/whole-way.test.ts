@@ -77,7 +77,7 @@ it('answers 503 while the other S3 is away, and goes on by itself', async () => 
   expect((await rejected) as object).toMatchObject({ $metadata: { httpStatusCode: 503 } });
   await minio.start();
   expect((await get('kept')).equals(body)).toBe(true);
-}, 90_000);
+}, 270_000);
 
 it('says nothing of the secret key', async () => {
   await s3.send(new DeleteObjectCommand({ Bucket: 'mine', Key: 'kept' }));

@@ -171,7 +171,7 @@ async function mayRead({ mayAlone }: Stage, { key, versionId, isLatest }: BatchV
 
 it.each([true, false])(
   'a job reads and writes nothing that the asker could not by single calls, whatever their policies have become; with versions: %s',
-  { timeout: 120_000 },
+  { timeout: 360_000 },
   async (versioned) => {
     const counts = { sent: 0, fetched: 0, removed: 0, refused: 0 };
     await fc.assert(

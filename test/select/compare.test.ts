@@ -13,7 +13,7 @@ let running: EncryptingServer;
 
 beforeAll(async () => {
   running = await startEncryptingServer();
-}, 120_000);
+}, 360_000);
 afterAll(() => running.stop());
 
 it(`answers ${queries} random queries as DuckDB, seed ${seed}`, { timeout: timeoutMs + 20_000 }, async () => {

@@ -146,18 +146,18 @@ describe('service', () => {
     };
     // Each thread hears of it by itself.
     await expect
-      .poll(async () => (await Promise.all([held(), held(), held(), held()])).every(Boolean), { timeout: 20_000 })
+      .poll(async () => (await Promise.all([held(), held(), held(), held()])).every(Boolean), { timeout: 60_000 })
       .toBe(true);
     // The admin API goes on: somebody has to thaw it.
     expect((await service('action=unfreeze&type=2')).status).toBe(200);
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 200));
   });
 
-  it('restarts in the same process, and is ready again', { timeout: 120_000 }, async () => {
+  it('restarts in the same process, and is ready again', { timeout: 360_000 }, async () => {
     const before = server.log.filter((line) => line.includes('"event":"ready"')).length;
     expect((await service('action=restart')).status).toBe(200);
     await expect
-      .poll(() => server.log.filter((line) => line.includes('"event":"ready"')).length, { timeout: 100_000 })
+      .poll(() => server.log.filter((line) => line.includes('"event":"ready"')).length, { timeout: 300_000 })
       .toBe(before + 1);
     expect(server.log.join('\n')).toContain('"reason":"an administrator asks for a restart"');
     process.kill(server.pid, 0);

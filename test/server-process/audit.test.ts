@@ -21,7 +21,7 @@ import { inFullForm } from '../support/full-form.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer, type StartOptions } from '../support/server/start-server.ts';
 
-const generous = { timeout: 60_000 };
+const generous = { timeout: 180_000 };
 
 /** Takes entries as a collector does; away for as long as `status` is not 200. */
 class Collector {
@@ -103,7 +103,7 @@ async function missing(queue: string, ids: readonly string[]): Promise<string[]>
 const rootKeys = (server: RunningServer) => ({ accessKey: server.accessKey, secretKey: server.secretKey });
 
 // Each starts servers of its own.
-describe('the audit log of a running server', { timeout: 240_000 }, () => {
+describe('the audit log of a running server', { timeout: 720_000 }, () => {
   it('tells a web service by the settings of MinIO who did what, and why they could, and no secret', async () => {
     const server = await start({
       SVC_THREADS: '2',

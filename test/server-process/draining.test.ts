@@ -6,7 +6,7 @@ import { startServer, untilReady } from '../support/server/start-server.ts';
 
 /** The gate asks as fast as it can, which keeps both cores busy for a second. */
 const pauseMs = inFullForm(0, 5);
-const patient = { timeout: 30_000 };
+const patient = { timeout: 90_000 };
 
 /**
  * A GET over a pool of kept connections: the status, or the code of the error. A connection that the kernel queued in the instant in

@@ -6,7 +6,7 @@ import { runCoffer } from '../support/server/run-coffer.ts';
 let figured: Awaited<ReturnType<typeof startFiguredServer>>;
 beforeAll(async () => {
   figured = await startFiguredServer();
-}, 60_000);
+}, 180_000);
 afterAll(() => figured?.stop());
 
 const call = (method: string, target: string) => adminCall(figured.server.s3, figured.server, method, target);
@@ -113,7 +113,7 @@ async function zeros(group: string): Promise<readonly string[]> {
 
 describe('every figure of', () => {
   it.each(Object.entries(zeroOnPurpose))('the metrics of the group %s is more than 0', async (group, allowed) => {
-    await expect.poll(() => zeros(group), { timeout: 20_000 }).toEqual(allowed);
+    await expect.poll(() => zeros(group), { timeout: 60_000 }).toEqual(allowed);
   });
 
   it('the state of the server is true', async () => {
@@ -130,17 +130,17 @@ describe('every figure of', () => {
   });
 
   it('the audit targets is that of their last entry', async () => {
-    await expect.poll(auditStates, { timeout: 20_000 }).toEqual({
+    await expect.poll(auditStates, { timeout: 60_000 }).toEqual({
       file: { status: 'online' },
       'webhook:SIEM': { status: 'online' },
     });
     figured.take(false);
     await expect
-      .poll(async () => (await auditStates())['webhook:SIEM'], { timeout: 20_000 })
+      .poll(async () => (await auditStates())['webhook:SIEM'], { timeout: 60_000 })
       .toEqual({ status: 'offline' });
     figured.take(true);
     await expect
-      .poll(async () => (await auditStates())['webhook:SIEM'], { timeout: 20_000 })
+      .poll(async () => (await auditStates())['webhook:SIEM'], { timeout: 60_000 })
       .toEqual({ status: 'online' });
   });
 

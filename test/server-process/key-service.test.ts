@@ -170,7 +170,7 @@ describe('with a key service', () => {
   });
 });
 
-describe('a server whose key service restarts', { timeout: 60_000 }, () => {
+describe('a server whose key service restarts', { timeout: 180_000 }, () => {
   it('stays ready, serves what it has keys for, and waits with what it has none for', async () => {
     const read = async (Key: string) => {
       const { Body } = await s3().send(new GetObjectCommand({ Bucket, Key }));

@@ -124,14 +124,14 @@ async function use({ server, s3 }: Setup): Promise<void> {
 const status = '/minio/kms/v1/key/status?key-id=main-key';
 const list = '/minio/kms/v1/key/list?pattern=*';
 
-describe('a key service whose folder of keys is lost', { timeout: 120_000 }, () => {
+describe('a key service whose folder of keys is lost', { timeout: 360_000 }, () => {
   let setup: Setup;
   let files: string;
   beforeAll(async () => {
     setup = await start((folder) => `{ fs: { path: ${join(folder, 'mount', 'keys')} } }`);
     files = join(setup.folder, 'mount', 'keys');
     await use(setup);
-  }, 60_000);
+  }, 180_000);
   afterAll(() => setup?.stop());
 
   it('while it runs, is an outage of the key store: what is in use stays, lists fail, and it ends by itself', async () => {
@@ -175,7 +175,7 @@ describe('a key service whose folder of keys is lost', { timeout: 120_000 }, () 
   });
 });
 
-describe('a key service whose vault', { timeout: 120_000 }, () => {
+describe('a key service whose vault', { timeout: 360_000 }, () => {
   let setup: Setup;
   let vault: VaultDouble;
   beforeAll(async () => {
@@ -183,7 +183,7 @@ describe('a key service whose vault', { timeout: 120_000 }, () => {
     const login = `approle: { id: ${vaultLogin.roleId}, secret: ${vaultLogin.secretId} }`;
     setup = await start(() => `{ vault: { endpoint: "${vault.http.url}", engine: kv, version: v2, ${login} } }`);
     await use(setup);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await setup?.stop();
     await vault?.http.close();
@@ -201,7 +201,7 @@ describe('a key service whose vault', { timeout: 120_000 }, () => {
     expect(await setup.put(`${bucket}-again`)).toMatch(away);
     expect(await setup.get()).toBe('ok');
     vault.http.faultOf = () => undefined;
-    await expect.poll(() => setup.put(), { timeout: 30_000 }).toBe('ok');
+    await expect.poll(() => setup.put(), { timeout: 90_000 }).toBe('ok');
     expect(await setup.put(`${bucket}-after`)).toBe('ok');
   });
 });
@@ -218,4 +218,4 @@ it('a server whose certificate has no subject and another issuer is told why by 
   } finally {
     await setup.stop();
   }
-}, 60_000);
+}, 180_000);

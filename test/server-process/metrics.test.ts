@@ -52,7 +52,7 @@ describe('the metrics of a running server', () => {
   it('tell buckets apart, of all threads', async () => {
     const puts = 'minio_bucket_requests_total{api="putobject",bucket="measured"}';
     // Requests to a new bucket are counted when the list of buckets was read again.
-    await expect.poll(async () => (await values('bucket')).get(puts), { timeout: 20_000 }).toBe(20);
+    await expect.poll(async () => (await values('bucket')).get(puts), { timeout: 60_000 }).toBe(20);
     const all = await Promise.all(Array.from({ length: 4 }, () => values('bucket')));
     for (const found of all) {
       expect(found.get(puts)).toBe(20);

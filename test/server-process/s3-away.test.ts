@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   await untilReady(server);
   await clientOf(server).send(new CreateBucketCommand({ Bucket }));
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.kill();
   await front.close();
@@ -50,7 +50,7 @@ const get = async (Key: string) => {
 };
 const unavailable = { name: 'ServiceUnavailable', $metadata: { httpStatusCode: 503 } };
 
-describe('a server whose other S3 is away', { timeout: 180_000 }, () => {
+describe('a server whose other S3 is away', { timeout: 540_000 }, () => {
   it('refuses what is above the inline limit, serves what is below, is not ready, and goes on by itself', async () => {
     await put('large', large);
     let isAway = true;
@@ -59,7 +59,7 @@ describe('a server whose other S3 is away', { timeout: 180_000 }, () => {
       () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
       Infinity,
     );
-    await expect.poll(readiness, { timeout: 60_000 }).toBe('503 bodies');
+    await expect.poll(readiness, { timeout: 180_000 }).toBe('503 bodies');
     await put('small', small);
     expect((await get('small')).equals(small)).toBe(true);
     // Each waits for that S3 for as long as its calls are begun again.
@@ -69,7 +69,7 @@ describe('a server whose other S3 is away', { timeout: 180_000 }, () => {
     ]);
     isAway = false;
     front.reset();
-    await expect.poll(readiness, { timeout: 60_000 }).toBe('200');
+    await expect.poll(readiness, { timeout: 180_000 }).toBe('200');
     await put('above', large);
     expect((await get('large')).equals(large)).toBe(true);
   });

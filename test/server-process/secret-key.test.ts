@@ -13,7 +13,7 @@ import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady, type RunningServer } from '../support/server/start-server.ts';
 
 /** Servers start and stop in it. */
-const patient = { timeout: 120_000 };
+const patient = { timeout: 360_000 };
 const Bucket = 'sealed';
 const text = 'in plain sight of nobody';
 const secretKey = `my-key:${randomBytes(32).toString('base64')}`;

@@ -61,7 +61,7 @@ const put = (Key: string, Body: string | Buffer) => client.send(new PutObjectCom
 
 const isProgress = (event: object) => 'Progress' in event;
 
-describe('a query by the AWS SDK', { timeout: 120_000 }, () => {
+describe('a query by the AWS SDK', { timeout: 360_000 }, () => {
   it('gets records, statistics and the end', async () => {
     const bytes = gzipSync('name,age\nAda,36\nGrace,85\n');
     await put('people.csv.gz', bytes);

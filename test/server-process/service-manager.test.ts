@@ -22,7 +22,7 @@ it('tells systemd when it serves, and when it stops', async () => {
   const lines = async () => (await readFile(told, 'utf8')).split('\n').filter((line) => line !== '');
   try {
     await untilReady(server);
-    await expect.poll(lines, { timeout: 20_000 }).toEqual(['/run/systemd/notify READY=1']);
+    await expect.poll(lines, { timeout: 60_000 }).toEqual(['/run/systemd/notify READY=1']);
   } finally {
     await server.stop();
   }

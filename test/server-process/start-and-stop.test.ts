@@ -39,7 +39,7 @@ describe('a server does not start', () => {
 });
 
 // Several starts one after the other, which take their time on a busy machine.
-describe('a running server', { timeout: 120_000 }, () => {
+describe('a running server', { timeout: 360_000 }, () => {
   it('shares its port with none, keeps its folder for itself, drains and comes back with its data', async () => {
     const path = join(folder, 'data');
     const server = await startServer({ folder: path });

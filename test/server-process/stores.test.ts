@@ -56,7 +56,7 @@ async function keepsObjects(server: RunningServer): Promise<void> {
   expect((await got.Body?.transformToString()) === Body).toBe(true);
 }
 
-describe('a server keeps', { timeout: 120_000 }, () => {
+describe('a server keeps', { timeout: 360_000 }, () => {
   it('records and blobs where it is told, each elsewhere, and needs them both', async () => {
     const env = { SVC_STORE_RECORDS: `lmdb:${folder('fast')}`, SVC_STORE_BLOBS: folder('blobs') };
     const server = await started(env);
@@ -93,7 +93,7 @@ describe('a server keeps', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a server refuses', { timeout: 120_000 }, () => {
+describe('a server refuses', { timeout: 360_000 }, () => {
   it('the blobs of another deployment', async () => {
     const env = { SVC_STORE_BLOBS: folder('blobs') };
     const first = await started(env);
@@ -117,7 +117,7 @@ async function bytesRead(pid: number): Promise<number> {
   return Number(/^rchar: (\d+)$/m.exec(await readFile(`/proc/${pid}/io`, 'utf8'))?.[1]);
 }
 
-describe('threads of a server', { timeout: 120_000 }, () => {
+describe('threads of a server', { timeout: 360_000 }, () => {
   it('read a body without block sums once for all its first readers', async () => {
     const size = inFullForm(64, 32) * 1024 * 1024;
     const first = await started({});

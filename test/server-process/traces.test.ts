@@ -82,7 +82,7 @@ const valuesOf = ({ attributes }: Pick<Span, 'attributes'>) =>
 
 it(
   'sends the traces of requests, and of what is done for them, as the standard variables say',
-  { timeout: 240_000 },
+  { timeout: 720_000 },
   async () => {
     const s3 = tracingClient('01');
     await s3.send(new CreateBucketCommand({ Bucket: 'traced' }));
@@ -94,7 +94,7 @@ it(
     await refusal(tracingClient('00', unsampled).send(new GetObjectCommand({ Bucket: 'traced', Key: 'none' })));
     const named = (name: string) => spans().filter((span) => span.name === name).length;
     await expect
-      .poll(() => [named('S3.PutObject'), named('S3.GetObject'), named('blob.read')], { timeout: 60_000 })
+      .poll(() => [named('S3.PutObject'), named('S3.GetObject'), named('blob.read')], { timeout: 180_000 })
       .toEqual([1, 2, 1]);
     await server.stop();
 

@@ -46,7 +46,7 @@ async function put(Key: string): Promise<number | 'not accepted'> {
   }
 }
 
-describe('a server whose descriptors are used up', { timeout: 60_000 }, () => {
+describe('a server whose descriptors are used up', { timeout: 180_000 }, () => {
   it('answers the first large bodies with 200 or 503 if it can accept them, does not end, and hashes in a thread later', async () => {
     const stored: string[] = [];
     for (let spare = 0; spare < 12; spare += 1) {
@@ -57,7 +57,7 @@ describe('a server whose descriptors are used up', { timeout: 60_000 }, () => {
       expect(server.ended()).toBeUndefined();
     }
     limitFiles(UNLIMITED);
-    await expect.poll(() => put('after'), { timeout: 30_000 }).toBe(200);
+    await expect.poll(() => put('after'), { timeout: 90_000 }).toBe(200);
     for (const Key of [...stored, 'after']) {
       const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
       expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(large)).toBe(true);

@@ -44,7 +44,7 @@ interface Info {
 }
 const unavailable = { name: 'ServiceUnavailable', $metadata: { httpStatusCode: 503 } };
 
-describe('a server whose volume of blobs goes', { timeout: 120_000 }, () => {
+describe('a server whose volume of blobs goes', { timeout: 360_000 }, () => {
   it('is not ready, refuses bodies, loses none, and goes on when the volume is back', async () => {
     await put('large', large);
     await put('packed', packed);
@@ -55,7 +55,7 @@ describe('a server whose volume of blobs goes', { timeout: 120_000 }, () => {
     for (const body of [large, packed]) await expect(put('beneath', body)).rejects.toMatchObject(unavailable);
     await expect(get('large')).rejects.toMatchObject(unavailable);
     // A segment that is open may still be read.
-    await expect.poll(readiness, { timeout: 30_000 }).toBe('503 bodies');
+    await expect.poll(readiness, { timeout: 90_000 }).toBe('503 bodies');
     const info = async () => (await adminCall(server.s3, server, 'GET', 'info')).value as Info;
     expect(await info()).toMatchObject({
       backend: { onlineDisks: 0, offlineDisks: 1 },
@@ -73,7 +73,7 @@ describe('a server whose volume of blobs goes', { timeout: 120_000 }, () => {
     expect(await readdir(blobs)).toEqual([]);
     await rm(blobs, { recursive: true });
     await rename(volume, blobs);
-    await expect.poll(readiness, { timeout: 30_000 }).toBe('200');
+    await expect.poll(readiness, { timeout: 90_000 }).toBe('200');
     await put('after', large);
     await put('after-packed', packed);
     for (const [key, body] of [
@@ -91,9 +91,9 @@ describe('a server whose volume of blobs goes', { timeout: 120_000 }, () => {
     const file = join(base, 'data', 'records', 'data.mdb');
     await rename(file, `${file}.away`);
     await expect(put('lost', Buffer.from('x'))).rejects.toMatchObject(unavailable);
-    await expect.poll(readiness, { timeout: 30_000 }).toBe('503 records');
+    await expect.poll(readiness, { timeout: 90_000 }).toBe('503 records');
     await rename(`${file}.away`, file);
-    await expect.poll(readiness, { timeout: 30_000 }).toBe('200');
+    await expect.poll(readiness, { timeout: 90_000 }).toBe('200');
     await put('kept', Buffer.from('x'));
   });
 

@@ -115,7 +115,7 @@ beforeAll(async () => {
   s3 = s3Client(http);
   const ca = await readFile(join(folder, 'ca.crt'));
   await Promise.all([fill(s3), fill(s3Client(https, { requestHandler: { httpsAgent: new Agent({ ca }) } }))]);
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await Promise.all([servers?.http.stop(), servers?.https.stop()]);
   await rm(folder, { recursive: true, force: true });

@@ -20,7 +20,7 @@ import { adminCall } from '../support/server/admin-call.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 
-const wait = { timeout: 40_000, interval: 200 };
+const wait = { timeout: 120_000, interval: 200 };
 
 const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
 
@@ -105,7 +105,7 @@ const tagged = (Value: string) => [{ Key: 'colour', Value }];
 const setTags = ({ client }: TestSite, Bucket: string, value: string) =>
   client.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet: tagged(value) } }));
 
-describe('the replication of sites', { timeout: 180_000 }, () => {
+describe('the replication of sites', { timeout: 540_000 }, () => {
   it('begins with what one site has already, and refuses what cannot be', async () => {
     await a.client.send(new CreateBucketCommand({ Bucket: 'photos' }));
     await put(a, 'photos', 'before', 'made before the sites');

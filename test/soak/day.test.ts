@@ -62,7 +62,7 @@ beforeAll(async () => {
   steady = await startReplica(await randomPort(), 'steady');
   restarted = await startReplica(ports.restarted, 'restarted');
   await clientOf(steady).send(new CreateBucketCommand({ Bucket }));
-}, 180_000);
+}, 540_000);
 
 afterAll(async () => {
   await steady.kill();

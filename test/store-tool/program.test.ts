@@ -167,7 +167,7 @@ describe('coffer-store copy', () => {
     expect(await versionsIn(target)).toEqual(await versionsIn(data));
   });
 
-  it('goes on after it was killed, again and again', { timeout: 120_000 }, async () => {
+  it('goes on after it was killed, again and again', { timeout: 360_000 }, async () => {
     await makeDataFolder(data, 400);
     const target = join(base.path, 'target');
     for (const blobs of fullForm ? [5, 30, 60] : [5, 40]) {

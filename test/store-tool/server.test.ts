@@ -71,28 +71,32 @@ describe('a running server', () => {
     expect(stderr).toContain('SignatureDoesNotMatch');
   });
 
-  it('takes a snapshot under load that restores to stores in which nothing is wrong', { timeout: 90_000 }, async () => {
-    const finished = new AbortController();
-    const load = Promise.all(
-      Array.from({ length: 4 }, async (_, writer) => {
-        for (let round = 0; !finished.signal.aborted; round += 1) {
-          const key = `load-${writer}-${round % 4}`;
-          await s3.send(object(key, round % 3 === 0 ? large : 1_000));
-          if (round % 5 === 0) await s3.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: key }));
-        }
-      }),
-    );
-    const { code, stderr } = await asked('snapshot', 'monday');
-    finished.abort();
-    await load;
-    expect(code, stderr).toBe(0);
-    const snapshot = join(server.folder, 'snapshots', 'monday');
-    const restored = join(base.path, 'restored');
-    const restoring = await storeToolHere(['restore', snapshot, restored]);
-    expect(restoring.code, restoring.stdout + restoring.stderr).toBe(0);
-    expect((await storeToolHere(['verify', restored, '--grace', '0'])).code).toBe(0);
-    await expectServed(restored);
-  });
+  it(
+    'takes a snapshot under load that restores to stores in which nothing is wrong',
+    { timeout: 270_000 },
+    async () => {
+      const finished = new AbortController();
+      const load = Promise.all(
+        Array.from({ length: 4 }, async (_, writer) => {
+          for (let round = 0; !finished.signal.aborted; round += 1) {
+            const key = `load-${writer}-${round % 4}`;
+            await s3.send(object(key, round % 3 === 0 ? large : 1_000));
+            if (round % 5 === 0) await s3.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: key }));
+          }
+        }),
+      );
+      const { code, stderr } = await asked('snapshot', 'monday');
+      finished.abort();
+      await load;
+      expect(code, stderr).toBe(0);
+      const snapshot = join(server.folder, 'snapshots', 'monday');
+      const restored = join(base.path, 'restored');
+      const restoring = await storeToolHere(['restore', snapshot, restored]);
+      expect(restoring.code, restoring.stdout + restoring.stderr).toBe(0);
+      expect((await storeToolHere(['verify', restored, '--grace', '0'])).code).toBe(0);
+      await expectServed(restored);
+    },
+  );
 
   it('takes no snapshot outside its folder, and none twice', async () => {
     const outside = await asked('snapshot', '../outside');
@@ -102,7 +106,7 @@ describe('a running server', () => {
     expect((await asked('snapshot', 'twice')).stderr).toContain('exists already');
   });
 
-  it('refuses changes while it is read-only, and can be copied meanwhile', { timeout: 60_000 }, async () => {
+  it('refuses changes while it is read-only, and can be copied meanwhile', { timeout: 180_000 }, async () => {
     expect((await asked('read-only', 'on')).code).toBe(0);
     expect(await refusal(s3.send(object('refused', 10)))).toEqual({ code: 'ServiceUnavailable', status: 503 });
     expect(await refusal(s3.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: 'key-0' })))).toMatchObject({
@@ -135,11 +139,11 @@ describe('a running server', () => {
       s3.send(new GetObjectCommand(place)).then(({ Body }) => Body?.transformToByteArray()),
     ).rejects.toThrow();
     await expect
-      .poll(async () => (await refusal(s3.send(new GetObjectCommand(place)))).code, { timeout: 20_000 })
+      .poll(async () => (await refusal(s3.send(new GetObjectCommand(place)))).code, { timeout: 60_000 })
       .toBe('InternalError');
     // The answer does not wait for the record of the quarantine, which HEAD reads.
     await expect
-      .poll(async () => (await refusal(s3.send(new HeadObjectCommand(place)))).status, { timeout: 20_000 })
+      .poll(async () => (await refusal(s3.send(new HeadObjectCommand(place)))).status, { timeout: 60_000 })
       .toBe(500);
     const found = await asked('verify', '--json');
     expect(found.code).toBe(1);

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await serve(today, 'second');
   // What a clean stop leaves behind is no part of the store.
   for (const folder of [today, yesterday, other]) await rm(join(folder, 'records', 'lock.mdb'), { force: true });
-}, 120_000);
+}, 360_000);
 afterAll(() => base.remove());
 
 /** Joins the stores as a server does, changes something, and writes checkpoints. */

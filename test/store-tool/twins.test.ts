@@ -27,7 +27,7 @@ import { storeToolHere } from './run-store-tool.ts';
 
 /** Seconds that both run beside each other. Bodies in a tier are removed some 90 seconds after their objects. */
 const together = Number(process.env['COFFER_TWINS_SECONDS'] ?? inFullForm(120, 4));
-const wait = { timeout: 60_000, interval: 100 };
+const wait = { timeout: 180_000, interval: 100 };
 let base: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: EventReceiver;
 let other: ServerAccess;
@@ -63,7 +63,7 @@ beforeAll(async () => {
   await versionedBucket(there, 'twins');
   await replicate(sideOf(original), 'twins', sideOf(other));
   for (const Key of ['one', 'two']) await client.send(new PutObjectCommand({ Bucket: 'cool', Key, Body: body }));
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   client?.destroy();
   there?.destroy();
@@ -196,7 +196,7 @@ describe('an original and a restored store beside each other', () => {
         `an original and a restored store served beside each other for ${together} s: ${rounds} rounds, nothing was lost`,
       );
       // What it wrote in all rounds was waiting, and is sent in no order of its keys.
-      const sent = { ...wait, timeout: 60_000 + rounds * 500 };
+      const sent = { ...wait, timeout: 180_000 + rounds * 500 };
       await expect.poll(() => toldOf('by-the-twin'), sent).toBe(1);
       await expect.poll(() => keysIn('twins', 'by-the-twin'), sent).toContain('by-the-twin');
       after.destroy();

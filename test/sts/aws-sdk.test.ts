@@ -33,7 +33,7 @@ beforeAll(async () => {
   const keys = { accessKey: server.accessKey, secretKey: server.secretKey };
   await adminCall(server.s3, keys, 'PUT', 'add-user?accessKey=ann', { secretKey: 'ann-secret-key', status: 'enabled' });
   await adminCall(server.s3, keys, 'POST', 'idp/builtin/policy/attach', { policies: ['readwrite'], user: 'ann' });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server?.stop();
   await provider.close();

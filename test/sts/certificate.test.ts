@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   await server.untilLogged('ready');
   while ((await send('/minio/health/ready', 'GET')).status !== 200) continue;
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server?.stop();
   await rm(folder, { recursive: true, force: true });

@@ -227,7 +227,7 @@ describe('no credentials are bought', () => {
 
 it('goes on after a key rotation at the provider', async () => {
   await provider.keys.rotate('RS256');
-  await expect.poll(async () => outcome(buy(await tokenOf('reader'))), { timeout: 20_000, interval: 500 }).toBe('ok');
+  await expect.poll(async () => outcome(buy(await tokenOf('reader'))), { timeout: 60_000, interval: 500 }).toBe('ok');
 });
 
 it('keeps the credentials over a restart of the server, and logs no secret of theirs', async () => {

@@ -23,7 +23,7 @@ let server: RunningServer;
 let other: ServerAccess;
 let here: S3Client;
 let there: S3Client;
-const wait = { timeout: 60_000, interval: 100 };
+const wait = { timeout: 180_000, interval: 100 };
 const encrypting = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };
 
 const atOnce = {
@@ -64,12 +64,12 @@ beforeAll(async () => {
   there = s3Client(other);
   await there.send(new CreateBucketCommand({ Bucket: 'cold' }));
   expect(await asRoot(server, 'PUT', 'tier?force=false', tierOn(other, 'cold'))).toMatchObject({ status: 204 });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server?.stop();
 });
 
-describe('a bucket of another Coffer as a tier', { timeout: 120_000 }, () => {
+describe('a bucket of another Coffer as a tier', { timeout: 360_000 }, () => {
   it('takes bodies of every kind, which are read from there whole and in ranges', async () => {
     const Bucket = 'kinds';
     await bucketWithRule(Bucket);

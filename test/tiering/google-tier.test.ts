@@ -19,7 +19,7 @@ import { type GoogleDouble, startGoogleDouble } from '../support/tiering/google-
 import { asRoot, classOf } from './tiered-servers.ts';
 
 const Bucket = 'data';
-const wait = { timeout: 60_000, interval: 200 };
+const wait = { timeout: 180_000, interval: 200 };
 let folder: string;
 let server: RunningServer;
 let google: GoogleDouble;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   coffer = (...args) => runCoffer([...at, ...args]);
   await coffer('alias', 'set', 'c', server.s3, server.accessKey, server.secretKey);
   await writeFile(join(folder, 'key.json'), google.keyFile);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await Promise.all([server?.stop(), google?.close()]);
   await rm(folder, { recursive: true, force: true });
@@ -72,7 +72,7 @@ async function moved(Key: string, Body: Buffer): Promise<void> {
   await expect.poll(() => classOf(s3, Bucket, Key), wait).toBe('COLD');
 }
 
-describe('a bucket of Google Cloud Storage as a tier', { timeout: 120_000 }, () => {
+describe('a bucket of Google Cloud Storage as a tier', { timeout: 360_000 }, () => {
   it('is refused where it does not work', async () => {
     expect(await text(adding('A', 'not-there'))).toContain('NoSuchBucket');
     const another = await startGoogleDouble();

@@ -61,7 +61,7 @@ it('has a folder of each format', () => {
 
 it.each(formats)(
   'serves, changes and verifies a data folder of format %i, also after kills',
-  { timeout: 120_000 },
+  { timeout: 360_000 },
   async (format) => {
     const folder = await mkdtemp(join(tmpdir(), 'coffer-upgrades-'));
     try {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   files = await writePair(folder, 'server', await issue(ca, 'server'));
   vault = await RealVault.start();
   await vault.initialise();
-}, 120_000);
+}, 360_000);
 afterAll(async () => {
   await vault?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -112,10 +112,10 @@ describe.each<[Version, string]>([
     });
     for (const key of ['a', 'b']) expect((await stock('PUT', `/v1/key/create/${key}`)).status).toBe(200);
     config = await writeConfiguration('keysvc', ports.keysvc, keystore());
-  }, 120_000);
+  }, 360_000);
   beforeEach(async () => {
     keysvc ??= await startKeysvc(['--config', config], environment);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await kes?.stop();
     await keysvc?.stop();
@@ -167,7 +167,7 @@ describe.each<[Version, string]>([
     } finally {
       await moved.stop();
     }
-  }, 60_000);
+  }, 180_000);
 
   it('works with a policy for its one key in the key service too', async () => {
     const sealed = await stock('PUT', '/v1/key/generate/a', {});
@@ -181,5 +181,5 @@ describe.each<[Version, string]>([
     expect((await own('PUT', '/v1/key/generate/a', {})).status).toBe(200);
     // What may not be read is not called missing.
     expect((await own('PUT', '/v1/key/generate/b', {})).status).toBe(502);
-  }, 60_000);
+  }, 180_000);
 });

@@ -97,7 +97,7 @@ beforeAll(async () => {
   // `keysvc` takes the folder over as it is.
   await cp(join(folder, 'kes-keys'), join(folder, 'keysvc-keys'), { recursive: true });
   keysvc = await startKeysvc(['--config', own], environment);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await keysvc?.stop();
   await kes?.stop();

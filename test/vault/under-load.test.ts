@@ -19,7 +19,7 @@ let vault: RealVault;
 beforeAll(async () => {
   vault = await RealVault.start();
   await vault.initialise();
-}, 120_000);
+}, 360_000);
 afterAll(() => vault?.stop());
 
 type Version = 'v1' | 'v2';
@@ -179,7 +179,7 @@ describe.each([
     s3 = s3Client(server);
     while ((await fetch(`${server.s3}/minio/health/ready`)).status !== 200) await sleep(50);
     await s3.send(new CreateBucketCommand({ Bucket: 'bucket' }));
-  }, 120_000);
+  }, 360_000);
   afterAll(async () => {
     await server?.stop();
     await keys?.stop();
@@ -197,11 +197,11 @@ describe.each([
         const end = await begin(version);
         await sleep(faultMs);
         // The retries of the server hide a fault that few requests meet. It lasts until a client is told.
-        if (told === '503') await expect.poll(() => outcomes.passing, { timeout: 60_000 }).toBeGreaterThan(0);
+        if (told === '503') await expect.poll(() => outcomes.passing, { timeout: 180_000 }).toBeGreaterThan(0);
         await end();
         // It serves again without a restart.
         const { good } = outcomes;
-        await expect.poll(() => outcomes.good - good, { timeout: 60_000 }).toBeGreaterThan(40);
+        await expect.poll(() => outcomes.good - good, { timeout: 180_000 }).toBeGreaterThan(40);
       } finally {
         ended.abort();
         await Promise.all(loads);

@@ -16,7 +16,7 @@ let vault: RealVault;
 
 beforeAll(async () => {
   vault = await RealVault.start();
-}, 120_000);
+}, 360_000);
 afterAll(() => vault?.stop());
 
 type Login = { readonly roleId: string; readonly secretId: string };
@@ -130,7 +130,7 @@ describe('a real Vault', () => {
     await expect(store.probe()).rejects.toThrow('is sealed or not available');
     await vault.unseal();
     expect(await store.get('my-key')).toEqual(record);
-  }, 60_000);
+  }, 180_000);
 
   it('lengthens the token of a role, and gives a new one at its maximum', async () => {
     const short = await vault.appRole({ token_ttl: '3s', token_max_ttl: '6s' });
@@ -139,7 +139,7 @@ describe('a real Vault', () => {
     // Longer than two tokens live.
     for (const end = Date.now() + 14_000; Date.now() < end; await sleep(250))
       expect(await store.get('my-key')).toEqual(record);
-  }, 60_000);
+  }, 180_000);
 
   it('is not logged in to for a lacking capability by a secret ID that is good for one login', async () => {
     const store = await open(await vault.appRole({ secret_id_num_uses: 1 }));
@@ -186,7 +186,7 @@ keystore:
       const lines = (await Promise.all([start(), start()])).flat();
       expect(lines.filter((line) => line === 'key "my-key" created')).toHaveLength(1);
       expect(lines.filter((line) => line === 'key "my-key" validated')).toHaveLength(1);
-    }, 120_000);
+    }, 360_000);
 
     it('stops the start where a capability is lacking, and its own words are in the error', async () => {
       await vault.setRules({ 'kv/data/*': ['read'] });
@@ -195,6 +195,6 @@ keystore:
       expect(stderr).toContain('lack the capability "create" on "kv/data/coffer/my-key"');
       expect(stderr).toContain('permission denied');
       expect(stdout + stderr).not.toContain(login.secretId);
-    }, 120_000);
+    }, 360_000);
   });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe.each(kindsOfBuckets)('random requests to a bucket with %s', (kind, options) => {
-  it(`are answered as the model says, seed ${seed}`, { timeout: 60_000 + operations * 100 }, async () => {
+  it(`are answered as the model says, seed ${seed}`, { timeout: 180_000 + operations * 100 }, async () => {
     for (let done = 0; done < operations; done += OF_BUCKET) {
       const { layer, close } = s3Layer(server, `model-${kind.replaceAll(' ', '-')}-${done}`);
       const count = Math.min(OF_BUCKET, operations - done);

@@ -166,7 +166,7 @@ describe("Google's Secret Manager", () => {
       double.revokeTokens();
       double.http.faultOf = ({ url }) => (url.pathname.endsWith('/token') ? { status: 503 } : undefined);
       await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
-    }, 30_000);
+    }, 90_000);
 
     it.each([302, 400, 401, 403, 404, 408, 410, 421, 425, 429])(
       'is away, and says no to nobody, while a proxy before the service that gives the tokens answers %i',

@@ -51,7 +51,7 @@ describe('lists of more than a page', () => {
       await identities.putPolicy(`p${name}`, document);
       await identities.createServiceAccount({ subject: { kind: 'root' }, name: `k${name}` });
     }
-  }, 120_000);
+  }, 360_000);
   afterAll(() => console.close());
 
   async function pages(path: string, field: string, name: string): Promise<{ sizes: number[]; found: string[] }> {

@@ -160,7 +160,7 @@ describe('copyStores', () => {
     expect(said && decodeDeployment(said.value, 'here')).toEqual({ format: 1, deploymentId, marked: true });
   });
 
-  it('interrupted before any step of the target and resumed, is the same', { timeout: 120_000 }, async () => {
+  it('interrupted before any step of the target and resumed, is the same', { timeout: 360_000 }, async () => {
     const from = await source();
     const whole = newStores();
     const counted = breaking(whole, Infinity);

@@ -79,7 +79,7 @@ function issues({ records, blobs }: TestLayer): Promise<Issue[]> {
 }
 
 describe('after random operations on versions, verify', () => {
-  it('finds nothing', { timeout: 60_000 }, async () => {
+  it('finds nothing', { timeout: 180_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (done) => {
         expect(await issues(await filled(done))).toEqual([]);
@@ -88,7 +88,7 @@ describe('after random operations on versions, verify', () => {
     );
   });
 
-  it('finds each record of a version that is lost or is of another version', { timeout: 60_000 }, async () => {
+  it('finds each record of a version that is lost or is of another version', { timeout: 180_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(operations, fc.constantFrom('o', 'l', 'v', 'i', 'm'), fc.nat(), async (done, table, at) => {
         const test = await filled(done);

@@ -393,7 +393,7 @@ describe('objects of medium size', () => {
         })(),
       }),
     );
-    await expect.poll(() => test.segments(), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => test.segments(), { timeout: 180_000 }).toBe(1);
     test.clock.now += 2 * DAY;
     const { compact } = test;
     expect((await compact()).removed).toBe(1);

@@ -12,7 +12,7 @@ const seed = Number(process.env['COFFER_SEED'] ?? 1);
 describe('versions from elsewhere', () => {
   it.each([seed, seed + 1, seed + 2, seed + 3])(
     'are listed, read and removed as the model says, seed %i',
-    { timeout: 120_000 },
+    { timeout: 360_000 },
     async (seed) => {
       const records = await switchedRecords(new MemoryRecordStore());
       const blobs = new MemoryBlobStore();

@@ -83,7 +83,7 @@ describe('the counts of records', () => {
       ),
       { numRuns: 50 },
     );
-  }, 120_000);
+  }, 360_000);
 
   it('are not told where a server without them wrote, until all records are counted', async () => {
     const records = openLmdbRecordStore({ folder: folder.path });

@@ -400,7 +400,7 @@ describe('the S3 blob store', () => {
         s3.fault('Get', { kind: 'wait', until: answered.promise });
         const made = since();
         const first = write(small);
-        await vi.waitFor(() => expect(made()).toEqual(['Get']), { timeout: 20_000 });
+        await vi.waitFor(() => expect(made()).toEqual(['Get']), { timeout: 60_000 });
         vi.advanceTimersByTime(60_000);
         answered.resolve();
         await first;

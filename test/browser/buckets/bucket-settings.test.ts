@@ -91,7 +91,7 @@ describe('the settings of a bucket', () => {
           await visitor.untilAnswered();
           return silent.count();
         },
-        { timeout: 60_000 },
+        { timeout: 180_000 },
       )
       .toBe(1);
     await section('Notifications')
@@ -124,10 +124,10 @@ describe('the settings of a bucket', () => {
       (await s3.send(new GetBucketReplicationCommand({ Bucket: 'source' }))).ReplicationConfiguration?.Rules,
     ).toHaveLength(1);
     await s3.send(new PutObjectCommand({ Bucket: 'source', Key: 'new', Body: 'new' }));
-    await expect.poll(() => keysOf('replica'), { timeout: 120_000 }).toEqual(['new']);
+    await expect.poll(() => keysOf('replica'), { timeout: 360_000 }).toEqual(['new']);
     await section('Replication').getByText('1 sent').waitFor();
     await page.getByRole('button', { name: 'Send everything again' }).click();
-    await expect.poll(() => keysOf('replica'), { timeout: 120_000 }).toEqual(['before', 'new']);
+    await expect.poll(() => keysOf('replica'), { timeout: 360_000 }).toEqual(['before', 'new']);
     await visitor.picture('replication');
   });
 
@@ -323,7 +323,7 @@ describe('a folder', () => {
     await dialog().waitFor({ state: 'detached' });
     await page.goto('about:blank');
     await expect
-      .poll(() => keysOf('renamed'), { timeout: 120_000 })
+      .poll(() => keysOf('renamed'), { timeout: 360_000 })
       .toEqual(names.map((name) => name.replace('old', 'new')));
   });
 });

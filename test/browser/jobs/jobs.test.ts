@@ -106,7 +106,7 @@ describe.each(people)('the $person', ({ person, who, jobs }) => {
           .waitFor();
         const hands = way(page);
         await job.work(hands, context);
-        await vi.waitFor(() => job.check(context), { timeout: 60_000, interval: 100 });
+        await vi.waitFor(() => job.check(context), { timeout: 180_000, interval: 100 });
         const key = `${person}: ${job.title}: ${hands.name}`;
         if (mode === 'write') counted.set(key, hands.steps);
         expect(counted.get(key)).toBe(hands.steps);

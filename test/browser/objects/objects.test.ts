@@ -127,7 +127,7 @@ describe('a folder', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Move', exact: true }).click();
     await row('two.txt').waitFor({ state: 'detached' });
     await expect
-      .poll(() => keysOf('moves'), { timeout: 30_000 })
+      .poll(() => keysOf('moves'), { timeout: 90_000 })
       .toEqual(['new/', 'new/deep/a/x', 'new/deep/y', 'new/two.txt', 'renamed.txt']);
     await visitor.picture('moved');
   });
@@ -329,7 +329,7 @@ describe('uploads', () => {
       const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: 'large' }));
       return Uploads.length;
     };
-    await expect.poll(parts, { timeout: 30_000 }).toBe(1);
+    await expect.poll(parts, { timeout: 90_000 }).toBe(1);
     await page.getByRole('button', { name: 'Pause large.bin' }).click();
     await page.getByText('paused at').waitFor();
     await visitor.picture('paused');

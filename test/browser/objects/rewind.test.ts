@@ -33,7 +33,7 @@ const keys = async () => ((await s3.send(new ListObjectsV2Command({ Bucket }))).
 async function momentAfter(Key: string): Promise<Date> {
   const { LastModified } = await s3.send(new HeadObjectCommand({ Bucket, Key }));
   const moment = new Date((LastModified?.getTime() ?? 0) + 1_000);
-  await expect.poll(() => Date.now(), { timeout: 30_000 }).toBeGreaterThan(moment.getTime() + 100);
+  await expect.poll(() => Date.now(), { timeout: 90_000 }).toBeGreaterThan(moment.getTime() + 100);
   return moment;
 }
 
@@ -72,12 +72,12 @@ describe('a folder', () => {
     const names = () => page.locator('[role=rowgroup] .row-name').allInnerTexts();
     const shown = async () => (await names()).map((name) => name.split('\n')[0]);
     await page.goto(`${server.console}/buckets/${Bucket}`);
-    await expect.poll(shown, { timeout: 60_000 }).toEqual(['deep/', 'kept', 'later', 'top']);
+    await expect.poll(shown, { timeout: 180_000 }).toEqual(['deep/', 'kept', 'later', 'top']);
     await page.getByRole('button', { name: 'Rewind' }).click();
     // An hour ago nothing was there but the folder, which has versions.
-    await expect.poll(shown, { timeout: 60_000 }).toEqual(['deep/']);
+    await expect.poll(shown, { timeout: 180_000 }).toEqual(['deep/']);
     await page.getByLabel('Show the folder as it was at').fill(typed(moment));
-    await expect.poll(shown, { timeout: 60_000 }).toEqual(['deep/', 'kept', 'top']);
+    await expect.poll(shown, { timeout: 180_000 }).toEqual(['deep/', 'kept', 'top']);
     await visitor.picture('rewind');
 
     await page.getByLabel('Mark deep/').check();
@@ -97,10 +97,10 @@ describe('a folder', () => {
     ]);
 
     await page.getByRole('link', { name: 'deep/' }).click();
-    await expect.poll(shown, { timeout: 60_000 }).toEqual(['changed', 'lost']);
+    await expect.poll(shown, { timeout: 180_000 }).toEqual(['changed', 'lost']);
     await page.getByLabel('Show the folder as it was at').waitFor();
     await page.getByRole('button', { name: 'Back to now' }).click();
     await page.getByRole('button', { name: 'Rewind' }).waitFor();
-    await expect.poll(shown, { timeout: 60_000 }).toEqual(['changed', 'lost']);
+    await expect.poll(shown, { timeout: 180_000 }).toEqual(['changed', 'lost']);
   });
 });

@@ -89,7 +89,7 @@ const sideways = 'document.scrollingElement.scrollWidth';
 async function open(path: string, text: string): Promise<void> {
   await followPath(page, server.console, path);
   await page.locator('#content, [role=dialog]').getByText(text).first().waitFor();
-  await expect.poll(() => page.getByLabel('Loading').count(), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => page.getByLabel('Loading').count(), { timeout: 180_000 }).toBe(0);
 }
 
 async function expectFits(what: string, selector?: string): Promise<void> {
@@ -143,7 +143,7 @@ async function expectPanelFits(what: string, panel: Locator): Promise<void> {
         const { y = 0, height = 0 } = (await last.boundingBox()) ?? {};
         return y + height;
       },
-      { message: `${what}: its last button`, timeout: 20_000 },
+      { message: `${what}: its last button`, timeout: 60_000 },
     )
     .toBeLessThanOrEqual(844);
 }

@@ -126,7 +126,7 @@ describe('each page', () => {
   const steady = [
     ['status', 'Deployment', 100],
     ['traffic', 'Processors', 100],
-    ['work', 'Apply lifecycle rules', 100],
+    ['work', 'Apply lifecycle rules', 150],
     ['users', 'rita', 4],
     ['groups', 'researchers', 4],
   ] as const;
@@ -191,7 +191,7 @@ describe('each page', () => {
               .catch(() => undefined);
           return content().getByText(words).count();
         },
-        { timeout: 60_000 },
+        { timeout: 180_000 },
       )
       .toBeGreaterThan(0);
   });

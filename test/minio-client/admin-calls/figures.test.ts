@@ -28,7 +28,7 @@ beforeAll(async () => {
   const results = [...byGo.results, ...byPython.results];
   expect(results.filter(({ end }) => end !== 'done')).toEqual([]);
   read = new Map(results.map(({ call, answer }) => [call, answer as never]));
-}, 240_000);
+}, 720_000);
 afterAll(async () => {
   await figured?.stop();
   await rm(folder, { recursive: true, force: true });

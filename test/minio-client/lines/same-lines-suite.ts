@@ -23,7 +23,7 @@ export function describeSameLines(
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'coffer-lines-'));
     servers = await Promise.all([start(), start()]);
-  }, 120_000);
+  }, 360_000);
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.stop()));
     await rm(folder, { recursive: true, force: true });

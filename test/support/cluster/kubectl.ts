@@ -38,7 +38,7 @@ export class Kubectl {
   }
 
   /** Answers with whatever comes of it, errors included. */
-  attempt(args: readonly string[], input?: string, timeoutMs = 120_000): Promise<CommandResult> {
+  attempt(args: readonly string[], input?: string, timeoutMs = 360_000): Promise<CommandResult> {
     return runCommand(tool('kubernetes/kubectl', 'kubernetes'), args, {
       env: { KUBECONFIG: this.kubeconfig },
       timeoutMs,

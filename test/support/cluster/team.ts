@@ -127,7 +127,7 @@ export class Team {
     kind: string,
     name: string,
     wanted: { readonly type?: string; readonly status: string; readonly reason?: string },
-    timeoutMs = 120_000,
+    timeoutMs = 360_000,
   ): Promise<KubernetesObject> {
     const { type = 'Ready', status, reason } = wanted;
     return until(
@@ -144,7 +144,7 @@ export class Team {
   }
 
   /** Waits until everything is ready and nothing is under way. */
-  async untilSettled(timeoutMs = 180_000): Promise<void> {
+  async untilSettled(timeoutMs = 540_000): Promise<void> {
     await until(
       `all of ${this.namespace} to settle`,
       async () => {

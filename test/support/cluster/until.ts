@@ -2,7 +2,7 @@
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined>,
-  { timeoutMs = 120_000, otherwise = () => Promise.resolve('') }: UntilOptions = {},
+  { timeoutMs = 360_000, otherwise = () => Promise.resolve('') }: UntilOptions = {},
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   let issue = '';

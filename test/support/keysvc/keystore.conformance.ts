@@ -47,7 +47,7 @@ export function keyStoreConformance(
       expect(winner).not.toBe(-1);
       expect(new Set(outcomes.map(({ seen }) => seen))).toEqual(new Set([`record ${winner}`]));
       // For a vault with one version for each creator this is thousands of requests.
-    }, 180_000);
+    }, 540_000);
 
     it('tells a key that is not there from a failure', async () => {
       await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });

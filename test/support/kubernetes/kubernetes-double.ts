@@ -208,7 +208,7 @@ export class KubernetesDouble {
   }
 
   /** Resolves when the condition holds; it is asked after every change, and every 50 ms. Errors after `timeoutMs`. */
-  async until(holds: () => boolean, what: string, timeoutMs = 20_000): Promise<void> {
+  async until(holds: () => boolean, what: string, timeoutMs = 60_000): Promise<void> {
     if (holds()) return;
     const held = Promise.withResolvers<void>();
     const ask = (): void => {

@@ -80,7 +80,7 @@ export function describeQuota(
       [one] = servers;
       clients = servers.map((server) => s3Client(server));
       await clients[0]?.send(new CreateBucketCommand({ Bucket }));
-    }, 180_000);
+    }, 540_000);
     afterAll(stop);
 
     it(`is not exceeded by ${WRITERS} writers, and is full in the end`, async () => {

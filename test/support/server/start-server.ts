@@ -131,7 +131,7 @@ export async function readinessOf({ s3 }: Pick<RunningServer, 's3'>): Promise<st
 }
 
 /** Resolves once `/minio/health/ready` answers 200. */
-export async function untilReady(server: RunningServer, timeoutMs = 60_000): Promise<void> {
+export async function untilReady(server: RunningServer, timeoutMs = 180_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     let issue: string;

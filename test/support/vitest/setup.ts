@@ -20,7 +20,7 @@ if (!Object.hasOwn(globalThis, done)) {
  * The default of vitest is 1 s, which a busy machine exceeds. vitest.config.ts sets that of `expect.poll`, but there is no setting for
  * these two.
  */
-const waitTimeoutMs = 20_000;
+const waitTimeoutMs = 60_000;
 const patched = Symbol.for('coffer.wait-timeout');
 if (!Object.hasOwn(vi, patched)) {
   const { waitFor, waitUntil } = vi;

@@ -113,7 +113,7 @@ describe('a bucket that is replicated', () => {
               () => false,
             ),
         {
-          timeout: 30_000,
+          timeout: 90_000,
         },
       )
       .toBe(true);

@@ -39,7 +39,7 @@ describe('a check by a pod', () => {
 
   const open = async (
     answer: { readonly exitCode: number; readonly message: string } | undefined,
-    timeoutMs = 30_000,
+    timeoutMs = 90_000,
     pod?: PodOptions,
   ) => {
     double = await KubernetesDouble.start({

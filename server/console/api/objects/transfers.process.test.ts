@@ -36,7 +36,7 @@ const list = async (browser = root) =>
 
 async function ended(browser = root): Promise<TransferRow> {
   return expect
-    .poll(async () => (await list(browser))[0], { timeout: 60_000 })
+    .poll(async () => (await list(browser))[0], { timeout: 180_000 })
     .not.toMatchObject({ state: 'running' })
     .then(async () => (await list(browser))[0] as TransferRow);
 }
@@ -130,7 +130,7 @@ describe('a transfer', () => {
     await records.start();
     const stored = new StoredTransfers(records);
     const states = async () => (await stored.ofOwner('user:ann')).map(({ value }) => value.state);
-    await expect.poll(states, { timeout: 20_000 }).toEqual([state]);
+    await expect.poll(states, { timeout: 60_000 }).toEqual([state]);
     // The copies that were under way at the same time may have been authorized before.
     expect((await keys('copies')).length).toBeLessThanOrEqual(5);
   });
@@ -157,7 +157,7 @@ describe('a transfer', () => {
       },
     });
     await start({ folders: ['a/'], rename: 'b' });
-    await expect.poll(() => keys(), { timeout: 60_000 }).toEqual(['a/1', 'b/2', 'b/3']);
+    await expect.poll(() => keys(), { timeout: 180_000 }).toEqual(['a/1', 'b/2', 'b/3']);
     const second = await TestConsole.start({ stores: console.stores });
     const browser = new TestBrowser(second.url);
     await browser.signIn();
