@@ -9,6 +9,7 @@ import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { created, fails, open, password, survives, tlsFiles } from './broker-events.ts';
 import { BrokerProcess } from './broker-process.ts';
 
+const maxMessageBytes = 4_096;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let broker: BrokerProcess;
 let files: Awaited<ReturnType<typeof tlsFiles>>;
@@ -34,6 +35,7 @@ beforeAll(async () => {
       `ssl_options.keyfile = ${files.key}`,
       'default_user = events',
       `default_pass = ${password}`,
+      `max_message_size = ${maxMessageBytes}`,
       '',
     ].join('\n'),
   );
@@ -100,6 +102,68 @@ describe('RabbitMQ', () => {
     const next = await queueOf('strict', '');
     await target.send(created(2));
     expect((await next())?.content.toString()).toBe(created(2).body);
+    await target.close();
+  });
+
+  it('returns each of the mandatory events that no queue takes, also of those that are sent together', async () => {
+    const target = await open('amqp', { url, exchange: 'together', exchange_type: 'fanout', mandatory: true });
+    const numbers = Array.from({ length: 16 }, (_, at) => at);
+    const returned = await Promise.allSettled(numbers.map((number) => target.send(created(number))));
+    expect(returned.map(({ status }) => status)).toEqual(numbers.map(() => 'rejected'));
+    const next = await queueOf('together', '');
+    await Promise.all(numbers.map((number) => target.send(created(number))));
+    const bodies = await Promise.all(numbers.map(async () => (await next())?.content.toString()));
+    expect(new Set(bodies)).toEqual(new Set(numbers.map((number) => created(number).body)));
+    await target.close();
+  });
+
+  it('that refuses an event for a queue that is full has not taken it', async () => {
+    const channel = await connection.createChannel();
+    const { queue } = await channel.assertQueue('', {
+      exclusive: true,
+      arguments: { 'x-max-length': 1, 'x-overflow': 'reject-publish' },
+    });
+    const target = await open('amqp', { url, routing_key: queue, mandatory: true });
+    await target.send(created(1));
+    await expect(target.send(created(2))).rejects.toThrow(/nack|refused/);
+    await channel.get(queue, { noAck: true });
+    await target.send(created(3));
+    await target.close();
+  });
+
+  it('that ends the channel for a large event names the size, and takes the events that were sent with it', async () => {
+    const target = await open('amqp', { url, exchange: 'sized', exchange_type: 'fanout' });
+    await target.send(created(0));
+    const next = await queueOf('sized', '');
+    const large = { ...created(1), body: 'a'.repeat(maxMessageBytes + 1) };
+    const rejected = { code: 'rejected', message: expect.stringContaining(String(maxMessageBytes)) as string };
+    const [, other] = await Promise.all([
+      expect(target.send(large)).rejects.toMatchObject(rejected),
+      target.send(created(2)).then(
+        () => 'taken',
+        ({ code }: { readonly code: string }) => code,
+      ),
+    ]);
+    if (other !== 'taken') {
+      expect(other).toBe('unavailable');
+      await target.send(created(2));
+    }
+    await expect(target.send(large)).rejects.toMatchObject(rejected);
+    await target.send(created(3));
+    expect([(await next())?.content.toString(), (await next())?.content.toString()]).toEqual(
+      [2, 3].map((number) => created(number).body),
+    );
+    await target.close();
+  });
+
+  it('that removed its exchange says so for each event that was sent, and gets it again', async () => {
+    const target = await open('amqp', { url, exchange: 'gone', exchange_type: 'fanout' });
+    await target.send(created(0));
+    const channel = await connection.createChannel();
+    await channel.deleteExchange('gone');
+    const sent = await Promise.allSettled([1, 2, 3].map((number) => target.send(created(number))));
+    for (const one of sent) expect(one).toMatchObject({ status: 'rejected', reason: { message: /NOT_FOUND/ } });
+    await expect.poll(() => target.send(created(4)).then(() => 'sent', String), { timeout: 30_000 }).toBe('sent');
     await target.close();
   });
 

@@ -118,6 +118,25 @@ describe('Kafka', () => {
     60_000,
   );
 
+  it('says of each event that is sent with others whether its partition takes it', async () => {
+    const sasl = { mechanism: 'plain', username: 'events', password } as const;
+    const admin = new Kafka({ brokers: [plain], sasl, logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    const topics = [{ topic: 'small', configEntries: [{ name: 'max.message.bytes', value: '2000' }] }];
+    await admin.createTopics({ topics, waitForLeaders: true });
+    await admin.disconnect();
+    const target = await open('kafka', { ...account, brokers: plain, topic: 'small' });
+    const large = { ...created(1), body: 'a'.repeat(5_000) };
+    const sent = await Promise.allSettled([created(2), large, created(3)].map((event) => target.send(event)));
+    expect(sent).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'rejected' } },
+      { status: 'fulfilled' },
+    ]);
+    await target.close();
+    expect(await received('small', 2)).toHaveLength(2);
+  }, 60_000);
+
   it('proves its certificate', async () => {
     const values = { ...account, brokers: secure, topic: 'secure', tls: true };
     await send({ ...values, ca_file: files.ca }, [1]);

@@ -105,6 +105,18 @@ describe('MariaDB', () => {
     await target.close();
   });
 
+  it('that refuses the values of one event has not taken it, and takes others', async () => {
+    await reader.query(
+      'CREATE TABLE narrow (key_name VARCHAR(10), key_hash CHAR(64) GENERATED ALWAYS AS (SHA2(key_name, 256)) STORED, value JSON, UNIQUE KEY (key_hash))',
+    );
+    const target = await open('mysql', { dsn_string: dsn, table: 'narrow' });
+    const long = { ...created(1), key: `b/${'x'.repeat(20)}` };
+    await expect(target.send(long)).rejects.toMatchObject({ code: 'rejected', message: /22001/ });
+    await target.send(created(1));
+    expect(await rows('SELECT * FROM narrow')).toHaveLength(1);
+    await target.close();
+  });
+
   it('proves its certificate', async () => {
     const target = await open('mysql', { dsn_string: tlsDsn, table: 'secure', ca_file: files.ca });
     await target.send(created(1));

@@ -79,6 +79,41 @@ describe('Redis', () => {
     await target.close();
   });
 
+  it('says of each event that is sent with others whether it has it', async () => {
+    await reader.set('text', 'x');
+    const wrong = await open('redis', { ...values, key: 'text' });
+    const sent = await Promise.allSettled([1, 2, 3].map((number) => wrong.send(created(number))));
+    for (const one of sent) expect(one).toMatchObject({ status: 'rejected', reason: { message: /WRONGTYPE/ } });
+    await wrong.close();
+    const target = await open('redis', { ...values, key: 'many', format: 'access' });
+    await target.send(created(1));
+    for (const [option, refusing, usual, message] of [
+      ['maxmemory', '1', '0', /OOM/],
+      ['min-replicas-to-write', '1', '0', /NOREPLICAS/],
+    ] as const) {
+      await reader.config('SET', option, refusing);
+      const refused = await Promise.allSettled([2, 3].map((number) => target.send(created(number))));
+      await reader.config('SET', option, usual);
+      for (const one of refused) expect(one).toMatchObject({ status: 'rejected', reason: { message } });
+    }
+    await target.send(created(4));
+    expect(await reader.llen('many')).toBe(2);
+    await target.close();
+  });
+
+  it('that is a replica has taken nothing', async () => {
+    const port = await freePort();
+    const at = String(broker.port);
+    const own = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password, '--save', ''];
+    const others = ['--replicaof', '127.0.0.1', at, '--masterauth', password];
+    const replica = new BrokerProcess('redis-server', port, [...own, ...others]);
+    await replica.start();
+    const target = await open('redis', { ...values, address: `127.0.0.1:${port}` });
+    await expect(target.send(created(1))).rejects.toThrow(/READONLY|MASTERDOWN|LOADING/);
+    await target.close();
+    await replica.kill();
+  });
+
   it('that refuses a password is away, and one that was killed comes back', async () => {
     await expect((await open('redis', { ...values, password: 'wrong' })).send(created(1))).rejects.toThrow(
       /WRONGPASS|NOAUTH|invalid/i,
@@ -195,6 +230,40 @@ describe('MQTT', () => {
     await survives(target, { kill: () => broker.kill(), start: () => broker.start() });
   });
 
+  it.each([1, 2])('that refuses the topic has taken no event with quality of service %i', async (qos) => {
+    const port = await freePort();
+    const [configuration, rights] = ['conf', 'acl'].map((end) => join(folder.path, `mosquitto-${port}.${end}`));
+    await writeFile(rights ?? '', 'topic read #\ntopic write allowed\n');
+    await writeFile(configuration ?? '', `listener ${port} 127.0.0.1\nallow_anonymous true\nacl_file ${rights}\n`);
+    for (const path of [configuration, rights]) await chmod(path ?? '', 0o644);
+    const limited = new BrokerProcess('mosquitto', port, ['-c', configuration ?? '']);
+    await limited.start();
+    const at = { broker: `tcp://127.0.0.1:${port}`, qos };
+    const denied = await open('mqtt', { ...at, topic: 'denied' });
+    const sent = await Promise.allSettled([1, 2, 3].map((number) => denied.send(created(number))));
+    for (const one of sent)
+      expect(one).toMatchObject({ status: 'rejected', reason: { message: /authori[sz]ed|135/i } });
+    const allowed = await open('mqtt', { ...at, topic: 'allowed' });
+    await allowed.send(created(1));
+    await Promise.all([denied.close(), allowed.close()]);
+    await limited.kill();
+  });
+
+  it('has taken an event with quality of service 0 when it answers', async () => {
+    const reader = await mqtt.connectAsync(`mqtt://127.0.0.1:${broker.port}`, { username: 'events', password });
+    const got: string[] = [];
+    reader.on('message', (_topic, body) => got.push(body.toString()));
+    await reader.subscribeAsync('fast', { qos: 0 });
+    const target = await open('mqtt', { ...values, topic: 'fast', qos: 0 });
+    const numbers = Array.from({ length: 16 }, (_, at) => at);
+    await Promise.all(numbers.map((number) => target.send(created(number))));
+    await expect.poll(() => got.length, { timeout: 30_000 }).toBe(16);
+    await broker.kill();
+    await expect(target.send(created(90))).rejects.toThrow();
+    await broker.start();
+    await Promise.all([target.close(), reader.endAsync(true)]);
+  });
+
   it.each([
     ['packet', 'max_packet_size 4096', /too large/],
     ['message', 'message_size_limit 4096', /puback reason code/i],
@@ -280,6 +349,19 @@ describe('PostgreSQL', () => {
         event_data: { Records: [created(number).record] },
       })),
     );
+    await target.close();
+  });
+
+  it('that refuses the values of one event has not taken it, and takes others', async () => {
+    await reader.query(`CREATE TABLE picky (key varchar PRIMARY KEY CHECK (key <> 'b/bad'), value jsonb)`);
+    const target = await open('postgresql', { ...values, table: 'picky' });
+    for (const [key, state] of [
+      ['b/bad', /23514/],
+      ['b/\u0000', /22021/],
+    ] as const)
+      await expect(target.send({ ...created(1), key })).rejects.toMatchObject({ code: 'rejected', message: state });
+    await target.send(created(1));
+    expect((await reader.query('SELECT key FROM picky')).rows).toEqual([{ key: 'b/key' }]);
     await target.close();
   });
 

@@ -7,9 +7,16 @@ import { isOn, type NotificationTarget, numberOf, type TargetValues, textOf } fr
 
 interface AmqpClient {
   readonly connection: ChannelModel;
+  /** Undefined after the broker has ended it, as it does for a message that it cannot take. */
+  opening: Promise<AmqpChannel> | undefined;
+}
+
+interface AmqpChannel {
   readonly channel: ConfirmChannel;
   /** The ids of the messages that no queue took. */
   readonly returned: Set<string>;
+  /** Why the broker ended the channel: the failures of its messages only say that it is closed. */
+  ended: Error | undefined;
 }
 
 /**
@@ -18,8 +25,9 @@ interface AmqpClient {
  * @see https://www.rabbitmq.com/docs/confirms
  */
 export function openAmqp(values: TargetValues): NotificationTarget {
-  const exchange = textOf(values, 'exchange') ?? '';
   let published = 0;
+  /** The size of a message that the broker takes at most, which it says when it has got a larger one. */
+  let maxBytes = Infinity;
   return connectedTarget<AmqpClient>({
     async connect(givenUp) {
       const url = textOf(values, 'url') ?? '';
@@ -33,19 +41,9 @@ export function openAmqp(values: TargetValues): NotificationTarget {
       givenUp.addEventListener('abort', end);
       try {
         givenUp.throwIfAborted();
-        const channel = await connection.createConfirmChannel();
-        channel.on('error', () => undefined);
-        const returned = new Set<string>();
-        channel.on('return', ({ properties }) => returned.add(String(properties.messageId)));
-        // The exchange without a name is there always, and cannot be declared.
-        if (exchange !== '') {
-          await channel.assertExchange(exchange, textOf(values, 'exchange_type') ?? 'direct', {
-            durable: isOn(values, 'durable'),
-            internal: isOn(values, 'internal'),
-            autoDelete: isOn(values, 'auto_deleted'),
-          });
-        }
-        return { connection, channel, returned };
+        const client: AmqpClient = { connection, opening: undefined };
+        await openChannel(client, values);
+        return client;
       } catch (error) {
         end();
         throw error;
@@ -53,16 +51,67 @@ export function openAmqp(values: TargetValues): NotificationTarget {
         givenUp.removeEventListener('abort', end);
       }
     },
-    async send({ channel, returned }, message) {
+    async send(client, message) {
+      const bytes = Buffer.byteLength(message.body);
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      const opened = await (client.opening ?? openChannel(client, values));
       published += 1;
       const messageId = String(published);
-      await confirmed(channel, message, values, messageId);
+      try {
+        await confirmed(opened.channel, message, values, messageId);
+      } catch (error) {
+        const cause = opened.ended ?? error;
+        maxBytes = maxBytesIn(cause) ?? maxBytes;
+        throw bytes > maxBytes ? tooLarge(maxBytes) : cause;
+      }
       // A message that no queue takes is returned before it is confirmed.
-      if (returned.delete(messageId))
+      if (opened.returned.delete(messageId))
         throw new DeliveryError('unavailable', 'no queue takes the events of the exchange');
     },
     close: ({ connection }) => connection.close(),
   });
+}
+
+function openChannel(client: AmqpClient, values: TargetValues): Promise<AmqpChannel> {
+  const opening = declaredChannel(client.connection, values, () => {
+    if (client.opening === opening) client.opening = undefined;
+  });
+  client.opening = opening;
+  return opening;
+}
+
+async function declaredChannel(
+  connection: ChannelModel,
+  values: TargetValues,
+  onClosed: () => void,
+): Promise<AmqpChannel> {
+  const channel = await connection.createConfirmChannel();
+  const returned = new Set<string>();
+  const opened: AmqpChannel = { channel, returned, ended: undefined };
+  channel.on('error', (error: Error) => (opened.ended ??= error));
+  channel.on('close', onClosed);
+  channel.on('return', ({ properties }) => returned.add(String(properties.messageId)));
+  const exchange = textOf(values, 'exchange') ?? '';
+  // The exchange without a name is there always, and cannot be declared.
+  if (exchange !== '') {
+    await channel.assertExchange(exchange, textOf(values, 'exchange_type') ?? 'direct', {
+      durable: isOn(values, 'durable'),
+      internal: isOn(values, 'internal'),
+      autoDelete: isOn(values, 'auto_deleted'),
+    });
+  }
+  return opened;
+}
+
+/** RabbitMQ ends the channel: `PRECONDITION_FAILED - message size 5000 is larger than configured max size 4096`. */
+function maxBytesIn(error: unknown): number | undefined {
+  const found =
+    error instanceof Error ? /larger than (?:configured )?max size (\d+)/.exec(error.message)?.[1] : undefined;
+  return found === undefined ? undefined : Number(found);
+}
+
+function tooLarge(maxBytes: number): DeliveryError {
+  return new DeliveryError('rejected', `the event is larger than the ${maxBytes} bytes that the broker takes`);
 }
 
 function confirmed(

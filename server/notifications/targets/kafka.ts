@@ -1,5 +1,7 @@
 import kafkajs, { type Producer, type SASLOptions } from 'kafkajs';
 import { readFile } from 'node:fs/promises';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { connectedTarget } from '../connected-target.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
 import { isOn, type NotificationTarget, type TargetValues, textOf } from '../target.ts';
@@ -15,7 +17,8 @@ export function openKafka(values: TargetValues): NotificationTarget {
       const sasl = saslOf(values);
       const kafka = new Kafka({
         clientId: 'coffer',
-        brokers: (textOf(values, 'brokers') ?? '').split(',').map((broker) => broker.trim()),
+        brokers: (textOf(values, 'brokers') ?? '').split(',').map((broker) => withoutColons(broker.trim())),
+        socketFactory: connectTo,
         connectionTimeout: 5_000,
         authenticationTimeout: 5_000,
         requestTimeout: 8_000,
@@ -46,6 +49,32 @@ export function openKafka(values: TargetValues): NotificationTarget {
     },
     close: (producer) => producer.disconnect(),
   });
+}
+
+/** The end of a name that stands for an address of IPv6, as in paths of Windows. */
+const literal = '.ipv6-literal.net';
+/** Milliseconds. */
+const keepAliveMs = 60_000;
+
+/** The client takes what is before the first colon of a broker for its host. */
+function withoutColons(broker: string): string {
+  return broker.replace(/^\[(.*)\](?=:\d+$)/, (_, address: string) => `${address.replaceAll(':', '-')}${literal}`);
+}
+
+interface SocketOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: ConnectionOptions;
+  readonly onConnect: () => void;
+}
+
+function connectTo({ host: named, port, ssl, onConnect }: SocketOptions): Socket {
+  const address = named.endsWith(literal) ? named.slice(0, -literal.length).replaceAll('-', ':') : named;
+  const host = address.replace(/^\[(.*)\]$/, '$1');
+  const socket: Socket = ssl
+    ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }), ...ssl }, onConnect)
+    : connectPlain({ host, port }, onConnect);
+  return socket.setKeepAlive(true, keepAliveMs);
 }
 
 function isTooLarge(error: unknown): error is Error {

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 /** A broker. `answer` answers each client of version 5, those of MQTT 3.1.1 are taken. Keeps the versions that clients asked for. */
-async function broker(answer: (socket: Socket, connections: number) => void) {
+async function broker(answer: (socket: Socket, connections: number) => void, { endsAtPublication = false } = {}) {
   const versions: number[] = [];
   server = createServer((socket) => {
     sockets.add(socket);
@@ -28,7 +28,12 @@ async function broker(answer: (socket: Socket, connections: number) => void) {
         if (version === 4) socket.write(Buffer.from([0x20, 2, 0, 0]));
         else answer(socket, versions.length);
       }
-      if (kind === 3) {
+      if (kind === 3 && (packet[0] ?? 0) === 0x30) {
+        // A publication with quality of service 0 has no answer.
+        if (endsAtPublication) socket.destroy();
+        else if (packet.at(-2) === 0xc0) socket.write(Buffer.from([0xd0, 0]));
+      } else if (kind === 12) socket.write(Buffer.from([0xd0, 0]));
+      else if (kind === 3) {
         const topicBytes = packet.readUInt16BE(2);
         socket.write(Buffer.concat([Buffer.from([0x40, 2]), packet.subarray(4 + topicBytes, 6 + topicBytes)]));
       }
@@ -38,6 +43,8 @@ async function broker(answer: (socket: Socket, connections: number) => void) {
   await once(server, 'listening');
   return { versions, url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
+
+const takeClient = (socket: Socket) => void socket.write(Buffer.from([0x20, 3, 0, 0, 0]));
 
 const message: EventMessage = { name: 's3:ObjectCreated:Put', key: 'b/k', time: '2026-01-01T00:00:00Z', body: '{}' };
 
@@ -62,6 +69,20 @@ it('a broker of MQTT 5 that closes a connection while it starts gets the events 
   await target.send(message);
   await target.close();
   expect(versions).toEqual([5, 5]);
+});
+
+it('a broker that ends the connection for an event with quality of service 0 has not taken it', async () => {
+  const { url } = await broker(takeClient, { endsAtPublication: true });
+  const target = openMqtt({ broker: url, topic: 'events', qos: 0 });
+  await expect(target.send(message)).rejects.toMatchObject({ code: 'unavailable' });
+  await target.close();
+});
+
+it('a broker that answers after an event with quality of service 0 has taken it', async () => {
+  const { url } = await broker(takeClient);
+  const target = openMqtt({ broker: url, topic: 'events', qos: 0 });
+  await target.send(message);
+  await target.close();
 });
 
 it('an answer that cannot be read is not a refusal of the version', async () => {

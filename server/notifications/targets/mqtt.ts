@@ -7,6 +7,8 @@ import { type NotificationTarget, numberOf, type TargetValues, textOf } from '..
 
 interface ConnectedMqtt {
   readonly client: MqttClient;
+  /** Resolves when the broker has handled what was sent before. */
+  readonly roundTrip: () => Promise<void>;
   /** Rejects with the first cause when the connection ends: the client lets publications wait for the next connection. */
   readonly ended: Promise<never>;
 }
@@ -22,7 +24,7 @@ const headerBytes = 16;
 
 /**
  * Publishes each event on a topic, by MQTT 5, or by MQTT 3.1.1 where the broker speaks no other version. With a quality of service of 1 or 2 the
- * broker acknowledges it.
+ * broker acknowledges it. With 0 it has no answer, and the broker answers a ping that follows the event.
  */
 export function openMqtt(values: TargetValues): NotificationTarget {
   const topic = textOf(values, 'topic') ?? '';
@@ -30,9 +32,9 @@ export function openMqtt(values: TargetValues): NotificationTarget {
   return connectedTarget<ConnectedMqtt>({
     async connect() {
       const client = await connectByNewest(values);
-      return { client, ended: endOf(client) };
+      return { client, roundTrip: roundTripsOf(client), ended: endOf(client) };
     },
-    async send({ client, ended }, { body }) {
+    async send({ client, roundTrip, ended }, { body }) {
       // A client that is not connected keeps messages in memory.
       if (!client.connected) throw new DeliveryError('unavailable', 'the connection was lost');
       const max = client.options.properties?.maximumPacketSize;
@@ -40,6 +42,7 @@ export function openMqtt(values: TargetValues): NotificationTarget {
         throw new DeliveryError('rejected', `the event is larger than the ${max} bytes that the broker takes`);
       try {
         await Promise.race([client.publishAsync(topic, body, { qos }), ended]);
+        if (qos === 0) await Promise.race([roundTrip(), ended]);
       } catch (error) {
         if (!(error instanceof Error) || !codesOfMessage.includes(codeOf(error))) throw error;
         throw new DeliveryError('rejected', `the broker refused the event: ${messageOf(error)}`, { cause: error });
@@ -47,6 +50,25 @@ export function openMqtt(values: TargetValues): NotificationTarget {
     },
     close: ({ client }) => client.endAsync(true),
   });
+}
+
+/** A broker handles packets in their order, and answers each ping. */
+function roundTripsOf(client: MqttClient): () => Promise<void> {
+  const waiting: { readonly ping: number; readonly end: () => void }[] = [];
+  let [asked, answered] = [0, 0];
+  // The client sends pings of its own, too.
+  client.on('packetsend', ({ cmd }) => {
+    if (cmd === 'pingreq') asked += 1;
+  });
+  client.on('packetreceive', ({ cmd }) => {
+    if (cmd !== 'pingresp') return;
+    answered += 1;
+    while ((waiting[0]?.ping ?? Infinity) <= answered) waiting.shift()?.end();
+  });
+  return () => {
+    client.sendPing();
+    return new Promise((end) => waiting.push({ ping: asked, end }));
+  };
 }
 
 function endOf(client: MqttClient): Promise<never> {

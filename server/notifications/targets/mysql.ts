@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { type Connection, type ConnectionOptions, createConnection, escapeId } from 'mysql2/promise';
 import { connectedTarget } from '../connected-target.ts';
 import { DeliveryError } from '../../outbox/delivery-error.ts';
+import { ofOneEvent } from '../sql-refusal.ts';
 import { type NotificationTarget, rowAfter, type TargetValues, textOf } from '../target.ts';
 
 /** Seconds for a lock: less than an event has. */
@@ -60,19 +61,25 @@ export function openMysql(values: TargetValues): NotificationTarget {
       if (!isNamespace) {
         const document = JSON.stringify({ Records: [record] });
         const insert = `INSERT INTO ${table} (event_time, event_data) VALUES (?, ?)`;
-        await connection.execute(insert, [time.slice(0, 19).replace('T', ' '), document]);
+        await ofOneEvent(connection.execute(insert, [time.slice(0, 19).replace('T', ' '), document]), stateOf);
         return;
       }
       const row = rowAfter(message);
-      if (row === 'removed') await connection.execute(`DELETE FROM ${table} WHERE key_hash = SHA2(?, 256)`, [key]);
+      if (row === 'removed')
+        await ofOneEvent(connection.execute(`DELETE FROM ${table} WHERE key_hash = SHA2(?, 256)`, [key]), stateOf);
       else if (row !== 'unchanged') {
         const document = JSON.stringify({ Records: [row] });
         const update = 'ON DUPLICATE KEY UPDATE value = VALUES(value)';
-        await connection.execute(`INSERT INTO ${table} (key_name, value) VALUES (?, ?) ${update}`, [key, document]);
+        const insert = `INSERT INTO ${table} (key_name, value) VALUES (?, ?) ${update}`;
+        await ofOneEvent(connection.execute(insert, [key, document]), stateOf);
       }
     },
     close: (connection) => connection.destroy(),
   });
+}
+
+function stateOf(error: Error): string | undefined {
+  return 'sqlState' in error && typeof error.sqlState === 'string' ? error.sqlState : undefined;
 }
 
 const namespaceColumns = `

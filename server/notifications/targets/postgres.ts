@@ -1,6 +1,7 @@
-import { Client, escapeIdentifier } from 'pg';
+import { Client, DatabaseError, escapeIdentifier } from 'pg';
 import { connectedTarget } from '../connected-target.ts';
 import { connectionOf } from './postgres-connection.ts';
+import { ofOneEvent } from '../sql-refusal.ts';
 import { type NotificationTarget, rowAfter, type TargetValues, textOf } from '../target.ts';
 
 /** Milliseconds for a statement: less than an event has. */
@@ -46,17 +47,23 @@ export function openPostgres(values: TargetValues): NotificationTarget {
       }
       if (!isNamespace) {
         const document = JSON.stringify({ Records: [record] });
-        await client.query(`INSERT INTO ${table} (event_time, event_data) VALUES ($1, $2)`, [time, document]);
+        const insert = `INSERT INTO ${table} (event_time, event_data) VALUES ($1, $2)`;
+        await ofOneEvent(client.query(insert, [time, document]), stateOf);
         return;
       }
       const row = rowAfter(message);
-      if (row === 'removed') await client.query(`DELETE FROM ${table} WHERE key = $1`, [key]);
+      if (row === 'removed') await ofOneEvent(client.query(`DELETE FROM ${table} WHERE key = $1`, [key]), stateOf);
       else if (row !== 'unchanged') {
         const document = JSON.stringify({ Records: [row] });
         const update = 'ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value';
-        await client.query(`INSERT INTO ${table} (key, value) VALUES ($1, $2) ${update}`, [key, document]);
+        const insert = `INSERT INTO ${table} (key, value) VALUES ($1, $2) ${update}`;
+        await ofOneEvent(client.query(insert, [key, document]), stateOf);
       }
     },
     close: (client) => client.end(),
   });
+}
+
+function stateOf(error: Error): string | undefined {
+  return error instanceof DatabaseError ? error.code : undefined;
 }
