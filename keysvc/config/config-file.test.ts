@@ -32,6 +32,14 @@ describe('the configuration', () => {
     });
   });
 
+  it('keeps a policy with any name', () => {
+    const { policies } = parse(
+      `${minimal}policy: { __proto__: { allow: [/v1/key/create/*], identities: [${hashA}] } }\n`,
+    );
+    expect(policies).toHaveLength(1);
+    expect(() => parse(`${minimal}policy: { __proto__: { allowed: [] } }\n`)).toThrow(/__proto__/);
+  });
+
   it('takes everything that it may hold', () => {
     const config = parse(
       `

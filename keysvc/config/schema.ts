@@ -1,5 +1,6 @@
 import { maxTimer, maxTimerMs } from '../../platform/settings/parse-value.ts';
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import { keyNameError } from '../../protocol/key-service/names.ts';
 import { denyPatternError } from '../../protocol/key-service/policy.ts';
 import { pathsThatMaySkipAuth, routes } from '../../protocol/key-service/routes.ts';
@@ -69,7 +70,7 @@ const policy = z.strictObject({
 const api = z.strictObject({ skip_auth: optional(flag), timeout: optional(timeout) });
 
 /** The paths of calls, also with a slash at the end. Those that are not paths of a call, such as those of other releases, have no effect. */
-const apis = z.record(text, optional(api)).superRefine((written, context) => {
+const apis = nameRecord(text, optional(api)).superRefine((written, context) => {
   for (const [path, settings] of Object.entries(written)) {
     if (settings?.skip_auth !== true || !needsCertificate(path.replace(/\/$/, ''))) continue;
     const message = `always needs a certificate: skip_auth is for ${pathsThatMaySkipAuth.join(', ')} alone`;
@@ -101,7 +102,7 @@ export const configFile = z.strictObject({
       ),
     }),
   ),
-  policy: optional(z.record(text, optional(policy))),
+  policy: optional(nameRecord(text, optional(policy))),
   cache: optional(
     z.strictObject({
       expiry: optional(
@@ -113,7 +114,7 @@ export const configFile = z.strictObject({
   log: optional(z.strictObject({ error: optional(log), audit: optional(log) })),
   shutdown: optional(z.strictObject({ delay: optional(timeout) })),
   keys: optional(z.array(optional(z.strictObject({ name: optional(keyName) }))).max(10_000)),
-  keystore: optional(z.record(text, z.unknown())),
+  keystore: optional(nameRecord(text, z.unknown())),
 });
 
 export type ConfigFile = z.infer<typeof configFile>;

@@ -124,6 +124,14 @@ describe('a Secret', () => {
     const result = validate(secret({ data: { a: 'eA==', b: 'eQ==' }, stringData: { b: 'z' } }));
     expect(result).toEqual({ kind: 'secret', secret: { name: 's', data: { a: 'x', b: 'z' } } });
   });
+  it('has keys of any name', () => {
+    const manifest = JSON.parse('{"data":{"__proto__":"eA=="},"stringData":{"constructor":"y"}}') as object;
+    const result = validate(secret(manifest));
+    expect(result.kind === 'secret' && Object.entries(result.secret.data)).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ]);
+  });
   it('is refused without repeating its value', () => {
     const message = problems(secret({ data: { a: 'not base64, hunter2' } }));
     expect(message).toContain('data.a');

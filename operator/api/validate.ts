@@ -1,5 +1,6 @@
 import { secretLine } from '../../platform/settings/setting-text.ts';
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import { duplicateItems } from './duplicate-items.ts';
 import { coreObjectName } from './fields.ts';
 import { metadata, apiVersion, type CofferObject, type ConfigMap } from './object.ts';
@@ -20,15 +21,14 @@ const secretManifest = z.strictObject({
   metadata: metadata.extend({ name: coreObjectName }),
   type: z.string().max(253).optional(),
   immutable: z.boolean().optional(),
-  data: z.record(secretKey, z.base64().max(1_400_000)).optional(),
-  stringData: z.record(secretKey, z.string().max(1_048_576)).optional(),
+  data: nameRecord(secretKey, z.base64().max(1_400_000)).optional(),
+  stringData: nameRecord(secretKey, z.string().max(1_048_576)).optional(),
 });
 
 function secretOf(manifest: z.output<typeof secretManifest>): Secret {
-  const data: Record<string, string> = {};
-  for (const [key, value] of Object.entries(manifest.data ?? {})) {
-    data[key] = Buffer.from(value, 'base64').toString('utf8');
-  }
+  const data = Object.fromEntries(
+    Object.entries(manifest.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
+  );
   const whole = Object.entries({ ...data, ...manifest.stringData }).map(([key, value]) => [key, secretLine(value)]);
   return { name: manifest.metadata.name, data: Object.fromEntries(whole) as Record<string, string> };
 }
@@ -39,8 +39,8 @@ const configMapManifest = z.strictObject({
   kind: z.literal('ConfigMap'),
   metadata: metadata.extend({ name: coreObjectName }),
   immutable: z.boolean().optional(),
-  data: z.record(z.string().max(253), z.string().max(1_048_576)).optional(),
-  binaryData: z.record(z.string().max(253), z.string().max(1_400_000)).optional(),
+  data: nameRecord(z.string().max(253), z.string().max(1_048_576)).optional(),
+  binaryData: nameRecord(z.string().max(253), z.string().max(1_400_000)).optional(),
 });
 
 type Validated =

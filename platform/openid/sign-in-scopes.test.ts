@@ -25,6 +25,7 @@ describe('the scopes of a sign-in', () => {
     ['another claim', { claimName: 'groups' }, ['openid', 'groups', 'profile', 'email']],
     ['a claim of no scope', { claimName: 'coffer_policy' }, ['openid', 'profile', 'email']],
     ['a claim within one', { claimName: 'resource_access/coffer/roles' }, ['openid', 'roles', 'profile', 'email']],
+    ['a claim with the name of a property', { claimName: 'constructor' }, ['openid', 'profile', 'email']],
     ['a role', { rolePolicy: ['readonly'] }, ['openid', 'profile', 'email']],
     ['a name of its own', { userReadableClaim: 'phone_number' }, ['openid', 'policy', 'phone']],
   ])('are without them what the claims need: %s', (_, settings, expected) => {

@@ -40,7 +40,9 @@ export function scopesOfSignIn(settings: ClaimSettings, supported: readonly stri
     ...readable,
     userIdClaim ?? 'sub',
   ];
-  const needed = claims.map((claim) => claim.split('/', 1)[0] ?? claim).map((claim) => scopeOfClaim[claim] ?? claim);
+  const needed = claims
+    .map((claim) => claim.split('/', 1)[0] ?? claim)
+    .map((claim) => (Object.hasOwn(scopeOfClaim, claim) ? (scopeOfClaim[claim] ?? claim) : claim));
   return [...new Set(['openid', ...needed.filter((scope) => supported.includes(scope))])];
 }
 

@@ -9,6 +9,11 @@ it.each(['amqp://USER:PASSWORD@HOST:PORT/VHOST', 'USER:PASSWORD@tcp(HOST:PORT)/D
 );
 
 describe('redactSecrets', () => {
+  it('keeps any name', () => {
+    const given = JSON.parse('{"a":{"__proto__":{"x":1},"constructor":2}}') as Record<string, unknown>;
+    expect(JSON.stringify(redactSecrets(given))).toBe('{"a":{"__proto__":{"x":1},"constructor":2}}');
+  });
+
   it.each([
     'authorization',
     'Authorization',

@@ -163,9 +163,8 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
 }
 
 function redactObject(object: object, depth: number): Record<string, unknown> {
-  const clean: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(object).slice(0, maxItems)) clean[name] = redactValue(name, value, depth);
-  return clean;
+  const entries = Object.entries(object).slice(0, maxItems);
+  return Object.fromEntries(entries.map(([name, value]) => [name, redactValue(name, value, depth)]));
 }
 
 function redactError(error: Error, depth: number): Record<string, unknown> {

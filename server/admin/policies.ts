@@ -12,6 +12,7 @@ import {
 } from './call.ts';
 import { allowsInBucket, existingPolicy } from '../administration/policies.ts';
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import { renderExplanation } from '../../protocol/policy/explanation.ts';
 import { principalNamed } from '../administration/caller.ts';
 import { adminError } from '../administration/admin-error.ts';
@@ -107,7 +108,7 @@ const question = z.strictObject({
   action: z.string().min(1),
   resource: z.string().default(''),
   /** Condition keys of the request, e.g. `aws:SourceIp`. */
-  context: z.record(z.string(), values).default({}),
+  context: nameRecord(z.string(), values).default({}),
 });
 
 async function explained({ services }: AdminCall, asked: z.infer<typeof question>): Promise<AdminAnswer> {

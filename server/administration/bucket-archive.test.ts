@@ -77,6 +77,20 @@ describe('an archive of buckets', () => {
     expect(await layer.getBucketCors('photos')).toEqual(cors);
   });
 
+  it('takes a bucket with the name of a property of every object, and names a folder that is no bucket', async () => {
+    const { layer: from } = testLayer();
+    await from.createBucket('constructor', { location: region });
+    await from.putBucketTags('constructor', { team: 'a' });
+    const archive = await readZip(await exportBuckets(from, undefined, now), limits);
+    const { layer } = testLayer();
+    const report = await importBuckets(layer, [...archive, entry('__proto__/other.txt', 'x')], options);
+    expect(Object.entries(report)).toEqual([
+      ['__proto__', { error: expect.stringContaining('no file of a bucket') as unknown }],
+      ['constructor', { tagging: { isSet: true } }],
+    ]);
+    expect(await layer.getBucketTags('constructor')).toEqual({ team: 'a' });
+  });
+
   it('keeps the smallest object of lifecycle transitions', async () => {
     const from = await store();
     const rule = { id: 'old', enabled: true, filter: { prefix: 'a/' }, expiration: { days: 7 } } as const;

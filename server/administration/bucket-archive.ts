@@ -77,15 +77,18 @@ export async function importBuckets(
   entries: readonly ZipEntry[],
   options: ImportOptions,
 ): Promise<BucketImportReport> {
-  const report: Record<string, Record<string, PartReport | string>> = {};
+  // A map: `constructor` is the name of a bucket as others.
+  const report = new Map<string, Readonly<Record<string, PartReport | string>>>();
   const buckets = [...filesOf(entries)].filter(([bucket]) => options.only === undefined || bucket === options.only);
   // Access logs may go to a bucket that comes later.
   for (const [bucket, files] of buckets) {
     const error = isOfBucket(files) ? await missing(objects, bucket, options) : noBucket(bucket);
-    if (error !== undefined) report[bucket] = { error };
+    if (error !== undefined) report.set(bucket, { error });
   }
-  for (const [bucket, files] of buckets) report[bucket] ??= await importBucket(objects, bucket, files, options);
-  return report;
+  for (const [bucket, files] of buckets) {
+    if (!report.has(bucket)) report.set(bucket, await importBucket(objects, bucket, files, options));
+  }
+  return Object.fromEntries(report);
 }
 
 /** An archive of something else has folders too. The entry of a folder itself has no name of a file. */

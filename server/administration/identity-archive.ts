@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import { attachmentTarget, subjectSchema } from '../auth/identities/subject.ts';
 import { invalidArchive, readZip, type ZipEntry } from './zip.ts';
 
@@ -23,18 +24,18 @@ export const withheldFile = 'iam-assets/coffer_withheld.json';
 export const archiveLimits = { entries: 64, size: 64 * 1024 * 1024 } as const;
 
 const status = z.enum(['on', 'off', 'enabled', 'disabled']);
-const mapping = z.record(z.string(), z.object({ policy: z.string() }));
+const mapping = nameRecord(z.string(), z.object({ policy: z.string() }));
 
 const archiveSchemas = {
-  policies: z.record(z.string(), z.unknown()),
-  users: z.record(z.string(), z.object({ secretKey: z.string().optional(), status: status.optional() })),
-  groups: z.record(z.string(), z.object({ status: status.optional(), members: z.array(z.string()).nullish() })),
-  serviceAccounts: z.record(
+  policies: nameRecord(z.string(), z.unknown()),
+  users: nameRecord(z.string(), z.object({ secretKey: z.string().optional(), status: status.optional() })),
+  groups: nameRecord(z.string(), z.object({ status: status.optional(), members: z.array(z.string()).nullish() })),
+  serviceAccounts: nameRecord(
     z.string(),
     z.object({
       parent: z.string(),
       groups: z.array(z.string()).nullish(),
-      claims: z.record(z.string(), z.unknown()).nullish(),
+      claims: nameRecord(z.string(), z.unknown()).nullish(),
       secretKey: z.string().optional(),
       sessionPolicy: z.unknown().optional(),
       status: status.optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import { parsePolicyDocument } from '../../protocol/policy/parse-policy.ts';
 import { subjectSchema } from './identities/subject.ts';
@@ -20,7 +21,7 @@ const first = z.object({
   displayName: z.string(),
   policies: z.array(z.string()),
   sessionPolicy: z.string().optional(),
-  claims: z.record(z.string(), z.unknown()),
+  claims: nameRecord(z.string(), z.unknown()),
   expiration,
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 import { checksumAlgorithms } from '../../protocol/s3/checksum-algorithms.ts';
 import { attributesOf, type CopiedAttributes, contentHeaderNames } from '../../protocol/s3/copies/copied-attributes.ts';
@@ -159,7 +160,7 @@ async function encryptionHere(
   };
 }
 
-const encryptionContext = z.record(z.string(), z.string());
+const encryptionContext = nameRecord(z.string(), z.string());
 
 /** @throws DeliveryError for what is no context */
 function contextOf(text: string): Readonly<Record<string, string>> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import { itemKinds } from './site-items.ts';
 import { ledgerRow } from './site-ledger.ts';
 import { siteGroup, siteState } from './site-state.ts';
@@ -9,7 +10,7 @@ export const description = z.object({
   deploymentId: z.string().min(1).max(128),
   buckets: z.int().nonnegative(),
   /** The settings of identity providers that must be the same on all sites, without secrets. */
-  identityProviders: z.record(z.string(), z.string()),
+  identityProviders: nameRecord(z.string(), z.string()),
   group: siteGroup.optional(),
 });
 

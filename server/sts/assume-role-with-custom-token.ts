@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { nameRecord } from '../../protocol/json/name-record.ts';
 import { createLimitedFetch, type LimitedFetch } from '../../platform/http/limited-fetch.ts';
 import type { IdentityPluginSettings } from '../../platform/settings/identity-settings.ts';
 import { maxDuration, minDuration, expirationIn, checkSession, sessionRequest, type StsAction } from './sts-request.ts';
@@ -30,7 +31,7 @@ const accepted = z.object({
   // The name becomes part of record keys.
   user: z.string().min(1).max(256),
   maxValiditySeconds: z.int().min(minDuration).max(maxDuration),
-  claims: z.record(z.string(), z.unknown()).nullish(),
+  claims: nameRecord(z.string(), z.unknown()).nullish(),
 });
 const rejected = z.object({ reason: z.string() });
 

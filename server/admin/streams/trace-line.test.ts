@@ -24,6 +24,14 @@ describe('headers of a trace', () => {
     expect(Object.values(shownHeaders({ [name]: value }))).toEqual([['[redacted]']]);
   });
 
+  it('have any name', () => {
+    const headers = JSON.parse('{"__proto__":"a","constructor":"b"}') as Record<string, string>;
+    expect(Object.entries(shownHeaders(headers))).toEqual([
+      ['__proto__', ['a']],
+      ['Constructor', ['b']],
+    ]);
+  });
+
   it('show all values of the others', () => {
     expect(shownHeaders({ 'content-length': 7, via: ['a', 'b'], host: undefined })).toEqual({
       'Content-Length': ['7'],

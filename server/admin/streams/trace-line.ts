@@ -13,12 +13,15 @@ const secretParameter = /signature|token|password|secret|customer-key|^code$/i;
 
 /** Returns headers for a trace, without secret values. */
 export function shownHeaders(headers: IncomingHttpHeaders | OutgoingHttpHeaders): Record<string, readonly string[]> {
-  const shown: Record<string, readonly string[]> = {};
+  const shown = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
-    shown[canonicalName(name)] = [value].flat().map((one) => shownHeader(name, String(one)));
+    shown.set(
+      canonicalName(name),
+      [value].flat().map((one) => shownHeader(name, String(one))),
+    );
   }
-  return shown;
+  return Object.fromEntries(shown);
 }
 
 /** Returns the name as Go writes it. Clients look for `Host`, and compare names by their letters. MinIO writes `ETag` in this way alone. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRecord } from '../../../protocol/json/name-record.ts';
 import { hiddenCharacters } from '../../../platform/text/printable.ts';
 import { claimAt } from '../../../platform/openid/claims.ts';
 import { matches, parsePattern } from '../../../protocol/policy/glob.ts';
@@ -69,7 +70,7 @@ const federated = z.object({
   /** The policies that are attached to these targets at each request count too. */
   targets: z.array(attachmentTarget),
   /** Claims for policy variables (`jwt:…`, `ldap:…`). */
-  claims: z.record(z.string(), z.unknown()),
+  claims: nameRecord(z.string(), z.unknown()),
   /** Whether `claims` has all claims of a token. Absent in records of older servers, which kept the claims that many providers have. */
   claimsKept: z.enum(['all', 'part']).optional(),
 });

@@ -1,5 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
+import { nameRecord } from '../../../protocol/json/name-record.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { tagLimits } from '../../../protocol/s3/tagging.ts';
 import { checkBucketName } from '../../../protocol/s3/names.ts';
@@ -25,7 +26,7 @@ const bucketForm = z.strictObject({
   versioning: z.boolean().optional(),
   /** Object lock turns versioning on. */
   objectLock: z.boolean().optional(),
-  tags: z.record(z.string().min(1).max(128), z.string().max(256)).optional(),
+  tags: nameRecord(z.string().min(1).max(128), z.string().max(256)).optional(),
 });
 
 /** The number of buckets that are read concurrently. */

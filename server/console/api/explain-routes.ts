@@ -1,5 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
+import { nameRecord } from '../../../protocol/json/name-record.ts';
 import { principalNamed } from '../../administration/caller.ts';
 import { describeMismatch, renderExplanation, type Explanation } from '../../../protocol/policy/explanation.ts';
 import { type Principal, subjectOf } from '../../auth/principal.ts';
@@ -18,12 +19,12 @@ const question = z.strictObject({
     z.strictObject({
       kind: z.literal('claims'),
       provider: z.string().min(1).max(128),
-      claims: z.record(z.string(), z.unknown()),
+      claims: nameRecord(z.string(), z.unknown()),
     }),
   ]),
   action: z.string().trim().min(1).max(256),
   resource: z.string().trim().max(1_200).default(''),
-  context: z.record(z.string().max(256), z.array(z.string().max(1_024)).max(100)).default({}),
+  context: nameRecord(z.string().max(256), z.array(z.string().max(1_024)).max(100)).default({}),
 });
 
 type Question = z.infer<typeof question>;

@@ -28,15 +28,16 @@ export function headersWithoutSecrets(
   headers: IncomingHttpHeaders | OutgoingHttpHeaders,
   { digests = true }: { readonly digests?: boolean } = {},
 ): Record<string, string> {
-  const clean: Record<string, string> = {};
+  // A map, as for the query.
+  const clean = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || name === 'host') continue;
     const text = Array.isArray(value) ? value.join(', ') : String(value);
     const { shown, secret } = aboutHeader(name);
     const hidden = secret || (!digests && digestName.test(name) && !noDigest.test(text));
-    clean[shown] = hidden ? redacted : withoutParameters(name, redactText(textOfHeader(text)));
+    clean.set(shown, hidden ? redacted : withoutParameters(name, redactText(textOfHeader(text))));
   }
-  return clean;
+  return Object.fromEntries(clean);
 }
 
 /** Returns the parameters of a query, with all values of a repeated one. A value that cannot be decoded is kept as it is. */

@@ -111,11 +111,11 @@ export function tooLarge(size: number, max: number): S3Error {
 const sameName =
   /^(?:cache-control|content-(?:disposition|encoding|language|md5|type)|expires|if-(?:none-)?match|x-(?:amz|minio)-.+)$/;
 /** Fields that are headers of PutObject by another name. */
-const otherName: Readonly<Record<string, string>> = {
-  acl: 'x-amz-acl',
+const otherName: ReadonlyMap<string, string> = new Map([
+  ['acl', 'x-amz-acl'],
   // The field asks that the checksum is given, as the SDKs do by this header.
-  'x-amz-checksum-algorithm': 'x-amz-sdk-checksum-algorithm',
-};
+  ['x-amz-checksum-algorithm', 'x-amz-sdk-checksum-algorithm'],
+]);
 /** Fields of the signature. */
 const ofSignature = /^x-amz-(?:algorithm|credential|date|signature|security-token)$/;
 
@@ -133,7 +133,7 @@ export function headersOfForm(fields: FormFields, request: IncomingHttpHeaders):
     if (value !== undefined) headers[name] = value;
   }
   for (const [field, { value }] of fields) {
-    const name = otherName[field] ?? (sameName.test(field) && !ofSignature.test(field) ? field : undefined);
+    const name = otherName.get(field) ?? (sameName.test(field) && !ofSignature.test(field) ? field : undefined);
     if (name === undefined || (name === 'x-amz-acl' && value === '')) continue;
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalidField(field, 'is not the name of a header');
     headers[name] = headerValue(field, value);

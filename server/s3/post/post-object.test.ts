@@ -50,6 +50,11 @@ const signed = (
 const fieldAfter = '--form-boundary\r\nContent-Disposition: form-data; name="submit"\r\n\r\nUpload\r\n';
 
 describe('a form', () => {
+  it('may have a field with the name of a property of every object', async () => {
+    const { post } = await withForms();
+    expect(await post(signed({ constructor: 'x' }))).toMatchObject({ status: 204 });
+  });
+
   it('stores its file', async () => {
     const { post, call } = await withForms();
     const answer = await post(signed());

@@ -52,4 +52,14 @@ describe('the table of a query', () => {
       ['', '', '[1]'],
     ]);
   });
+
+  it('keeps the order and the names of the columns, and the digits of numbers', () => {
+    const lines =
+      '{"2020":1.10,"2019":12345678901234567890,"__proto__":"a,b: \\"}","constructor":{"x":[1,{"y":"}"}]}}\n{"2020":null}';
+    expect(tableOf(lines)).toEqual([
+      ['2020', '2019', '__proto__', 'constructor'],
+      ['1.10', '12345678901234567890', 'a,b: "}', '{"x":[1,{"y":"}"}]}'],
+      ['', '', '', ''],
+    ]);
+  });
 });

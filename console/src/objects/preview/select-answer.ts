@@ -47,20 +47,48 @@ function headersOf(view: DataView): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Makes a table of lines of JSON, with the names of the columns first. A line that is cut off is left out. */
+/** Makes a table of lines of JSON, with the names of the columns first, in their order. A line that is cut off is left out. */
 export function tableOf(lines: string): readonly (readonly string[])[] {
   const records = lines.split('\n').flatMap((line) => {
     try {
-      return [JSON.parse(line) as Readonly<Record<string, unknown>>];
+      JSON.parse(line);
+      return [new Map(fieldsOf(line))];
     } catch {
       return [];
     }
   });
-  const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
-  return [names, ...records.map((record) => names.map((name) => cellOf(record[name])))];
+  const names = [...new Set(records.flatMap((record) => [...record.keys()]))];
+  return [names, ...records.map((record) => names.map((name) => record.get(name) ?? ''))];
 }
 
-function cellOf(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+/** Finds the names, and where values begin and end, of an object that is valid. */
+const token = /"(?:[^"\\]|\\.)*"|[[\]{},:]/g;
+
+/**
+ * Returns the names and the values of an object as texts. `JSON.parse` would put names that are numbers first, and round long numbers.
+ *
+ * @param line an object of JSON
+ */
+function fieldsOf(line: string): (readonly [name: string, cell: string])[] {
+  const fields: (readonly [string, string])[] = [];
+  let depth = 0;
+  let name: string | undefined;
+  let start = 0;
+  for (const { 0: text, index } of line.matchAll(token)) {
+    const isEnd = depth === 1 && (text === ',' || text === '}');
+    if (isEnd && name !== undefined) {
+      fields.push([name, cellOf(line.slice(start, index).trim())]);
+      name = undefined;
+    }
+    if (text === '{' || text === '[') depth += 1;
+    else if (text === '}' || text === ']') depth -= 1;
+    else if (depth === 1 && name === undefined && text.startsWith('"')) name = JSON.parse(text) as string;
+    else if (depth === 1 && text === ':') start = index + 1;
+  }
+  return fields;
+}
+
+function cellOf(json: string): string {
+  if (json === 'null') return '';
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }

@@ -84,13 +84,18 @@ export function driftOf(live: KubeObject, wanted: KubeObject): Drift | undefined
   };
 }
 
+/** A label may have the name of a property of every object. */
+function fieldOf(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
 function undo(tree: FieldTree, live: Fields, wanted: Fields, path: string): Undone {
   const patch: Record<string, Json> = {};
   const paths: string[] = [];
   for (const [segment, below] of Object.entries(tree)) {
     if (!segment.startsWith('f:')) continue;
     const name = segment.slice(2);
-    const [has, wants] = [live[name], wanted[name]];
+    const [has, wants] = [fieldOf(live, name), fieldOf(wanted, name)];
     const here = `${path}.${name}`;
     if (has === undefined) continue;
     const inner = Object.keys(below).some((key) => key.startsWith('f:'));
