@@ -227,6 +227,11 @@ describe('a configuration of other releases of the protocol', () => {
 
 describe('a configuration is refused', () => {
   const replace = (before: string, after: string) => minimal.replace(before, after);
+  it('for a line under deny of a variable that is empty', () => {
+    const text = `${minimal}\npolicy: { a: { allow: [/v1/*], deny: ["\${EMPTY}"] } }`;
+    expect(() => parse(text, { EMPTY: '' })).toThrow(/^policy\.a\.deny\.0: "" .*deny nothing/);
+  });
+
   it.each([
     ['for a variable that is not set', replace('/keys', '"${KEYS}"'), /keystore\.fs\.path .*KEYS, which is not set/],
     ['for YAML that is none', 'a: [', /no valid YAML/],
@@ -248,7 +253,7 @@ describe('a configuration is refused', () => {
       `${replace('disabled', hashA)}\npolicy: { a: { identities: [${hashA}] } }`,
       /who needs no policy/,
     ],
-    ...['v1/key/create/*', '/v1/key/create/[a', '/v1/key/create/[z-a]', '?v1/status', '*v1/status'].map(
+    ...['', 'v1/key/create/*', '/v1/key/create/[a', '/v1/key/create/[z-a]', '?v1/status', '*v1/status'].map(
       (pattern): [string, string, RegExp] => [
         `for ${pattern} under deny, which would guard nothing`,
         `${minimal}\npolicy: { a: { allow: [/v1/*], deny: ["${pattern}"] } }`,

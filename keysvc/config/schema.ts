@@ -63,7 +63,12 @@ const keyName = text.superRefine((value, context) => {
 
 const policy = z.strictObject({
   allow: optional(texts(pattern).refine(({ length }) => length <= 1000, 'has more than 1000 patterns')),
-  deny: optional(texts(denied).refine(({ length }) => length <= 1000, 'has more than 1000 patterns')),
+  // An empty text is a line too: it may come of a variable that is empty.
+  deny: optional(
+    z
+      .array(z.preprocess((value) => value ?? '', denied))
+      .refine(({ length }) => length <= 1000, 'has more than 1000 patterns'),
+  ),
   identities: optional(texts(text).refine(({ length }) => length <= 10_000, 'has more than 10000 identities')),
 });
 
