@@ -25,45 +25,66 @@ export interface TestClock {
 /** A server in this process whose bucket `bucket` is replicated to others, as their clocks and links allow. */
 export class LinkedServer {
   readonly name: string;
-  readonly calls: TestCalls;
+  #calls: TestCalls;
   /** The names of servers that cannot be reached from here. */
   readonly cut = new Set<string>();
   /** Requests that arrived here from other servers. */
   readonly received: string[] = [];
   /** What this server answers itself in place of the request. */
   intercept: ((request: TargetRequest) => TargetAnswer | undefined) | undefined;
-  readonly #links: {
-    readonly to: LinkedServer;
-    readonly delivery: ReplicationDelivery;
-    readonly stored: StoredTarget;
-  }[] = [];
+  readonly #clock: TestClock;
+  readonly #objectLock: boolean;
+  readonly #links: Link[] = [];
 
-  private constructor(name: string, calls: TestCalls) {
+  private constructor(name: string, calls: TestCalls, clock: TestClock, objectLock: boolean) {
     this.name = name;
-    this.calls = calls;
+    this.#calls = calls;
+    this.#clock = clock;
+    this.#objectLock = objectLock;
   }
 
   static async start(name: string, clock: TestClock, objectLock = true): Promise<LinkedServer> {
-    const records = await switchedRecords(new MemoryRecordStore());
-    const calls = await testCalls({ layer: { records, clock: () => clock.now } });
-    await calls.layer.deleteBucket(bucket);
-    await calls.layer.createBucket(bucket, { location: '', objectLock });
-    await calls.layer.putBucketVersioning(bucket, { status: 'Enabled' });
-    return new LinkedServer(name, calls);
+    return new LinkedServer(name, await emptyCalls(clock, objectLock), clock, objectLock);
+  }
+
+  /** The API over what the server has stored. */
+  get calls(): TestCalls {
+    return this.#calls;
+  }
+
+  /** Loses all that is stored, its queues too, and begins again with an empty bucket and the same rules. */
+  async lose(): Promise<void> {
+    const rules = (await this.calls.layer.getBucketReplication(bucket))?.rules ?? [];
+    this.#calls = await emptyCalls(this.#clock, this.#objectLock);
+    for (const [at, { to }] of this.#links.entries()) this.#links[at] = await this.#linkTo(to);
+    await this.setRules(rules);
   }
 
   /** Replicates everything to another server, or what the configuration says. */
   async replicateTo(to: LinkedServer, rule: Partial<ReplicationConfiguration['rules'][number]> = {}): Promise<void> {
+    this.#links.push(await this.#linkTo(to));
+    const known = (await this.calls.layer.getBucketReplication(bucket))?.rules ?? [];
+    await this.setRules([...known, { ...everything(to.name, known.length + 1), ...rule }]);
+  }
+
+  async #linkTo(to: LinkedServer): Promise<Link> {
     const stored = storedTarget(to.name);
     const { layer, records } = this.calls;
     const signal = new AbortController().signal;
     const stats = await TargetStats.open(records, stored.id);
     const client = this.clientOf(to);
     const log = { warn: () => undefined };
-    const delivery = new ReplicationDelivery({ stored, objects: layer, stats, signal, log }, client);
-    this.#links.push({ to, delivery, stored });
-    const known = (await layer.getBucketReplication(bucket))?.rules ?? [];
-    await this.setRules([...known, { ...everything(to.name, known.length + 1), ...rule }]);
+    return { to, stored, delivery: new ReplicationDelivery({ stored, objects: layer, stats, signal, log }, client) };
+  }
+
+  /** The id by which the records of other servers name this one as their target. */
+  get targetId(): string {
+    return storedTarget(this.name).id;
+  }
+
+  /** Changes the rules for all servers in the same way; none by default puts all of them back. */
+  async changeRules(change: Partial<ReplicationConfiguration['rules'][number]> = {}): Promise<void> {
+    await this.setRules(this.#links.map(({ to }, at) => ({ ...everything(to.name, at + 1), ...change })));
   }
 
   setRules(rules: ReplicationConfiguration['rules']): Promise<void> {
@@ -91,14 +112,19 @@ export class LinkedServer {
 
   /**
    * Delivers what waits for the other servers, as far as they take it, and resolves with the number of deliveries. `choose` says which
-   * object comes next.
+   * object comes next, `max` after how many deliveries to each server it ends, and `only` names one server.
    */
-  async deliver(choose: (count: number) => number = () => 0): Promise<number> {
+  async deliver(
+    choose: (count: number) => number = () => 0,
+    { max = Number.POSITIVE_INFINITY, only }: { readonly max?: number; readonly only?: LinkedServer | undefined } = {},
+  ): Promise<number> {
     let delivered = 0;
     for (const { to, delivery } of this.#links) {
+      if (only !== undefined && to !== only) continue;
+      const last = delivered + max;
       const refused = new Set<string>();
       const partOf = (entry: Entry) => `${decodeReplication(entry).key}?${delivery.partOf(entry)}`;
-      for (;;) {
+      while (delivered < last) {
         const first = new Map<string, Entry>();
         for (const entry of await this.queued(to)) {
           const { key } = decodeReplication(entry);
@@ -171,6 +197,21 @@ export class LinkedServer {
     const code = reply.code === undefined ? {} : { 'x-minio-error-code': reply.code };
     return { status, headers: { server: 'Coffer', 'x-amz-request-id': 'R', ...code, ...reply.headers }, text };
   }
+}
+
+interface Link {
+  readonly to: LinkedServer;
+  readonly delivery: ReplicationDelivery;
+  readonly stored: StoredTarget;
+}
+
+async function emptyCalls(clock: TestClock, objectLock: boolean): Promise<TestCalls> {
+  const records = await switchedRecords(new MemoryRecordStore());
+  const calls = await testCalls({ layer: { records, clock: () => clock.now } });
+  await calls.layer.deleteBucket(bucket);
+  await calls.layer.createBucket(bucket, { location: '', objectLock });
+  await calls.layer.putBucketVersioning(bucket, { status: 'Enabled' });
+  return calls;
 }
 
 function everything(name: string, priority: number): ReplicationConfiguration['rules'][number] {
