@@ -229,6 +229,7 @@ export const nightly = /** @type {const} */ ([
   ['failovers 10', 30],
   ['client', 20],
   ['writers', 40],
+  ['replication', 90],
   ['select 2000', 40],
   ['vault', 40],
   ['openbao', 10],
