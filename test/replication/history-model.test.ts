@@ -75,6 +75,21 @@ const found: readonly (readonly [
       { at: 0, which: 0, passes: 0, kind: 'comply', hours: 1 },
     ],
   ],
+  [
+    'a null version of each side, of which one is removed',
+    3,
+    [
+      { at: 0, which: 0, kind: 'put' },
+      { at: 1, which: 0, kind: 'put' },
+      { at: 2, which: 0, kind: 'put' },
+    ],
+    [
+      { at: 1, which: 0, passes: 0, kind: 'govern', hours: 1, bypass: false },
+      { at: 0, which: 0, passes: 0, kind: 'remove', bypass: false },
+      { at: 1, which: 0, passes: 0, kind: 'deliver', to: 0, max: 1 },
+      { at: 1, which: 0, passes: 0, kind: 'deliver', to: 1, max: 1 },
+    ],
+  ],
 ];
 
 it.each(found)('%s', async (_what, servers, before, steps) => {

@@ -185,7 +185,7 @@ export class ReplicatedHistory {
         version.removed.add(here);
         return this.#touch(here, version);
       case 'expire':
-        if (await layer.expireObject(bucket, key, { versionId, isDue: () => true })) version.expired.add(here);
+        await this.#expire(here, version);
         return this.#touch(here, version);
       case 'expire current':
         await layer.expireObject(bucket, `key-${one.which % 2}`, { isDue: () => true });
@@ -234,6 +234,22 @@ export class ReplicatedHistory {
     if (this.#narrow.has(here)) version.isLoose = true;
   }
 
+  /** A lifecycle rule waits until each target that a rule names has the version, or has removed it. */
+  async #expire(here: LinkedServer, version: Version): Promise<void> {
+    const { key, versionId, isLoose } = version;
+    const before = (await listed(here)).get(nameOf(version));
+    if (!(await here.calls.layer.expireObject(bucket, key, { versionId, isDue: () => true }))) return;
+    version.expired.add(here);
+    if (isLoose || before?.replication?.status === 'REPLICA') return;
+    for (const there of this.#othersOf(here)) {
+      const isGone = [version.removed, version.expired, version.lost].some((servers) => servers.has(there));
+      const has = (await listed(there)).has(nameOf(version));
+      expect(has || isGone, `${there.name} has ${nameOf(version)}, which ${here.name} has removed by a rule`).toBe(
+        true,
+      );
+    }
+  }
+
   /** What the server alone knew is gone: that is nobody's mistake. */
   async #lose(here: LinkedServer): Promise<void> {
     const had = await listed(here);
@@ -241,7 +257,8 @@ export class ReplicatedHistory {
     for (const version of this.#versions) {
       const own = had.get(nameOf(version));
       const isElsewhere = elsewhere.every((listing) => listing.has(nameOf(version)));
-      if (own === undefined || !isElsewhere || isWaiting(own.replication)) version.isForgotten = true;
+      const isAlone = own === undefined || !isElsewhere || isWaiting(own.replication);
+      if (isAlone || version.isLoose) version.isForgotten = true;
       version.lost.add(here);
     }
     const hasLock = (await here.calls.layer.getObjectLockConfiguration(bucket)) !== undefined;
