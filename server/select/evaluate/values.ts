@@ -101,6 +101,8 @@ function compareNumbers(left: Numeric, right: Numeric): number | undefined {
     if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : left > right ? 1 : 0;
     return compareDecimals(decimalOf(left), decimalOf(right));
   }
+  const shown = compareWithDecimal(left, right);
+  if (shown !== undefined) return shown;
   const [a, b] = floats(left, right);
   return a < b ? -1 : a > b ? 1 : a === b || Number(a) === Number(b) ? 0 : undefined;
 }
@@ -108,6 +110,22 @@ function compareNumbers(left: Numeric, right: Numeric): number | undefined {
 /** Reports whether a number is exact: an INT or a DECIMAL. */
 export function isExact(value: Numeric): value is bigint | Decimal {
   return typeof value === 'bigint' || value instanceof Decimal;
+}
+
+function compareWithDecimal(left: Numeric, right: Numeric): number | undefined {
+  if (typeof left === 'number' && right instanceof Decimal) return compareShown(left, right);
+  if (typeof right !== 'number' || !(left instanceof Decimal)) return undefined;
+  const order = compareShown(right, left);
+  return order === undefined ? undefined : 0 - order;
+}
+
+/**
+ * Compares a FLOAT of 64 bits with a DECIMAL in base 10: a column of JSON has both, whose order must be one. Undefined for NaN and the
+ * infinities.
+ */
+function compareShown(float: number, decimal: Decimal): number | undefined {
+  const shown = Decimal.ofNumber(float);
+  return shown === undefined ? undefined : compareDecimals(shown, decimal);
 }
 
 /** Returns two numbers of which one is a FLOAT. A DECIMAL beside a FLOAT of 32 bits has its precision: `0.1` is the `0.1` of the column. */
