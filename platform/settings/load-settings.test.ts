@@ -277,6 +277,16 @@ describe('loadSettings', () => {
     },
   );
 
+  it.each([
+    'MINIO_NOTIFY_KAFKA_TLS_SKIP_VERIFY_1',
+    'MINIO_NOTIFY_KAFKA_TLS_SKIP_VERIFY',
+    'MINIO_NOTIFY_NATS_TLS_SKIP_VERIFY_1',
+  ])('refuses %s by its own name', (name) => {
+    const kafka = { SVC_NOTIFY_KAFKA_BROKERS_1: 'a:9092', SVC_NOTIFY_KAFKA_TOPIC_1: 'events' };
+    const found = problems({ ...root, ...kafka, [name]: 'on' });
+    expect(found).toEqual([expect.stringMatching(new RegExp(`^${name} `)) as string]);
+  });
+
   it('warns of variables that no setting has', () => {
     expect(
       load({ ...root, SVC_NONSENSE: 'eu', SVC_IDENTITY_OPENID_COMMENT_X: 'y', SVC_IDENTITY_OPENID_ENABLE_X: 'off' })

@@ -3,6 +3,7 @@ import type { Setting } from '../../protocol/settings/setting.ts';
 import { SettingReader, group } from './setting-source.ts';
 import type { OpenIdProviderSettings } from './server-settings.ts';
 import type { ConfigKey } from './config-subsystems.ts';
+import { isOfMinioAlone } from './unknown-variables.ts';
 
 /** Lists the suffixes for which a variable exists, in the order of their names; `''` means none. */
 export function suffixesOf(scope: Exclude<Setting['scope'], 'server'>, names: Iterable<string>, prefix = ''): string[] {
@@ -13,7 +14,7 @@ export function suffixesOf(scope: Exclude<Setting['scope'], 'server'>, names: It
   const found = new Set<string>();
   for (const name of names) {
     const base = bases.find((candidate) => name === candidate || name.startsWith(`${candidate}_`));
-    if (base === undefined) continue;
+    if (base === undefined || isOfMinioAlone(name)) continue;
     const suffix = name
       .slice(base.length)
       .replace(/^_FILE(?=_|$)/, '')

@@ -52,7 +52,16 @@ export function unknownVariables(names: Iterable<string>): string[] {
   return [...names]
     .filter((name) => /^(?:SVC|MINIO)_/.test(name) && !name.endsWith('_CONFIG_ENV_FILE'))
     .filter((name) => !exact.has(name) && !exact.has(name.replace(/_FILE$/, '')))
-    .filter((name) => !bases.some((base) => name.startsWith(`${base}_`)));
+    .filter((name) => isOfMinioAlone(name) || !bases.some((base) => name.startsWith(`${base}_`)));
+}
+
+/**
+ * Reports whether a variable is a setting of MinIO's that begins as one of Coffer's does: what follows is not the name of a target.
+ *
+ * @see https://min.io/docs/minio/linux/reference/minio-server/settings/notifications/kafka.html
+ */
+export function isOfMinioAlone(name: string): boolean {
+  return /^(?:SVC|MINIO)_NOTIFY_(?:KAFKA_TLS_(?:SKIP_VERIFY|CLIENT_AUTH)|NATS_TLS_SKIP_VERIFY)(?:_|$)/.test(name);
 }
 
 /**
@@ -67,6 +76,7 @@ const guards: readonly (readonly [name: RegExp, effect: string])[] = [
   [/^MINIO_ETCD_/, 'kept identities and policies in etcd'],
   [/^MINIO_API_ROOT_ACCESS$/, 'decided whether the root credentials work'],
   [/^MINIO_(?:KMS|SSE)_/, 'changed how objects are encrypted'],
+  [/^MINIO_NOTIFY_\w+_TLS_SKIP_VERIFY(?:_|$)/, 'took any certificate of a target'],
   [/^MINIO_NOTIFY_(?!.*_(?:QUEUE_DIR|COMMENT)(?:_|$))/, 'sent events elsewhere'],
   [/^MINIO_AUDIT_/, 'sent the audit log elsewhere'],
   [/^MINIO_WORM$/, 'kept objects from being changed'],
