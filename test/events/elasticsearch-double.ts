@@ -70,6 +70,7 @@ export class ElasticsearchDouble {
   #ofIndex(method: string, index: string): Answer {
     const isThere = this.indices.has(index);
     if (method === 'HEAD') return { status: isThere ? 200 : 404 };
+    if (index === 'refused') return failed(400, 'invalid index name');
     if (method !== 'PUT') return failed(405, `no handler for ${method}`);
     if (isThere) return failed(400, 'already exists', 'resource_already_exists_exception');
     this.indices.set(index, []);

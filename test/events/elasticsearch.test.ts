@@ -76,6 +76,15 @@ describe('Elasticsearch', () => {
     await target.close();
   });
 
+  it('that refuses the index is away, since that is of all events', async () => {
+    const target = await open({ index: 'refused' });
+    await expect(target.send(event(1))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'it answered 400: invalid index name',
+    });
+    await target.close();
+  });
+
   it('gets its index again after it was removed', async () => {
     const target = await open();
     await target.send(event(1));

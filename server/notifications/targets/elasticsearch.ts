@@ -27,8 +27,8 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
     if (status === 404) {
       const created = await service.request({ method: 'PUT', path: index, headers });
       // Another server may have been faster.
-      if (!created.text.includes('resource_already_exists_exception')) check(created);
-    } else check({ status, text: '' });
+      if (!created.text.includes('resource_already_exists_exception')) checkIndex(created);
+    } else checkIndex({ status, text: '' });
   };
   return {
     async send(message) {
@@ -75,6 +75,15 @@ function checkResult(answer: Answered): void {
   check(answer);
   if (/"result"\s*:/.test(answer.text)) return;
   throw new DeliveryError('unavailable', `it answered ${answer.status}, and not what it did`);
+}
+
+/** What is wrong with the index is of all events. */
+function checkIndex(answer: Answered): void {
+  try {
+    check(answer);
+  } catch (error) {
+    throw error instanceof DeliveryError ? new DeliveryError('unavailable', error.message, { cause: error }) : error;
+  }
 }
 
 function check({ status, text }: Answered): void {
