@@ -12,6 +12,7 @@ export interface ReceivedEvent {
 
 export interface EventRecord {
   readonly eventName: string;
+  readonly responseElements?: Readonly<Record<string, string>>;
   readonly s3: {
     readonly object: {
       readonly key: string;

@@ -403,7 +403,7 @@ it('each event comes at least once and in order, or is counted as dropped while 
         sum.administered += administered;
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
   report(
     `${histories} histories of a queue: ${sum.queued} events were queued, ${sum.dropped} dropped while it was full, and ${sum.administered} dropped by administrators`,

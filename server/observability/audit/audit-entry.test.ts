@@ -3,6 +3,8 @@ import type { FinishedRequest } from '../../http/contract/request.ts';
 import type { FederatedSubject, Subject } from '../../auth/identities/subject.ts';
 import { auditEntry } from './audit-entry.ts';
 
+/** A text as Node reads it from a header. */
+const bytes = (text: string) => Buffer.from(text).toString('latin1');
 const origin = { deploymentId: 'D-1', rootUser: 'root' };
 
 const read: FinishedRequest = {
@@ -135,6 +137,17 @@ describe('an audit entry', () => {
         { action: 's3:GetObject', resource: 'photos/a.jpg', effect: 'allow', reason: 'root may do everything' },
       ],
     });
+  });
+
+  it('has headers in UTF-8 as text, and no program where the client named none', () => {
+    const headers = { host: 'coffer:9000', 'x-amz-meta-name': bytes('Grüße 日本'), 'x-amz-meta-latin': '\xfc' };
+    const withHeaders = (more: object) =>
+      auditEntry({ ...read, request: { ...read.request, headers: { ...headers, ...more } } }, origin);
+    expect(withHeaders({ 'user-agent': bytes('Käfer/1') })).toMatchObject({
+      userAgent: 'Käfer/1',
+      requestHeader: { 'User-Agent': 'Käfer/1', 'X-Amz-Meta-Name': 'Grüße 日本', 'X-Amz-Meta-Latin': 'ü' },
+    });
+    expect(withHeaders({})).not.toHaveProperty('userAgent');
   });
 
   it('names operations as MinIO does', () => {
