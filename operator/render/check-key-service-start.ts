@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { parseConfig } from '../../keysvc/config/config-file.ts';
 import { ProgramError } from '../../platform/errors/program-error.ts';
+import { checkAuthorities } from '../../platform/tls/tls-files.ts';
 import type { Secret } from '../contract/secret.ts';
 import { ResourceError } from '../api/resource-error.ts';
 import { resolveDocument } from '../contract/resolve.ts';
@@ -12,6 +13,7 @@ import type { FileContent, Workload } from '../contract/workload.ts';
  */
 export function checkKeyServiceStart(workload: Workload, secrets: ReadonlyMap<string, Secret>): void {
   const { owner } = workload;
+  const where = `${owner.kind} ${owner.name}`;
   const symbols = {
     listen: () => '0.0.0.0:443',
     address: (of: string) => `${of}:443`,
@@ -23,9 +25,11 @@ export function checkKeyServiceStart(workload: Workload, secrets: ReadonlyMap<st
     for (const { path, content } of mount.kind === 'files' ? mount.files : []) {
       if (content.kind === 'yaml') {
         const text = stringify(resolveDocument(content.document, workload, symbols));
-        refuse(`${owner.kind} ${owner.name}`, () => parseConfig(text, {}));
+        refuse(where, () => parseConfig(text, {}));
       } else if (path === 'gcp.json') {
         checkKeyFile(content, symbols.secret);
+      } else if (path === 'ca.crt' && content.kind === 'text') {
+        refuse(where, () => checkAuthorities('caBundleFrom of its keystore', Buffer.from(content.text)));
       }
     }
   }

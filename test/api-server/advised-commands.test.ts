@@ -6,7 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachKind } from '../../operator/api/kinds.ts';
 import type { CofferObject, ManagedResource, Tenant, User } from '../../operator/api/object.ts';
 import type { ManagedContext, ManagedControllers } from '../../operator/reconcile/managed/controller.ts';
+import { ready } from '../../operator/reconcile/conditions.ts';
 import { mustBeTakeable } from '../../operator/reconcile/managed/credentials.ts';
+import { withVolumes } from '../../operator/reconcile/volume-conditions.ts';
+import { secretValue } from '../../operator/render/render-context.ts';
 import { made, Namespace, tenant } from '../support/operator/reconciler-harness.ts';
 import { runCommand, tool } from '../support/process/run-command.ts';
 import { startApiServer, untilEstablished, type ApiServer } from './cluster.ts';
@@ -77,12 +80,18 @@ afterAll(async () => {
   await rm(bin, { recursive: true, force: true });
 });
 
+/** Runs the command of a message, and returns its output. */
+async function runAdvised(message: string, pattern = /kubectl .*$/): Promise<string> {
+  const command = pattern.exec(message)?.[0] ?? `echo "no command in: ${message}" >&2; false`;
+  const env = { KUBECONFIG: server.kubeconfig, PATH: `${bin}:${process.env['PATH']}` };
+  const { code, stdout, stderr } = await runCommand('/bin/sh', ['-c', command], { env });
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
+}
+
 /** Runs the command that ends a message, and returns the object as it is then. */
 async function follow(message: string, { kind, metadata }: CofferObject): Promise<CofferObject> {
-  const command = /kubectl .*$/.exec(message)?.[0] ?? `echo "no command in: ${message}" >&2; false`;
-  const env = { KUBECONFIG: server.kubeconfig, PATH: `${bin}:${process.env['PATH']}` };
-  const { code, stderr } = await runCommand('/bin/sh', ['-c', command], { env });
-  expect([code, stderr]).toEqual([0, '']);
+  await runAdvised(message);
   const type = `${pluralOf(kind)}.coffer.dev`;
   return JSON.parse(await server.kubectl(['get', type, metadata.name, '-n', 'team', '-o', 'json'])) as CofferObject;
 }
@@ -133,6 +142,34 @@ describe('what a condition advises', () => {
       expect(spec).toMatchObject({ deletionPolicy: 'Retain' });
     },
   );
+
+  it('lets a Secret be used', async () => {
+    await server.kubectl(['create', 'secret', 'generic', 'client', '--from-literal=key=x', '--namespace', 'team']);
+    const secret = { name: 'client', namespace: 'team', uses: new Set<never>(), data: { key: 'x' } };
+    const use = () => secretValue(new Map([['client', secret]]), { name: 'client', key: 'key' }, 'f', 'tier');
+    const message = (() => {
+      try {
+        return use();
+      } catch (error) {
+        return String(error);
+      }
+    })();
+    await runAdvised(message);
+    const labels = await server.kubectl(['get', 'secret', 'client', '-n', 'team', '-o', 'jsonpath={.metadata.labels}']);
+    expect(JSON.parse(labels)).toEqual({ 'coffer.dev/use-tier': 'true' });
+  });
+
+  it.each(['growing', 'failed'] as const)('describes a volume whose growth is %s', async (state) => {
+    const name = `data-${state}-server-0`;
+    const metadata = { name, namespace: 'team' };
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } };
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec };
+    await server.kubectl(['apply', '-f', '-'], JSON.stringify(claim));
+    const volume = { claim: name, namespace: 'team', has: '1Gi', asked: '2Gi', state };
+    const { conditions } = withVolumes([ready('it runs')], { resizing: [volume] }, undefined, new Date());
+    const described = await runAdvised(conditions[0]?.message ?? '', /kubectl describe \S+ \S+ --namespace [\w-]+/);
+    expect(described).toContain(name);
+  });
 
   it('takes the keys of a Secret, a second time too', async () => {
     const user = managed.find((resource): resource is User => resource.kind === 'User');

@@ -48,26 +48,50 @@ function acceptedServer(random: Random): Accepted | undefined {
   );
 }
 
+function acceptedKeyService(random: Random): Accepted | undefined {
+  const kms = randomKeyService(random);
+  const given = randomContext(random);
+  return kms === undefined ? undefined : accepted(() => renderKeyService(kms as KMSConfig, [], given), given);
+}
+
+/**
+ * Reports whether a key service had read all of its settings and asked its key store, which is not here. A check asks it before a pod is touched. The
+ * folder of a volume is always here.
+ */
+function isWithoutKeyStore({ program, mounts }: Workload, output: string): boolean {
+  const hasVolume = mounts.some(({ kind }) => kind === 'volume');
+  return program === 'keysvc' && !hasVolume && output.includes('listed under "keys" cannot be validated or created');
+}
+
+/** Starts what the operator accepts, two at a time, and returns what ended by itself: its environment and its files, and its last words. */
+async function endedStarts(make: (random: Random) => Accepted | undefined): Promise<readonly string[]> {
+  const random = new Random(seed);
+  const ended: string[] = [];
+  let left = starts;
+  const next = async (): Promise<void> => {
+    while (left > 0) {
+      const found = make(random);
+      if (found === undefined) continue;
+      left -= 1;
+      const { environment, mounts } = found.workload;
+      const { kind, output } = await startRendered(found.workload, found.given.secrets);
+      if (kind !== 'ended' || isWithoutKeyStore(found.workload, output)) continue;
+      const set = environment.map(({ name, value }) => `${name}=${JSON.stringify(value.parts)}`);
+      ended.push(`${set.join(' ')} ${JSON.stringify(mounts)}: ${output.slice(-600)}`);
+    }
+  };
+  await Promise.all([next(), next()]);
+  return ended;
+}
+
 describe(`what the operator accepts (seed ${seed})`, () => {
-  it(
-    'ends the start of no server',
-    async () => {
-      const random = new Random(seed);
-      const ended: string[] = [];
-      let left = starts;
-      const next = async (): Promise<void> => {
-        while (left > 0) {
-          const found = acceptedServer(random);
-          if (found === undefined) continue;
-          left -= 1;
-          const { kind, output } = await startRendered(found.workload, found.given.secrets);
-          if (kind !== 'ended') continue;
-          const set = found.workload.environment.map(({ name, value }) => `${name}=${JSON.stringify(value.parts)}`);
-          ended.push(`${set.join(' ')}: ${output.slice(-600)}`);
-        }
-      };
-      await Promise.all([next(), next()]);
-      expect(ended).toEqual([]);
+  it.each([
+    ['server', acceptedServer],
+    ['key service', acceptedKeyService],
+  ] as const)(
+    'ends the start of no %s',
+    async (_program, make) => {
+      expect(await endedStarts(make)).toEqual([]);
     },
     inFullForm(1_200_000, 240_000),
   );
@@ -76,11 +100,7 @@ describe(`what the operator accepts (seed ${seed})`, () => {
     const random = new Random(seed);
     const found = Array.from({ length: 300 }, () => acceptedServer(random) !== undefined);
     expect([found.includes(true), found.includes(false)]).toEqual([true, true]);
-    const services = Array.from({ length: 300 }, () => {
-      const kms = randomKeyService(random);
-      const given = randomContext(random);
-      return kms !== undefined && accepted(() => renderKeyService(kms as KMSConfig, [], given), given) !== undefined;
-    });
+    const services = Array.from({ length: 300 }, () => acceptedKeyService(random) !== undefined);
     expect([services.includes(true), services.includes(false)]).toEqual([true, true]);
   });
 });

@@ -203,6 +203,26 @@ export const refusedKeyServices: readonly RefusedKeyService[] = [
     message: /no password/,
   },
   {
+    title: 'authorities of a vault that are no certificate',
+    spec: { keystore: { vault: { ...vault, caBundleFrom: { secretKeyRef: { name: 'authorities', key: 'ca.crt' } } } } },
+    secrets: { authorities: { 'ca.crt': 'MIIB' } },
+    message: /KMSConfig keys would not start: caBundleFrom of its keystore holds no PEM certificate/,
+  },
+  {
+    title: 'authorities of an Azure Key Vault that are no certificate',
+    spec: {
+      keystore: {
+        azure: {
+          endpoint: 'https://v.vault.azure.net',
+          managedIdentity: {},
+          caBundleFrom: { secretKeyRef: { name: 'authorities', key: 'ca.crt' } },
+        },
+      },
+    },
+    secrets: { authorities: { 'ca.crt': 'MIIB' } },
+    message: /holds no PEM certificate/,
+  },
+  {
     title: 'an address of an Azure Key Vault with a query',
     spec: { keystore: { azure: { endpoint: 'https://v.vault.azure.net/?a=b', managedIdentity: {} } } },
     message: /no query/,

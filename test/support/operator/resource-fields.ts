@@ -114,6 +114,14 @@ export const keyServiceFields: readonly FieldRow[] = [
   { fields: ['keystore.vault.endpoint'], readBy: 'start', titles: ['an address of a vault with a password'] },
   { fields: ['keystore.azure.endpoint'], readBy: 'start', titles: ['an address of an Azure Key Vault with a query'] },
   { fields: ['keystore.vault.prefix'], readBy: 'start', titles: ['a variable of the environment in a prefix'] },
+  {
+    fields: ['keystore.vault.caBundleFrom.', 'keystore.azure.caBundleFrom.'],
+    readBy: 'start',
+    titles: [
+      'authorities of a vault that are no certificate',
+      'authorities of an Azure Key Vault that are no certificate',
+    ],
+  },
   // The check of a changed keystore, in a pod of its own, tries the login.
   { fields: ['keystore.azure.', 'keystore.vault.', 'keystore.aws.', 'keystore.gcp.'], readBy: 'later' },
 ];
