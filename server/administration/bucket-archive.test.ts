@@ -48,6 +48,8 @@ const queue = (arn: string) =>
 const arn = 'arn:minio:sqs:us-east-1:main:webhook';
 const entry = (name: string, text: string) => ({ name, content: Buffer.from(text) });
 
+const enabled = '<ObjectLockEnabled>Enabled</ObjectLockEnabled>';
+
 describe('an archive of buckets', () => {
   it('holds what is set for each, by the names of MinIO', async () => {
     const archive = await readZip(await exportBuckets(await store(), undefined, now), limits);
@@ -165,6 +167,20 @@ describe('an archive of buckets', () => {
     const other = await importBuckets(layer, [entry('new-bucket/tagging.xml', '')], onlyTags);
     expect(other).toMatchObject({ 'new-bucket': { error: expect.any(String) as string } });
     await expect(layer.headBucket('new-bucket')).rejects.toMatchObject({ code: 'NoSuchBucket' });
+  });
+
+  it('takes no default retention away without the right to it', async () => {
+    const { layer } = testLayer();
+    await layer.createBucket('locked', { location: region, objectLock: true });
+    const rule = { defaultRetention: { mode: 'COMPLIANCE', days: 3 } } as const;
+    await layer.putObjectLockConfiguration('locked', rule);
+    const weaker = [entry('locked/object-lock.xml', `<ObjectLockConfiguration>${enabled}</ObjectLockConfiguration>`)];
+    expect(await importBuckets(layer, weaker, { ...options, require: tagsAlone })).toMatchObject({
+      locked: { olock: { isSet: false } },
+    });
+    expect(await layer.getObjectLockConfiguration('locked')).toEqual(rule);
+    expect(await importBuckets(layer, weaker, options)).toEqual({ locked: { olock: { isSet: true } } });
+    expect(await layer.getObjectLockConfiguration('locked')).toEqual({});
   });
 
   it('does not report what the archive has an empty file for', async () => {

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../platform/output/logger.ts';
 import { importBuckets } from '../../server/administration/bucket-archive.ts';
@@ -12,6 +13,7 @@ import { verifyStores } from '../../server/maintenance/verify/verify-stores.ts';
 import { removeOrphanBlobs, removeQueuedBlobs } from '../../server/objects/garbage-collection/garbage-collection.ts';
 import { quarantined } from '../../server/objects/operations/quarantine.ts';
 import { usageRounds } from '../../server/observability/usage/count-usage.ts';
+import { fetchVersion } from '../../server/replication/fetch-version.ts';
 import { MemoryBlobStore } from '../../server/store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 import { flipped, LARGE, readBlob, replaceBlob } from '../support/maintenance/filled-layer.ts';
@@ -114,6 +116,24 @@ async function importArchive(files: Readonly<Record<string, string>>): Promise<v
   });
 }
 
+/** Brings a version of another server without a lock, as a batch job does: with the id of a locked version, or as a new one. */
+async function pull(key: string, keptId: string | undefined): Promise<void> {
+  const answer = {
+    status: 200,
+    headers: { 'content-length': '5' },
+    chunks: Readable.from([Buffer.from('other')]),
+    whole: () => Promise.reject(new Error('the answer is no error')),
+    discard: () => Promise.resolve(),
+  };
+  const client = {
+    open: () => Promise.resolve(answer),
+    send: () => Promise.reject(new Error('the body is asked for alone')),
+  };
+  const ofSource = { versionId: 'x', isLatest: true, deleteMarker: false, size: 5, modified: Date.now(), etag: 'e' };
+  const version = { ...ofSource, key, targetKey: key, ...(keptId !== undefined && { keptId }) };
+  await fetchVersion({ objects: test.layer, client, bucket: 'locked' }, version);
+}
+
 const removeOld = () =>
   removeKey({
     records: test.records,
@@ -171,6 +191,25 @@ const doors: readonly (readonly [name: string, open: () => Promise<unknown>])[] 
       await importArchive({ 'versioning.xml': suspended, 'object-lock.xml': noDefault });
       await importArchive({ 'versioning.xml': excluded });
       await test.call('PUT', '/locked/current', { body: 'new' });
+    },
+  ],
+  [
+    'renames',
+    async () => {
+      const source = { 'x-amz-rename-source': '/locked/current' };
+      const replies = [
+        await test.call('PUT', '/locked/other?renameObject', { headers: source }),
+        await test.call('PUT', '/locked/current?renameObject', { headers: { 'x-amz-rename-source': '/locked/other' } }),
+      ];
+      expect(replies.map(({ status }) => status >= 400)).toEqual([true, true]);
+    },
+  ],
+  [
+    'a batch job that pulls',
+    async () => {
+      for (const { key, versionId } of locked) await pull(key, versionId);
+      await pull('current', undefined);
+      expect((await test.call('GET', '/locked/current')).body).toBe('other');
     },
   ],
   ['another key of the key service', () => rotate('reseal')],

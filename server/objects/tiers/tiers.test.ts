@@ -274,6 +274,28 @@ describe('a body in a tier that is restored', () => {
     }
   });
 
+  it('keeps its lock and its tags, also those that a client sets meanwhile', async () => {
+    const { layer, move, work, time } = await withBucket();
+    await layer.putBucketVersioning('bucket', { status: 'Enabled' });
+    await layer.putObjectLockConfiguration('bucket', {});
+    const retention = { mode: 'COMPLIANCE', until: new Date(time.now + 1e9) } as const;
+    const { versionId = '' } = await layer.putObject(
+      put('bucket', 'key', randomBody(200_000), { lock: { retention } }),
+    );
+    await move('key', versionId);
+    await layer.requestRestore({ bucket: 'bucket', key: 'key', versionId, days: 1 });
+    await layer.putObjectLegalHold('bucket', 'key', { versionId, legalHold: true });
+    await work();
+    await layer.putObjectTags('bucket', 'key', { k: 'v' }, versionId);
+    time.now += 10_000;
+    await work();
+    const after = await layer.headObject('bucket', 'key', { versionId });
+    expect(after).toMatchObject({ lock: { retention, legalHold: true }, tags: { k: 'v' } });
+    expect(after.restore).toBeUndefined();
+    const removal = layer.deleteObject('bucket', 'key', { versionId, bypassGovernance: true });
+    await expect(removal).rejects.toMatchObject({ code: 'AccessDenied' });
+  });
+
   it('is refused for a body that is in no tier', async () => {
     const { layer } = await withBucket();
     await layer.putObject(put('bucket', 'key', 'text'));
