@@ -36,6 +36,7 @@ const more = new Set([
   'admin events retry',
   'admin events drop',
   'replicate resync start',
+  'replicate resync cancel',
   'admin replicate resync start',
 ]);
 

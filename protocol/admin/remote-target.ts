@@ -23,8 +23,8 @@ export interface RemoteTarget {
   readonly kind?: 's3';
   /** The deployment id of the other site, for a target that the replication of sites made. */
   readonly site?: string;
-  /** The last resync. */
-  readonly resync?: { readonly id: string; readonly before: number };
+  /** The last resync. `canceled` is when an administrator ended it, in milliseconds since 1970. */
+  readonly resync?: { readonly id: string; readonly before: number; readonly canceled?: number };
 }
 
 /** The fields of a target that an administrator gives. */

@@ -15,8 +15,8 @@ export const signedParameters: ReadonlySet<string> = new Set(
     'abac accelerate acl analytics annotation append attributes cors defaultObjectAcl delete encryption events intelligent-tiering inventory ' +
     'lambdaArn legal-hold lifecycle location logging metadata metadataAnnotationTable metadataConfiguration metadataInventoryTable ' +
     'metadataJournalTable metadataTable metrics notification object-lock ownershipControls partNumber policy policyStatus ' +
-    'publicAccessBlock renameObject replication replication-check replication-metrics replication-reset replication-reset-status ' +
-    'requestPayment response-cache-control response-content-disposition response-content-encoding response-content-language ' +
+    'publicAccessBlock renameObject replication replication-check replication-metrics replication-reset ' +
+    'replication-reset-cancel replication-reset-status requestPayment response-cache-control response-content-disposition response-content-encoding response-content-language ' +
     'response-content-type response-expires restore retention select select-type session storageClass tagging torrent uploadId uploads ' +
     'versionId versioning versions website'
   ).split(' '),

@@ -48,6 +48,7 @@ export function openReplications(
         const { arn, id } = await replications.startResync(bucket, resync);
         return { target: [{ arn, resetid: id }] };
       },
+      cancelResync: (bucket, arn) => replications.cancelResync(bucket, arn),
       readElsewhere: (read) => proxied.read(read),
       readTagsElsewhere: (read) => proxied.readTags(read),
       waitFor: (written) => synchronous.wait(written),

@@ -89,19 +89,12 @@ export class BucketReplications {
   ): Promise<{ readonly arn: string; readonly id: string }> {
     const { targets, records, clock = Date.now } = this.#options;
     await requirePromoted(records);
-    const { rules } = await this.#configuration(bucket);
-    const ofTarget = rules.filter(({ target }) => arn === '' || target === arn);
-    const arns = [...new Set(ofTarget.map(({ target }) => target))];
-    const [only] = arns;
-    if (only === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
-    if (arns.length > 1) throw new S3Error('InvalidRequest', 'ARN should be specified for replication reset');
+    const { stored, ofTarget } = await this.#target(bucket, arn);
+    const only = stored.target.arn;
     if (!ofTarget.some(({ enabled, existingObjects }) => enabled && existingObjects)) {
       throw new S3Error('XMinioReplicationNoExistingObjects');
     }
-    const stored = await targets.get(bucket, only);
-    if (stored === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
-    const { resync } = await readStats(records, stored.id);
-    if (stored.target.resync !== undefined && (resync?.id !== stored.target.resync.id || resync.ended === undefined)) {
+    if (await this.#isRunning(stored)) {
       throw new S3Error(
         'InvalidRequest',
         `Resync of bucket ${bucket} is already in progress for remote bucket ${only}`,
@@ -114,6 +107,45 @@ export class BucketReplications {
     return { arn: only, id };
   }
 
+  /** Ends a resync, and resolves with its id. What it has queued is still sent. Throws `InvalidRequest` where none runs. */
+  async cancelResync(bucket: string, arn: string): Promise<string> {
+    const { targets, clock = Date.now } = this.#options;
+    const { stored } = await this.#target(bucket, arn);
+    const { resync } = stored.target;
+    if (resync === undefined || resync.canceled !== undefined || !(await this.#isRunning(stored))) {
+      throw new S3Error(
+        'InvalidRequest',
+        `No resync of bucket ${bucket} is in progress for remote bucket ${stored.target.arn}`,
+      );
+    }
+    if (!(await targets.replace(stored, { ...stored.target, resync: { ...resync, canceled: clock() } }))) {
+      throw new S3Error('SlowDown', 'The target was changed by others at the same time; try again.');
+    }
+    return resync.id;
+  }
+
+  /** Finds the target of a resync, and the rules that name it. '' is the only target of the bucket. */
+  async #target(
+    bucket: string,
+    arn: string,
+  ): Promise<{ readonly stored: StoredTarget; readonly ofTarget: ReplicationConfiguration['rules'] }> {
+    const { rules } = await this.#configuration(bucket);
+    const ofTarget = rules.filter(({ target }) => arn === '' || target === arn);
+    const arns = [...new Set(ofTarget.map(({ target }) => target))];
+    const [only] = arns;
+    if (only === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
+    if (arns.length > 1) throw new S3Error('InvalidRequest', 'ARN should be specified for replication reset');
+    const stored = await this.#options.targets.get(bucket, only);
+    if (stored === undefined) throw new S3Error('XMinioAdminRemoteTargetNotFoundError');
+    return { stored, ofTarget };
+  }
+
+  async #isRunning({ id, target }: StoredTarget): Promise<boolean> {
+    if (target.resync === undefined) return false;
+    const { resync } = await readStats(this.#options.records, id);
+    return resync?.id !== target.resync.id || resync.ended === undefined;
+  }
+
   async #configuration(bucket: string): Promise<ReplicationConfiguration> {
     const configuration = await this.#options.objects.getBucketReplication(bucket);
     if (configuration === undefined) throw new S3Error('ReplicationConfigurationNotFoundError');
@@ -121,10 +153,13 @@ export class BucketReplications {
   }
 }
 
-/** The state of a resync that was asked for and has not begun. */
+/** Returns the state of the last resync, also of one that was asked for or canceled a moment ago. */
 export function resyncOf({ stored, stats }: TargetProgress): ReplicationStats['resync'] {
   const asked = stored.target.resync;
-  if (asked === undefined || stats.resync?.id === asked.id) return stats.resync;
+  if (asked === undefined) return stats.resync;
+  const canceled = asked.canceled === undefined ? {} : { canceled: asked.canceled };
+  if (stats.resync?.id === asked.id)
+    return stats.resync.ended === undefined ? { ...stats.resync, ...canceled } : stats.resync;
   const none = { count: 0, bytes: 0 };
   return { ...asked, started: 0, walked: false, queued: 0, replicated: none, failed: none };
 }

@@ -163,7 +163,8 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
     stopping.abort();
     await Promise.allSettled(parts);
     delivery.close();
-    if (!signal.aborted) await stats.write().catch(() => undefined);
+    // Also where a change of the target begins its work anew. Another server that holds the lease refuses it.
+    await stats.write().catch(() => undefined);
   }
 }
 

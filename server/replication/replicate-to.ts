@@ -11,7 +11,7 @@ import { Bandwidth } from './bandwidth.ts';
 import { isStoreError } from '../store/store-error.ts';
 import type { StoredTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
-import type { TargetStats } from './replication-stats.ts';
+import type { CountedDelivery, TargetStats } from './replication-stats.ts';
 import type { Sender } from './send-body.ts';
 import { sendVersion } from './send-version.ts';
 import { TargetClient } from './target-client.ts';
@@ -31,8 +31,15 @@ interface ReplicateOptions {
 const rejectedMs = 30_000;
 const maxRejected = 10_000;
 
+/** What a delivery leaves to be stored: the new state of the version, and its count. */
+interface Settled {
+  readonly outcome: ReplicationOutcome | undefined;
+  /** Undefined where an earlier attempt was counted. */
+  readonly counted: CountedDelivery | undefined;
+}
+
 /** The delivery of a queue of changes to a remote target. */
-export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefined> {
+export class ReplicationDelivery implements Delivery<Settled> {
   readonly #options: ReplicateOptions;
   readonly #client: Pick<TargetClient, 'send' | 'close'>;
   readonly #bandwidth: Bandwidth;
@@ -46,8 +53,8 @@ export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefi
     this.#bandwidth = new Bandwidth({ limit: stored.target.bandwidthLimit, signal });
   }
 
-  /** Returns the new state of the version, which `settle` stores. */
-  async deliver(entry: Parameters<Delivery['deliver']>[0]): Promise<ReplicationOutcome | undefined> {
+  /** Returns what `settle` stores. */
+  async deliver(entry: Parameters<Delivery['deliver']>[0]): Promise<Settled> {
     const name = entry.key.toString('latin1');
     const known = this.#rejected.get(name);
     if (known !== undefined && known.until > performance.now()) throw known.error;
@@ -56,27 +63,32 @@ export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefi
     try {
       const { version, bytes } = await sendVersion(await this.#sender(queued.bucket), queued);
       this.#rejected.delete(name);
-      stats.count(version?.isRemoved === true ? 'failed' : 'replicated', bytes, queued.resync);
-      if (version === undefined || queued.kind === 'removal') return undefined;
-      return version.isRemoved === true
-        ? { ...this.#failed(queued, 'the target has removed the version; a resync sends it again'), isRemoved: true }
-        : { ...this.#outcomeOf(queued), status: 'COMPLETED', changed: version.changed };
+      const kind = version?.isRemoved === true ? 'failed' : 'replicated';
+      const counted = { kind, bytes, resync: queued.resync } as const;
+      if (version === undefined || queued.kind === 'removal') return { outcome: undefined, counted };
+      const outcome: ReplicationOutcome =
+        version.isRemoved === true
+          ? { ...this.#failed(queued, 'the target has removed the version; a resync sends it again'), isRemoved: true }
+          : { ...this.#outcomeOf(queued), status: 'COMPLETED', changed: version.changed };
+      return { outcome, counted };
     } catch (error) {
       if (!this.isOfEvent(error)) throw error;
       const isImpossible = error instanceof DeliveryError && error.code === 'impossible';
       const isGivenUp = isImpossible || queued.resync !== undefined;
       // The first failure of a version counts.
-      if (known === undefined) stats.count('failed', queued.size, queued.resync);
+      const failed = { kind: 'failed', bytes: queued.size, resync: queued.resync } as const;
+      const counted = known === undefined ? failed : undefined;
       if (known === undefined || isGivenUp) {
         await this.#setFailed(queued, error, isGivenUp ? { time: queued.time, isImpossible } : undefined);
       }
       if (isImpossible) {
         const { bucket, key, versionId } = queued;
         log.warn({ event: 'replication-impossible', err: error, bucket, key, versionId }, error.message);
-        return undefined;
+        return { outcome: undefined, counted };
       }
       // A resync tries once, and ends: the versions of the key that follow must not wait for this one.
-      if (queued.resync !== undefined) return undefined;
+      if (queued.resync !== undefined) return { outcome: undefined, counted };
+      if (counted !== undefined) stats.count(counted);
       if (this.#rejected.size < maxRejected) {
         this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
       }
@@ -84,14 +96,16 @@ export class ReplicationDelivery implements Delivery<ReplicationOutcome | undefi
     }
   }
 
-  settle(
-    outcomes: readonly (ReplicationOutcome | undefined)[],
+  /** Counts what leaves the queue, so that a delivery that is repeated counts once. */
+  async settle(
+    settled: readonly Settled[],
     commit: Parameters<ObjectLayer['setReplicationStatuses']>[1],
   ): Promise<boolean> {
-    return this.#options.objects.setReplicationStatuses(
-      outcomes.filter((outcome) => outcome !== undefined),
-      commit,
-    );
+    const { objects, stats } = this.#options;
+    const outcomes = settled.flatMap(({ outcome }) => outcome ?? []);
+    const isDone = await objects.setReplicationStatuses(outcomes, commit);
+    if (isDone) for (const { counted } of settled) if (counted !== undefined) stats.count(counted);
+    return isDone;
   }
 
   async #sender(bucket: string): Promise<Sender> {

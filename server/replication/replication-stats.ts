@@ -15,6 +15,15 @@ export interface ReplicationStats {
   readonly resync?: ResyncState;
 }
 
+/** A delivery that counts. */
+export interface CountedDelivery {
+  readonly kind: 'replicated' | 'failed';
+  /** Plaintext bytes. */
+  readonly bytes: number;
+  /** The id of the resync that queued it. */
+  readonly resync: string | undefined;
+}
+
 interface Count {
   readonly count: number;
   readonly bytes: number;
@@ -24,6 +33,8 @@ export interface ResyncState {
   readonly id: string;
   readonly started: number;
   readonly ended?: number;
+  /** When an administrator ended it. What was queued until then is still sent, and counted. */
+  readonly canceled?: number;
   /** Versions from this time on are not sent. */
   readonly before: number;
   /** The version at which the walk continues; absent at its start and its end. */
@@ -51,6 +62,8 @@ export class TargetStats {
   readonly #target: string;
   #stats: ReplicationStats;
   #written: ReplicationStats;
+  /** Two writes at a time might store the older counts last. */
+  #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(records: RecordStore, target: string, stats: ReplicationStats) {
     this.#records = records;
@@ -67,12 +80,9 @@ export class TargetStats {
     return this.#stats;
   }
 
-  /** Counts a delivery. `resync` is the id of the resync that queued it. */
-  count(outcome: 'replicated' | 'failed', bytes: number, resync: string | undefined): void {
-    this.#stats = { ...this.#stats, [outcome]: plus(this.#stats[outcome], bytes) };
-    const running = this.#stats.resync;
-    if (resync === undefined || running?.id !== resync) return;
-    this.setResync({ ...running, [outcome]: plus(running[outcome], bytes) });
+  /** Counts a delivery. A kill loses what was counted since the last write. */
+  count(delivery: CountedDelivery): void {
+    this.#stats = withDelivery(this.#stats, delivery);
   }
 
   setHealth(health: RemoteTargetHealth): void {
@@ -83,7 +93,13 @@ export class TargetStats {
     this.#stats = { ...this.#stats, resync };
   }
 
-  async write(): Promise<void> {
+  write(): Promise<void> {
+    const done = this.#writing.then(() => this.#save());
+    this.#writing = done.catch(() => undefined);
+    return done;
+  }
+
+  async #save(): Promise<void> {
     const stats = this.#stats;
     if (stats === this.#written) return;
     await commitOnce(
@@ -93,6 +109,16 @@ export class TargetStats {
     );
     this.#written = stats;
   }
+}
+
+function withDelivery(stats: ReplicationStats, { kind, bytes, resync }: CountedDelivery): ReplicationStats {
+  const running = stats.resync;
+  return {
+    ...stats,
+    [kind]: plus(stats[kind], bytes),
+    ...(resync !== undefined &&
+      running?.id === resync && { resync: { ...running, [kind]: plus(running[kind], bytes) } }),
+  };
 }
 
 function plus({ count, bytes }: Count, more: number): Count {

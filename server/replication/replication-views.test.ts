@@ -101,6 +101,8 @@ describe('the progress of a resync', () => {
     ['Pending before its first page', undefined, 'Pending'],
     ['Ongoing until its last delivery', state({}), 'Ongoing'],
     ['Completed where nothing failed', state({ ended: 2_000 }), 'Completed'],
+    ['Canceled where an administrator ended it', state({ canceled: 1_500 }), 'Canceled'],
+    ['Canceled at its end too', state({ canceled: 1_500, ended: 2_000, failed: { count: 1, bytes: 10 } }), 'Canceled'],
     ['Failed where one version did', state({ ended: 2_000, failed: { count: 1, bytes: 10 } }), 'Failed'],
   ])('is %s', (_, resync, resyncStatus) => {
     expect(view(resync)).toMatchObject([{ arn: 'two', resetid: 'r', resyncStatus }]);

@@ -115,7 +115,8 @@ export function resyncView(bucket: string, targets: readonly TargetProgress[]) {
   };
 }
 
-function statusOf({ started, ended, failed }: NonNullable<ReturnType<typeof resyncOf>>): string {
+function statusOf({ started, ended, canceled, failed }: NonNullable<ReturnType<typeof resyncOf>>): string {
+  if (canceled !== undefined) return 'Canceled';
   if (started === 0) return 'Pending';
   if (ended === undefined) return 'Ongoing';
   return failed.count > 0 ? 'Failed' : 'Completed';

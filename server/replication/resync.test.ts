@@ -1,4 +1,9 @@
-import { expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { expect, it, vi } from 'vitest';
+import { outboxKeys, uniquePart } from '../objects/events/outbox.ts';
+import { encodeRecord } from '../objects/records/record-format.ts';
+import { replicationQueue } from '../objects/replication/queue-replication.ts';
+import { commitOnce } from '../store/commits.ts';
 import { MemoryRecordStore } from '../store/memory/record-store.ts';
 import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { TargetStats } from './replication-stats.ts';
@@ -52,4 +57,64 @@ it('a resync that meets a damaged record ends as failed, so that the delivery of
   expect(stats.current.resync).toMatchObject({ id: 'resync', walked: true, failed: { count: 1 }, queued: 1 });
   expect(stats.current.resync?.ended).toBeGreaterThan(0);
   expect(logged).toMatchObject([{ bucket: 'bucket', resync: 'resync' }]);
+});
+
+const none = { count: 0, bytes: 0 };
+const refuse = () => Promise.reject(new Error('a canceled resync walks no more'));
+
+/** A change in the queue of the target, of a resync or of a client. */
+const change = (key: string, resync?: string) => {
+  const entry = { kind: 'version', time: 1, bucket: 'bucket', key, versionId: 'null', size: 1, resync };
+  const place = { ...entry, time: 1 };
+  return {
+    key: outboxKeys.event(replicationQueue(id), place, uniquePart(place, randomBytes)),
+    value: encodeRecord(entry),
+  };
+};
+
+it('a resync that is canceled walks no more, and ends when what it has queued is sent, with its counts', async () => {
+  const records = new MemoryRecordStore();
+  const [queued, other] = [change('a', 'resync'), change('b')];
+  await commitOnce(records, { put: [queued, other] }, randomBytes);
+  const stats = await TargetStats.open(records, id);
+  const before = { id: 'resync', before: 1, started: 1, walked: false, queued: 3, failed: none };
+  stats.setResync({ ...before, next: { key: 'a' }, replicated: { count: 2, bytes: 2 } });
+  const walk = walkForResync({
+    records,
+    objects: { listObjectVersions: refuse, queueResync: refuse },
+    stored: remoteTarget(id, { resync: { id: 'resync', before: 1, canceled: 5 } }),
+    stats,
+    reads: unlimited,
+    signal: new AbortController().signal,
+    log: { warn: () => undefined },
+  });
+  await vi.waitFor(() => expect(stats.current.resync).toMatchObject({ canceled: 5, walked: true }));
+  expect(stats.current.resync?.ended).toBeUndefined();
+  await commitOnce(records, { delete: [queued.key] }, randomBytes);
+  stats.count({ kind: 'replicated', bytes: 1, resync: 'resync' });
+  await walk;
+  expect(stats.current.resync).toEqual({
+    ...before,
+    walked: true,
+    canceled: 5,
+    replicated: { count: 3, bytes: 3 },
+    ended: expect.any(Number) as number,
+  });
+});
+
+it('a resync whose last counts a kill has lost ends with its queue', async () => {
+  const records = new MemoryRecordStore();
+  const stats = await TargetStats.open(records, id);
+  const lost = { id: 'resync', before: 1, started: 1, walked: true, queued: 3, failed: none, replicated: none };
+  stats.setResync(lost);
+  await walkForResync({
+    records,
+    objects: { listObjectVersions: refuse, queueResync: refuse },
+    stored: remoteTarget(id, { resync: { id: 'resync', before: 1 } }),
+    stats,
+    reads: unlimited,
+    signal: new AbortController().signal,
+    log: { warn: () => undefined },
+  });
+  expect(stats.current.resync).toEqual({ ...lost, ended: expect.any(Number) as number });
 });

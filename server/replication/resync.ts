@@ -5,9 +5,10 @@ import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ListedVersion, ObjectLayer } from '../objects/contract/object-layer.ts';
 import { isUnreadable } from '../objects/records/damage.ts';
 import type { Pace } from '../maintenance/pace.ts';
-import { replicationQueue } from '../objects/replication/queue-replication.ts';
+import { decodeReplication, replicationQueue } from '../objects/replication/queue-replication.ts';
 import { readState } from '../outbox/queue-state.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import { within } from '../store/keys.ts';
+import type { Entry, RecordStore } from '../store/record-store.ts';
 import type { StoredTarget } from './remote-targets.ts';
 import type { ResyncState, TargetStats } from './replication-stats.ts';
 
@@ -29,24 +30,52 @@ const concurrency = 8;
 const maxQueued = 10_000;
 const waitMs = 1_000;
 
-/** Queues what a resync sends, page by page. After an interruption it goes on with the page that was interrupted. */
+/**
+ * Queues what a resync sends, page by page. After an interruption it goes on with the page that was interrupted. One that is canceled queues no
+ * more, and ends when what it has queued is sent.
+ */
 export async function walkForResync(options: ResyncOptions): Promise<void> {
   const { stats, stored, signal } = options;
   const asked = stored.target.resync;
   if (asked === undefined) return;
   let state: ResyncState =
     stats.current.resync?.id === asked.id ? stats.current.resync : newResync(asked.id, asked.before);
+  if (asked.canceled !== undefined && state.ended === undefined) {
+    const { next: _next, ...rest } = state;
+    state = { ...rest, walked: true, canceled: asked.canceled };
+  }
   stats.setResync(state);
   while (!state.walked && !signal.aborted) {
     await untilQueueIsShort(options);
     state = await queueNext(options, state);
   }
-  // The deliveries of the last page are counted as they end.
   while (!signal.aborted) {
-    state = stats.current.resync ?? state;
-    if (state.ended !== undefined) return;
-    if (state.replicated.count + state.failed.count >= state.queued) stats.setResync({ ...state, ended: Date.now() });
-    else await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    if ((stats.current.resync ?? state).ended !== undefined) return;
+    const began = performance.now();
+    if (!(await isQueued(options, asked.id))) {
+      stats.setResync({ ...(stats.current.resync ?? state), ended: Date.now() });
+      return;
+    }
+    // A long queue is read for a tenth of the time at most.
+    const pauseMs = Math.max(waitMs, 10 * (performance.now() - began));
+    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** The queue decides when a resync is over, since a kill may have left the counts of its deliveries behind. */
+async function isQueued({ records, stored, signal }: ResyncOptions, id: string): Promise<boolean> {
+  for await (const item of records.scan(within('outbox', replicationQueue(stored.id)))) {
+    if (signal.aborted || (item.kind === 'entry' && isOf(item, id))) return true;
+  }
+  return false;
+}
+
+function isOf(entry: Entry, id: string): boolean {
+  try {
+    return decodeReplication(entry).resync === id;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return false;
   }
 }
 
@@ -102,6 +131,8 @@ async function queuePage(options: ResyncOptions, { id, before, next: from }: Res
     ...(next !== undefined && { next }),
   };
   stats.setResync(after);
+  // After a kill, the versions of one page at most are queued and counted twice.
+  await stats.write();
   return after;
 }
 

@@ -74,6 +74,8 @@ export interface Replications {
     resync: { readonly arn: string; readonly olderThanMs: number; readonly id: string | undefined },
   ): Promise<object>;
   resyncs(bucket: string, arn: string): Promise<object>;
+  /** Resolves with the id of the resync that it ends. */
+  cancelResync(bucket: string, arn: string): Promise<string>;
   /**
    * Waits until the targets of a new version that replicate synchronously have it, have refused it, or do not answer in time. It never
    * rejects.

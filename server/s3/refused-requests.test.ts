@@ -297,6 +297,7 @@ const rows: readonly Row[] = [
   ['DeleteBucketReplication', 'DELETE /bucket?replication', {}, 501, 'NotImplemented'],
   ['GetBucketReplicationMetrics', 'GET /bucket?replication-metrics', {}, 501, 'NotImplemented'],
   ['ResetBucketReplicationStart', 'PUT /bucket?replication-reset&older-than=soon', {}, 400, 'InvalidArgument'],
+  ['ResetBucketReplicationCancel', 'PUT /bucket?replication-reset-cancel', {}, 501, 'NotImplemented'],
   ['ResetBucketReplicationStatus', 'GET /bucket?replication-reset-status', {}, 501, 'NotImplemented'],
   ['PutObject', 'PUT /bucket/key', headers({ 'x-minio-source-mtime': '2026-01-01T00:00:00Z' }), 501, 'NotImplemented'],
   [

@@ -19,6 +19,7 @@ const ofMinio: readonly string[] = [
   'ListenNotification',
   'ListenBucketNotification',
   'GetBucketReplicationMetrics',
+  'ResetBucketReplicationCancel',
   'ResetBucketReplicationStart',
   'ResetBucketReplicationStatus',
 ];

@@ -252,6 +252,7 @@ export const requestTable: Readonly<Record<string, Rows>> = {
   PutBucketReplication: { ...settingWrite, ...lockToken },
   DeleteBucketReplication: settingRemoval,
   GetBucketReplicationMetrics: common,
+  ResetBucketReplicationCancel: { ...common, ...each('?arn', honoured) },
   ResetBucketReplicationStart: { ...common, ...each('?arn ?older-than ?reset-id', honoured) },
   ResetBucketReplicationStatus: { ...common, ...each('?arn', honoured) },
   GetBucketRequestPayment: common,

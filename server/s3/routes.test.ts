@@ -86,6 +86,7 @@ describe('a request that asks for no operation', () => {
     publicAccessBlock PUBLIC_ACCESS_BLOCK GET,PUT,DELETE; replication REPLICATION GET,PUT,DELETE;
     replication-check REPLICATION_CHECK GET; replication-metrics REPLICATION_METRICS GET;
     replication-reset REPLICATION_RESET PUT; replication-reset-status REPLICATION_RESET_STATUS GET;
+    replication-reset-cancel REPLICATION_RESET_CANCEL PUT;
     requestPayment REQUEST_PAYMENT GET,PUT; tagging TAGGING GET,PUT,DELETE; uploads UPLOADS GET;
     versioning VERSIONING GET,PUT; versions BUCKETVERSIONS GET; website WEBSITE GET,PUT,DELETE`;
   const ofObject = `

@@ -66,6 +66,7 @@ import {
   getReplicationMetrics,
   getReplicationResyncStatus,
   putBucketReplication,
+  cancelReplicationResync,
   startReplicationResync,
 } from './configuration/bucket-replication.ts';
 import { restoreObject } from './object/restore-object.ts';
@@ -143,6 +144,7 @@ export const routes: readonly (readonly [method: string, level: Level, flags: st
   ['DELETE', 'bucket', 'replication', deleteBucketReplication],
   ['GET', 'bucket', 'replication-metrics', getReplicationMetrics],
   ['PUT', 'bucket', 'replication-reset', startReplicationResync],
+  ['PUT', 'bucket', 'replication-reset-cancel', cancelReplicationResync],
   ['GET', 'bucket', 'replication-reset-status', getReplicationResyncStatus],
   ['GET', 'bucket', 'requestPayment', getBucketRequestPayment],
   ['PUT', 'bucket', 'requestPayment', putBucketRequestPayment],
@@ -188,7 +190,7 @@ const subresources: ReadonlySet<string> = new Set(
     'lifecycle list-type location logging metadataAnnotationTable metadataConfiguration metadataInventoryTable ' +
     'metadataJournalTable metadataTable metrics notification object-lock ownershipControls ' +
     'policy policyStatus publicAccessBlock renameObject replication replication-check replication-metrics replication-reset ' +
-    'replication-reset-status requestPayment restore retention select session tagging torrent uploadId uploads versioning versions ' +
+    'replication-reset-cancel replication-reset-status requestPayment restore retention select session tagging torrent uploadId uploads versioning versions ' +
     'website'
   ).split(' '),
 );

@@ -40,9 +40,9 @@ export class SiteResyncs {
       await sealed.put(keyOf(site), Buffer.from(JSON.stringify({ ...known, canceled: clock() })));
     }
     const ofIt = (stored: StoredTarget) => stored.target.resync?.id === id;
-    // A resync that ended long ago has no effect; the target keeps that it had its first one.
-    const ended = { id: `canceled-${id}`, before: 0 };
-    return { id, buckets: await this.#change(site, (target) => ({ ...target, resync: ended }), ofIt) };
+    const canceled = (target: StoredTarget['target']) =>
+      target.resync === undefined ? target : { ...target, resync: { ...target.resync, canceled: clock() } };
+    return { id, buckets: await this.#change(site, canceled, ofIt) };
   }
 
   async state(site: string): Promise<ShownSiteResync | undefined> {

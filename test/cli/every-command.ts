@@ -113,6 +113,7 @@ replicate export s/box
 !replicate backlog s/nobody
 !replicate verify s/box
 !replicate resync start s/box --remote-bucket none
+!replicate resync cancel s/box --remote-bucket none
 !replicate resync status s/box
 !support diag nobody
 !support perf nobody

@@ -186,9 +186,15 @@ describe('replication to another Coffer', { timeout: 180_000 }, () => {
         readonly currStats: { readonly Stats: Record<string, { readonly pendingReplicationCount: number }> };
       };
     await expect.poll(async () => (await metrics()).currStats.Stats[arn]?.pendingReplicationCount, wait).toBe(20);
+    await expectCanceled(Bucket, arn);
     const back = await start();
     await untilReady(back);
     await expect.poll(() => versionsOf(s3Client(back), Bucket), wait).toEqual(await versionsOf(here, Bucket));
+    const resyncs = async () => (await adminCall(left.s3, left, 'GET', `/${Bucket}?replication-reset-status=`)).value;
+    const over = { resyncStatus: 'Canceled', replicationCount: 20, failedReplicationCount: 0 };
+    await expect
+      .poll(resyncs, wait)
+      .toMatchObject({ target: [{ ...over, endTime: expect.not.stringMatching(/^0001/) as string }] });
     // What waits for a target ends with its rule.
     await back.stop();
     await here.send(new PutObjectCommand({ Bucket, Key: 'waits', Body: 'text' }));
@@ -215,6 +221,25 @@ describe('replication to another Coffer', { timeout: 180_000 }, () => {
     await untilEqual(Bucket);
   });
 });
+
+/** A resync to a target that is away is canceled. What it has queued is sent when the target is back. */
+async function expectCanceled(Bucket: string, arn: string): Promise<void> {
+  const resync = (call: string, method = 'PUT') =>
+    adminCall(left.s3, left, method, `/${Bucket}?replication-reset${call}=&arn=${encodeURIComponent(arn)}`);
+  const state = async () =>
+    ((await resync('-status', 'GET')).value as { readonly target: readonly Record<string, unknown>[] }).target[0];
+  const none = { status: 400, value: expect.stringContaining('InvalidRequest') as string };
+  expect(await resync('-cancel')).toEqual(none);
+  const { target } = (await resync('')).value as { readonly target: readonly { readonly resetid: string }[] };
+  const [{ resetid } = { resetid: '' }] = target;
+  await expect.poll(state, wait).toMatchObject({ resyncStatus: 'Ongoing', object: '' });
+  const canceled = await resync('-cancel');
+  expect([canceled.status, canceled.value]).toEqual([200, resetid]);
+  expect(await state()).toMatchObject({ resetid, resyncStatus: 'Canceled', replicationCount: 0 });
+  expect(await resync('-cancel')).toEqual(none);
+  // It has changes in the queue still.
+  expect(await resync('')).toEqual(none);
+}
 
 it('a target takes other keys, and no other bucket', { timeout: 180_000 }, async () => {
   const Bucket = 'keys';

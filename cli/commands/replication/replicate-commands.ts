@@ -123,11 +123,18 @@ function addStates(replicate: CommandGroup<unknown>): void {
     description: 'begin again',
     options: [
       ['--remote-bucket <arn>', 'to this other bucket'],
-      ['--older-than <duration>', 'only what is older, such as 7d'],
+      ['--older-than <duration>', 'only what is older, such as 7d or 1h30m'],
     ],
     examples: ['mine/photos --remote-bucket arn:minio:replication::ID:photos'],
     doing: 'replicate again',
     run: (module) => module.startResync,
+  });
+  resync.add('cancel <target>', {
+    description: 'end it; what waits for the other bucket already is still sent',
+    options: [['--remote-bucket <arn>', 'to this other bucket']],
+    examples: ['mine/photos --remote-bucket arn:minio:replication::ID:photos'],
+    doing: 'end the replication of what is there in',
+    run: (module) => module.cancelResync,
   });
   resync.add('status <target>', {
     description: 'show how far that is',

@@ -1,6 +1,7 @@
 import { ProgramError } from '../../../platform/errors/program-error.ts';
 import { getReplication } from '../../s3/replication.ts';
 import { adminOf, jsonLines } from '../admin-client.ts';
+import { parseDuration } from '../data/entries/times.ts';
 import { documentText } from '../../terminal/document-text.ts';
 import type { Context } from '../context.ts';
 import { bucketOf } from '../bucket-of.ts';
@@ -44,11 +45,11 @@ export async function startResync(
       'BadArgument',
       'Name the ARN of the other bucket by --remote-bucket; `replicate ls` shows it',
     );
-  const hours = olderThan === undefined || olderThan === '' ? undefined : hoursOf(olderThan);
+  const age = olderThan === undefined || olderThan === '' ? undefined : parseDuration('--older-than', olderThan);
   const { client, target } = await bucketOf(context, argument);
   const query = {
     'replication-reset': '',
-    ...(hours !== undefined && { 'older-than': `${hours}h0m0s` }),
+    ...(age !== undefined && { 'older-than': goDuration(age) }),
     arn: remoteBucket,
   };
   const { text } = await client.text({ method: 'PUT', bucket: target.bucket, query });
@@ -61,12 +62,27 @@ export async function startResync(
   });
 }
 
-/** Parses days, weeks and years; the server gets hours. */
-function hoursOf(text: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,5})([dwy])$/.exec(text) ?? [];
-  const hours = Number(count) * ({ d: 24, w: 168, y: 8_760 }[unit] ?? 0);
-  if (hours > 0) return hours;
-  throw new ProgramError('BadArgument', `Invalid --older-than \`${text}\`: write days, weeks or years, such as 7d`);
+/** Ends what `startResync` has begun. */
+export async function cancelResync(
+  context: Context,
+  [argument = '']: readonly string[],
+  { remoteBucket = '' }: { readonly remoteBucket?: string },
+): Promise<void> {
+  const { client, target } = await bucketOf(context, argument);
+  const query = { 'replication-reset-cancel': '', ...(remoteBucket !== '' && { arn: remoteBucket }) };
+  const { text } = await client.text({ method: 'PUT', bucket: target.bucket, query });
+  context.output.message(`No more of ${argument} is replicated again; what waits already is still sent.`, {
+    op: 'cancel',
+    url: argument,
+    resyncID: text.trim(),
+    targetArn: remoteBucket,
+  });
+}
+
+/** Writes a duration as the server reads it: `36h0m0s`. */
+function goDuration(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  return `${Math.floor(seconds / 3_600)}h${Math.floor(seconds / 60) % 60}m${seconds % 60}s`;
 }
 
 export async function resyncStatus(

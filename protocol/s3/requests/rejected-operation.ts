@@ -35,6 +35,7 @@ const ofBucket: Readonly<Record<string, SubResource>> = {
   'replication-check': ['REPLICATION_CHECK', 'GET'],
   'replication-metrics': ['REPLICATION_METRICS', 'GET'],
   'replication-reset': ['REPLICATION_RESET', 'PUT'],
+  'replication-reset-cancel': ['REPLICATION_RESET_CANCEL', 'PUT'],
   'replication-reset-status': ['REPLICATION_RESET_STATUS', 'GET'],
   requestPayment: ['REQUEST_PAYMENT', 'GET PUT'],
   tagging: ['TAGGING', 'GET PUT DELETE'],

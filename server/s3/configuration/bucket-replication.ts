@@ -85,6 +85,20 @@ export const getReplicationResyncStatus: Operation = {
   },
 };
 
+/** An extension of MinIO: `replicate resync cancel`. The answer is the id of the resync, as MinIO writes it. */
+export const cancelReplicationResync: Operation = {
+  name: 'ResetBucketReplicationCancel',
+  action: 's3:ResetBucketReplicationState',
+  async handle(call) {
+    const id = await (await replicationsOf(call)).cancelResync(call.bucket, call.query.get('arn') ?? '');
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      body: { kind: 'bytes', bytes: Buffer.from(id) },
+    };
+  },
+};
+
 function jsonAnswer(value: object): Answer {
   return {
     status: 200,

@@ -22,6 +22,7 @@ beforeEach(async () => {
       metrics: unused,
       startResync: unused,
       resyncs: unused,
+      cancelResync: unused,
       waitFor: () => Promise.resolve(),
       readTagsElsewhere: unused,
       readElsewhere: async (read) => {

@@ -46,6 +46,7 @@ export const uncheckedReplications: Replications = {
   metrics: noTarget,
   startResync: noTarget,
   resyncs: noTarget,
+  cancelResync: noTarget,
 };
 
 function noTarget(): Promise<never> {

@@ -45,6 +45,8 @@ export async function adminCall(
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     return { status: answer.status, value: lines.map((line) => JSON.parse(line) as unknown) };
   }
+  if (answer.headers.get('content-type')?.startsWith('text/plain') === true)
+    return { status: answer.status, value: text };
   // Errors of the S3 API are XML.
   if (text === '' || text.startsWith('<')) return { status: answer.status, value: text === '' ? undefined : text };
   return { status: answer.status, value: JSON.parse(text) as unknown };
