@@ -78,6 +78,27 @@ describe('a version from before the rule', () => {
     expect(await text(two)).toBe('text');
   });
 
+  it('takes its removal along where the rule no more matches its tags', async () => {
+    const { one, two, exchange } = await servers('one', 'two');
+    await one.replicateTo(two, { filter: { tags: { k: 'v' } }, deleteMarkers: false });
+    const { versionId = '' } = await one.calls.layer.putObject(put(bucket, key, 'text', { tags: { k: 'v' } }));
+    await exchange();
+    await one.calls.layer.putObjectTags(bucket, key, {});
+    await exchange();
+    expect(await text(two)).toBe('text');
+    await one.calls.layer.deleteObject(bucket, key, { versionId });
+    await exchange();
+    expect(await text(two)).toBeUndefined();
+  });
+
+  it('that no target got has no removal to send', async () => {
+    const { one, two } = await servers('one', 'two');
+    await one.replicateTo(two, { filter: { tags: { k: 'v' } }, deleteMarkers: false });
+    const { versionId = '' } = await one.calls.layer.putObject(put(bucket, key, 'text'));
+    await one.calls.layer.deleteObject(bucket, key, { versionId });
+    expect(await one.queued(two)).toEqual([]);
+  });
+
   it('is sent to a second target that comes later', async () => {
     const { one, two, three, exchange } = await servers('one', 'two', 'three');
     await one.replicateTo(two);

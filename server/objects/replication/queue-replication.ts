@@ -1,3 +1,4 @@
+import type { ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import type { Batch, Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context/context.ts';
 import { outboxKeys, uniquePart } from '../events/outbox.ts';
@@ -84,12 +85,10 @@ export function queueReplication(
 ): { readonly state: ReplicationState | undefined; readonly put: NonNullable<Batch['put']> } {
   const { stored, key, change, record } = replicated;
   const before = record.replication;
-  const targets = targetsOf(stored.replication ?? { rules: [] }, {
-    key,
-    tags: record.tags,
-    change,
-    isReplica: before?.status === 'REPLICA',
-  });
+  const configuration = stored.replication ?? { rules: [] };
+  const isReplica = before?.status === 'REPLICA';
+  const named = targetsOf(configuration, { key, tags: record.tags, change, isReplica });
+  const targets = change === 'removal' ? [...new Set([...named, ...holdersOf(configuration, key, before)])] : named;
   const changed = change === 'attributes' && stored.replication !== undefined ? context.clock() : before?.changed;
   // A version that no rule has sent is not COMPLETED by a change.
   if (targets.length === 0)
@@ -108,6 +107,22 @@ export function queueReplication(
     },
     put: targets.filter((id) => !full.includes(id)).map((id) => queued(context, id, replicated)),
   };
+}
+
+/**
+ * Returns the targets that have a version and get its removal though no rule matches its tags any more: a target keeps what it got, and would
+ * answer reads of it. A replica has been at the target that sent it, which its record does not name.
+ */
+function holdersOf(
+  { rules }: ReplicationConfiguration,
+  key: string,
+  state: ReplicationState | undefined,
+): readonly string[] {
+  const { status, waiting = [], targets = {} } = state ?? {};
+  const withoutTags = rules.map((rule) => ({ ...rule, filter: { ...rule.filter, tags: {} } }));
+  return targetsOf({ rules: withoutTags }, { key, change: 'removal', isReplica: status === 'REPLICA' }).filter(
+    (id) => status === 'REPLICA' || waiting.includes(id) || targets[id]?.has === 'whole',
+  );
 }
 
 /**

@@ -46,11 +46,22 @@ interface Given {
   readonly status?: 'Enabled' | 'Suspended';
   readonly prefix?: string;
   readonly deletes?: boolean;
+  /** A second rule of the target for part of the bucket, which does not replicate removals. */
+  readonly keeps?: string;
   readonly clock?: () => number;
   readonly answerMs?: number;
 }
 
-function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', deletes = true, ...more }: Given = {}) {
+const keeping = (prefix: string) => ({ id: 'keeps', priority: 2, filter: { prefix }, deletes: false });
+
+function reads({
+  disableProxy = false,
+  status = 'Enabled',
+  prefix = 'in/',
+  deletes = true,
+  keeps,
+  ...more
+}: Given = {}) {
   const records = new MemoryRecordStore();
   const counted: unknown[] = [];
   const { port } = server.address() as AddressInfo;
@@ -71,7 +82,12 @@ function reads({ disableProxy = false, status = 'Enabled', prefix = 'in/', delet
       getBucketVersioning: () => Promise.resolve({ status }),
       getBucketReplication: () =>
         Promise.resolve({
-          rules: [{ ...rule, deletes, replicaModifications: true, existingObjects: true }],
+          rules: [
+            { ...rule, deletes, replicaModifications: true, existingObjects: true },
+            ...(keeps === undefined
+              ? []
+              : [{ ...rule, ...keeping(keeps), replicaModifications: true, existingObjects: true }]),
+          ],
         }),
     },
     counts: { count: (...one) => void counted.push(one) },
@@ -97,9 +113,16 @@ it.each<[string, Given]>([
   ['of a bucket that keeps no versions', { status: 'Suspended' }],
   ['that no rule replicates', { prefix: 'out/' }],
   ['whose removals are not replicated: what was removed for good is there', { deletes: false }],
+  ['whose removals another rule of the target does not replicate', { keeps: 'in/' }],
 ])('does not pass on a read %s', async (_what, given) => {
   expect(await reads(given).proxied.read(read)).toBeUndefined();
   expect(asked).toEqual([]);
+});
+
+it('passes on a read beside a rule of the target for other keys', async () => {
+  const found = await reads({ keeps: 'in/other/' }).proxied.read(read);
+  expect(found?.status).toBe(200);
+  await found?.body?.close();
 });
 
 it('refuses a read that a target might answer while the store must be promoted, since absent here is not absent', async () => {

@@ -82,19 +82,19 @@ export class ProxiedReads {
   }
 
   /**
-   * Returns the targets that a rule for the key names. A rule with tags counts too, since the object may have them. One that does not replicate
-   * removals does not: what was removed here for good would still be read.
+   * Returns the targets that a rule for the key names. A rule with tags counts too, since the object may have them. A target with a rule that does
+   * not replicate removals does not, whatever its other rules say: what was removed here for good would still be read.
    */
   async #targetsOf({ bucket, key }: ProxiedTagsRead): Promise<readonly StoredTarget[]> {
     const { objects, targets } = this.#options;
     const configuration = await objects.getBucketReplication(bucket);
     if (configuration === undefined) return [];
     if ((await objects.getBucketVersioning(bucket))?.status !== 'Enabled') return [];
-    const rules = configuration.rules.filter(
-      ({ enabled, deletes, filter }) => enabled && deletes && key.startsWith(filter.prefix ?? ''),
-    );
+    const rules = configuration.rules.filter(({ enabled, filter }) => enabled && key.startsWith(filter.prefix ?? ''));
+    const keeping = new Set(rules.filter(({ deletes }) => !deletes).map(({ target }) => target));
     const found: StoredTarget[] = [];
     for (const arn of new Set(rules.map(({ target }) => target))) {
+      if (keeping.has(arn)) continue;
       const stored = await targets.get(bucket, arn);
       if (stored !== undefined && mayBeAsked(stored) && !this.#isPaused(stored.id)) found.push(stored);
     }
