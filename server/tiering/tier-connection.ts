@@ -3,7 +3,7 @@ import { S3Error, type S3ErrorCode } from '../../protocol/s3/s3-error.ts';
 import type { BlobStore } from '../store/blob-store.ts';
 import { checkBucket, checkCalls, s3BlobStore } from '../store/s3/blob-store.ts';
 import { type CallTimeouts, S3Connection, defaultTimeouts } from '../store/s3/connection.ts';
-import { listObjects } from '../store/s3/list-blobs.ts';
+import { listKeys } from '../store/s3/list-blobs.ts';
 import { isStoreError, StoreError } from '../store/store-error.ts';
 import type { AzureTimeouts } from './azure/azure-blob-store.ts';
 import type { GoogleTimeouts } from './google/google-blob-store.ts';
@@ -26,7 +26,12 @@ export async function connectTier(tier: TierAddress): Promise<TierConnection> {
 }
 
 /** The client of Azure is loaded for the first tier of its kind. */
-async function azureStore(tier: TierAddress, timeouts?: AzureTimeouts): Promise<BlobStore> {
+/** A store that lists the objects of others too. */
+interface NamedStore extends BlobStore {
+  names(): AsyncIterable<string>;
+}
+
+async function azureStore(tier: TierAddress, timeouts?: AzureTimeouts): Promise<NamedStore> {
   const { AzureBlobStore } = await import('./azure/azure-blob-store.ts');
   const { name, endpoint, bucket, prefix, storageClass, accessKey, secretKey } = tier;
   const address = {
@@ -42,7 +47,7 @@ async function azureStore(tier: TierAddress, timeouts?: AzureTimeouts): Promise<
 }
 
 /** The client of Google is loaded for the first tier of its kind. */
-async function googleStore(tier: TierAddress, timeouts?: GoogleTimeouts): Promise<BlobStore> {
+async function googleStore(tier: TierAddress, timeouts?: GoogleTimeouts): Promise<NamedStore> {
   const [{ GoogleBlobStore }, { accountTokens, parseServiceAccount }] = await Promise.all([
     import('./google/google-blob-store.ts'),
     import('./google/service-account.ts'),
@@ -102,10 +107,10 @@ export async function checkTier(tier: TierAddress, options: CheckOptions): Promi
   else await checkS3(tier, options);
 }
 
-async function checkStore(store: BlobStore, { empty }: CheckOptions): Promise<void> {
+async function checkStore(store: NamedStore, { empty }: CheckOptions): Promise<void> {
   try {
     // This call comes first, because it reports a wrong name of the container or bucket.
-    for await (const _blob of store.list()) {
+    for await (const _name of store.names()) {
       if (empty) throw new S3Error('XMinioAdminTierBackendInUse');
       break;
     }
@@ -118,7 +123,7 @@ async function checkStore(store: BlobStore, { empty }: CheckOptions): Promise<vo
 async function checkS3(tier: TierAddress, { empty, log }: CheckOptions): Promise<void> {
   const connection = connectionTo(tier, checkTimeouts);
   try {
-    if (empty) for await (const _blob of listObjects(connection)) throw new S3Error('XMinioAdminTierBackendInUse');
+    if (empty) for await (const _key of listKeys(connection)) throw new S3Error('XMinioAdminTierBackendInUse');
     await checkBucket(connection, s3BlobStore(connection), log);
   } catch (error) {
     throw translated(error);

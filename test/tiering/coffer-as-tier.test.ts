@@ -157,6 +157,9 @@ describe('a bucket of another Coffer as a tier', { timeout: 360_000 }, () => {
   it('is refused where it does not work', async () => {
     expect(await add(tierOn(other, 'cold'))).toBe('XMinioAdminTierAlreadyExists');
     expect(await add(tierOn(other, 'cold', 'OTHER'))).toBe('XMinioAdminTierBackendInUse');
+    await s3Client(other).send(new CreateBucketCommand({ Bucket: 'used' }));
+    await s3Client(other).send(new PutObjectCommand({ Bucket: 'used', Key: 'in/of-others', Body: 'text' }));
+    expect(await add(tierOn(other, 'used', 'OTHER', { Prefix: 'in/' }))).toBe('XMinioAdminTierBackendInUse');
     expect(await add(tierOn(other, 'absent', 'OTHER'))).toBe('XMinioAdminTierBucketNotFound');
     expect(await add(tierOn(other, 'cold', 'other'))).toBe('XMinioAdminTierNameNotUpperCase');
     expect(await add(tierOn(other, 'cold', 'STANDARD'))).toBe('XMinioAdminTierReserved');

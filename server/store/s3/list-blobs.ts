@@ -2,6 +2,7 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
 import { isBlobId, type BlobId } from '../blob-store.ts';
 import { type S3Connection } from './connection.ts';
@@ -32,6 +33,22 @@ export interface ListedBlob {
 
 /** Lists the whole blobs. */
 export async function* listObjects(connection: S3Connection): AsyncGenerator<ListedBlob> {
+  const { prefix } = connection.address;
+  for await (const page of listPages(connection)) {
+    const now = connection.timeOf(page);
+    for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
+      const id = blobOfKey(prefix, Key);
+      if (id !== undefined) yield { id, size: Size, ageMs: age(LastModified, now) };
+    }
+  }
+}
+
+/** Lists the keys of all objects below the prefix, also of those that are not blobs. */
+export async function* listKeys(connection: S3Connection): AsyncGenerator<string> {
+  for await (const { Contents = [] } of listPages(connection)) for (const { Key = '' } of Contents) yield Key;
+}
+
+async function* listPages(connection: S3Connection): AsyncGenerator<ListObjectsV2CommandOutput> {
   const { bucket, prefix } = connection.address;
   let token: string | undefined;
   do {
@@ -40,11 +57,7 @@ export async function* listObjects(connection: S3Connection): AsyncGenerator<Lis
       const answer = await client.send(new ListObjectsV2Command(command), options);
       return ofListing(answer, answer.NextContinuationToken);
     });
-    const now = connection.timeOf(page);
-    for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
-      const id = blobOfKey(prefix, Key);
-      if (id !== undefined) yield { id, size: Size, ageMs: age(LastModified, now) };
-    }
+    yield page;
     token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
   } while (token !== undefined);
 }

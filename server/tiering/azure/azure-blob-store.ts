@@ -155,17 +155,28 @@ export class AzureBlobStore implements BlobStore {
 
   async *list(): AsyncIterable<ListedBlob> {
     const { prefix } = this.#address;
+    for await (const { date = new Date(), segment } of this.#pages()) {
+      for (const { name, properties } of segment.blobItems) {
+        const id = name.slice(prefix.length + 3) as BlobId;
+        if (!/^[0-9a-f]{32}$/.test(id) || name !== blobObjectKey(prefix, id)) continue;
+        const age = date.getTime() - properties.lastModified.getTime();
+        yield { id, size: properties.contentLength ?? 0, ageMs: Math.max(0, age) };
+      }
+    }
+  }
+
+  /** Lists the names of all blobs of the container below the prefix, also of those of others. */
+  async *names(): AsyncIterable<string> {
+    for await (const { segment } of this.#pages()) for (const { name } of segment.blobItems) yield name;
+  }
+
+  async *#pages(): AsyncGenerator<ListedPage> {
+    const { prefix } = this.#address;
     const pages = this.#container.listBlobsFlat({ prefix }).byPage()[Symbol.asyncIterator]();
     for (;;) {
       const page = await this.#call('list', () => pages.next());
       if (page.done === true) return;
-      const { date, segment } = page.value as { date?: Date; segment: { blobItems: readonly ListedItem[] } };
-      for (const { name, properties } of segment.blobItems) {
-        const id = name.slice(prefix.length + 3) as BlobId;
-        if (!/^[0-9a-f]{32}$/.test(id) || name !== blobObjectKey(prefix, id)) continue;
-        const age = (date ?? new Date()).getTime() - properties.lastModified.getTime();
-        yield { id, size: properties.contentLength ?? 0, ageMs: Math.max(0, age) };
-      }
+      yield page.value;
     }
   }
 
@@ -197,6 +208,11 @@ export class AzureBlobStore implements BlobStore {
     const message = `could not ${doing} in ${what} (container ${container} at ${endpoint}): ${failure.code}`;
     return new StoreError('unreachable', message, { failure });
   }
+}
+
+interface ListedPage {
+  readonly date?: Date;
+  readonly segment: { readonly blobItems: readonly ListedItem[] };
 }
 
 interface ListedItem {

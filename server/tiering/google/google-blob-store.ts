@@ -224,6 +224,22 @@ export class GoogleBlobStore implements BlobStore {
   }
 
   async *list(): AsyncIterable<ListedBlob> {
+    const { prefix } = this.#address;
+    for await (const { now, items } of this.#pages()) {
+      for (const { name, size, timeCreated } of items) {
+        const id = name.slice(prefix.length + 3) as BlobId;
+        if (!/^[0-9a-f]{32}$/.test(id) || name !== blobObjectKey(prefix, id)) continue;
+        yield { id, size: Number(size), ageMs: Math.max(0, now - Date.parse(timeCreated)) };
+      }
+    }
+  }
+
+  /** Lists the names of all objects below the prefix, also of those that are not blobs. */
+  async *names(): AsyncIterable<string> {
+    for await (const { items } of this.#pages()) for (const { name } of items) yield name;
+  }
+
+  async *#pages(): AsyncGenerator<{ readonly now: number; readonly items: NonNullable<ListedPage['items']> }> {
     const { endpoint, bucket, prefix } = this.#address;
     let pageToken: string | undefined;
     do {
@@ -236,11 +252,7 @@ export class GoogleBlobStore implements BlobStore {
       const answer = await this.#call('list', { method: 'GET', url });
       const now = Date.parse(answer.headers.get('date') ?? '') || Date.now();
       const page = await this.#document<ListedPage>('list', answer);
-      for (const { name, size, timeCreated } of page.items ?? []) {
-        const id = name.slice(prefix.length + 3) as BlobId;
-        if (!/^[0-9a-f]{32}$/.test(id) || name !== blobObjectKey(prefix, id)) continue;
-        yield { id, size: Number(size), ageMs: Math.max(0, now - Date.parse(timeCreated)) };
-      }
+      yield { now, items: page.items ?? [] };
       pageToken = page.nextPageToken;
     } while (pageToken !== undefined);
   }
