@@ -189,6 +189,7 @@ admin accesskey list s
 !idp openid enable s none
 !idp openid disable s none
 !idp openid test s none
+!idp openid keycloak-setup s none
 idp openid check s nobody
 !idp openid policy attach s readonly
 !idp openid policy detach s readonly

@@ -7,6 +7,7 @@ import { addLdapCommands } from './ldap-commands.ts';
 /** Adds the commands that only OpenID providers have. */
 function addOpenIdCommands(openid: CommandGroup): void {
   addTest(openid);
+  addKeycloakSetup(openid);
   addClaimPolicies(openid);
   addOpenIdKeys(openid);
 }
@@ -38,6 +39,27 @@ function addTest(openid: CommandGroup): void {
       examples: [['mine', 'all users with credentials'], 'mine ann'],
       doing: 'check the users of',
       run: (module) => module.checkUsers,
+    });
+}
+
+function addKeycloakSetup(openid: CommandGroup): void {
+  openid
+    .from(() => import('./keycloak-setup.ts'))
+    .add('keycloak-setup <alias> [name]', {
+      description: 'make the client, the scopes and the mapper in a realm of Keycloak, and configure the provider',
+      options: [
+        ['--url <address>', 'Keycloak, such as https://idp.example.com'],
+        ['--realm <realm>', 'the realm of the people'],
+        ['--admin <user>', 'an administrator of Keycloak, whose password is asked for'],
+        ['--admin-realm <realm>', 'the realm of the administrator (master)'],
+        ['--client <id>', 'the client to make (coffer)'],
+        ['--console <address>', 'the console, such as https://console.example.com'],
+      ],
+      examples: [
+        'mine COMPANY --url https://idp.example.com --realm company --admin admin --console https://console.example.com',
+      ],
+      doing: 'set up Keycloak for',
+      run: (module) => module.setUpKeycloak,
     });
 }
 

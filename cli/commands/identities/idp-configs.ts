@@ -8,7 +8,7 @@ import { keyValueText, printSaved } from '../admin/config.ts';
 export type IdpType = 'openid' | 'ldap';
 
 /** The server's name of the configuration without a name. */
-const nameless = '_';
+export const nameless = '_';
 
 interface ConfigSummary {
   readonly type?: string;
@@ -32,7 +32,7 @@ interface ConfigEntry {
 
 export interface SaveIdpOptions {
   /** Saves an OpenID provider without a successful test. */
-  readonly force?: true;
+  readonly force?: true | undefined;
   /** The recipe of an OpenID provider, such as `keycloak`. */
   readonly provider?: string;
 }
@@ -50,12 +50,30 @@ export async function saveIdp(
   if (settings.length === 0) {
     throw new ProgramError('BadArgument', `No settings are given; write for instance ${exampleSettings(type)}`);
   }
+  const body = await keyValueText(context, settings);
+  await sendIdp(context, alias, { type, name, mode, force, recipe }, body);
+}
+
+interface SentIdp extends Pick<SaveIdpOptions, 'force'> {
+  readonly type: IdpType;
+  readonly name: string;
+  readonly mode: 'add' | 'update';
+  readonly recipe: ProviderRecipe | undefined;
+}
+
+/** Saves settings that are written as `key=value …`, and says what the provider is known for. */
+export async function sendIdp(
+  context: Context,
+  alias: string,
+  { type, name, mode, force, recipe }: SentIdp,
+  body: string,
+): Promise<void> {
   const admin = await adminOf(context, alias);
   const headers = await admin.send({
     method: mode === 'add' ? 'PUT' : 'POST',
     ...target(type, name),
     ...(force === true && { query: { force: 'true' } }),
-    body: await keyValueText(context, settings),
+    body,
     encrypted: true,
   });
   printSaved(context, alias, headers, { type, name });
@@ -120,7 +138,7 @@ export async function switchIdp(
   printSaved(context, alias, headers, { type, name });
 }
 
-function recipeNamed(name: string): ProviderRecipe {
+export function recipeNamed(name: string): ProviderRecipe {
   const recipe = providerRecipes.find((one) => one.name === name);
   if (recipe !== undefined) return recipe;
   const known = providerRecipes.map((one) => one.name).join(', ');

@@ -14,8 +14,6 @@ import {
   type ServerMetadata,
   type TokenEndpointResponse,
 } from 'openid-client';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { discover, type ProviderMetadata } from '../../../platform/openid/discovery.ts';
 import { OpenIdError } from '../../../platform/openid/errors.ts';
 import { createLimitedFetch, type LimitedFetchInit } from '../../../platform/http/limited-fetch.ts';
@@ -23,6 +21,7 @@ import { ProgramError } from '../../../platform/errors/program-error.ts';
 import type { LoginProvider } from '../../config/logins.ts';
 import { printable } from '../../../platform/text/printable.ts';
 import type { Context } from '../context.ts';
+import { trustedAuthorities } from './trusted-authorities.ts';
 
 /** The tokens that the provider gave for a sign-in. */
 export interface Tokens {
@@ -43,7 +42,7 @@ export interface ProviderSession {
 /** Reads the discovery document of a provider. It trusts the authorities that the client trusts for servers. */
 export async function openProvider(context: Context, provider: LoginProvider): Promise<ProviderSession> {
   const { configUrl, clientId, scopes } = provider;
-  const ca = await authorities(join(context.folders.certs, 'CAs'));
+  const ca = await trustedAuthorities(context);
   const fetch = createLimitedFetch(ca === '' ? {} : { ca });
   const metadata = await discover(configUrl, { fetch }).catch((error: unknown) => {
     throw explain(provider, error);
@@ -58,11 +57,6 @@ export async function openProvider(context: Context, provider: LoginProvider): P
     allowInsecureRequests(configuration);
   }
   return { configuration, metadata, provider, scope: [...new Set(['openid', ...scopes])].join(' ') };
-}
-
-async function authorities(folder: string): Promise<string> {
-  const names = await readdir(folder).catch(() => []);
-  return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
 }
 
 /**
