@@ -92,6 +92,11 @@ describe('a record of JSON', () => {
     expect(await codeOf(queryJson(record, expression))).toBe(code);
   });
 
+  it('finds the last text by code points', async () => {
+    const records = '{"a":"\\uff21"}\n{"a":"😀"}';
+    expect(await queryJson(records, 'SELECT MAX(a) AS v FROM S3Object')).toBe('{"v":"😀"}\n');
+  });
+
   it('sums integers whose partial sums are beyond 64 bits', async () => {
     const records = '{"a":9223372036854775807}\n{"a":1}\n{"a":-2}';
     expect(await queryJson(records, 'SELECT SUM(a) AS v FROM S3Object')).toBe('{"v":9223372036854775806}\n');
