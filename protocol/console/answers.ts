@@ -54,6 +54,9 @@ export const consoleActions = [
   'admin:StartBatchJob',
   'admin:DescribeBatchJob',
   'admin:CancelBatchJob',
+  'admin:ListHeldEvents',
+  'admin:RetryHeldEvents',
+  'admin:DropHeldEvents',
   'admin:ListTier',
   'admin:SetTier',
 ] as const;

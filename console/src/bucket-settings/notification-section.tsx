@@ -5,6 +5,7 @@ import { useApiMutation } from '../api/queries.ts';
 import { configuration, editConfiguration, expectSame, subresources } from '../api/configuration.ts';
 import type { XmlNode } from '../../../protocol/s3/xml-reader.ts';
 import { useRights } from '../api/session.ts';
+import { HeldEvents } from './held-events.tsx';
 import { RuleCard } from './rule-card.tsx';
 import {
   describeNotification,
@@ -153,6 +154,7 @@ function TargetState({ target }: { readonly target: Target | undefined }) {
           {say(t.bucketSettings.eventsAreRefused, target.held)}
         </Text>
       )}
+      {target.held && <HeldEvents target={targetName(target.arn)} />}
     </Group>
   );
 }
