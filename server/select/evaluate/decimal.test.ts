@@ -20,9 +20,8 @@ function isNearest(result: Decimal, [numerator, denominator]: Fraction): boolean
   const [x, y] = fractionOf(result);
   const difference = x * denominator - numerator * y;
   if (difference === 0n) return true;
-  if (result.digits < 38) return false;
-  // Half of the last digit: 10^-scale / 2.
-  const [unit, per] = fractionOf(new Decimal(1n, result.scale));
+  // Half of the last of 38 digits: 10^-scale / 2. Zeros at the end may be left out.
+  const [unit, per] = fractionOf(new Decimal(1n, result.scale + 38 - result.digits));
   const [left, right] = [2n * (difference < 0n ? -difference : difference) * per, unit * denominator * y];
   return left <= (right < 0n ? -right : right);
 }
@@ -43,6 +42,10 @@ describe('a decimal', () => {
         expect(JSON.stringify(JSON.parse(String(value)))).toBe(JSON.stringify(value.toNumber()));
       }),
     );
+  });
+
+  it('of nothing has one digit, whatever its scale', () => {
+    expect([-3, -400, 0, 2].map((scale) => String(new Decimal(0n, scale)))).toEqual(['0', '0', '0', '0.00']);
   });
 
   it.each([

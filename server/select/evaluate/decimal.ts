@@ -63,6 +63,7 @@ export class Decimal {
       const point = padded.length - scale;
       return scale === 0 ? sign + padded : `${sign}${padded.slice(0, point)}.${padded.slice(point)}`;
     }
+    if (coefficient === 0n && scale < 0) return '0';
     if (scale < 0 && digits.length - scale <= precision) return sign + digits + '0'.repeat(-scale);
     const exponent = digits.length - 1 - scale;
     const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
