@@ -158,16 +158,21 @@ export function isBlobId(text: string): text is BlobId {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
-export function blobMissing(id: BlobId): StoreError {
-  return new StoreError('blob-missing', `blob ${id} is missing`);
+/** `place` names the object of another store that has the blob, with its bucket: an administrator looks for it there. */
+export function blobMissing(id: BlobId, place?: string): StoreError {
+  return new StoreError('blob-missing', `blob ${id} is missing${placed(place)}`);
 }
 
-export function blobTruncated(id: BlobId, at: number): StoreError {
-  return new StoreError('blob-truncated', `blob ${id} ends before byte ${at}, which was written`);
+export function blobTruncated(id: BlobId, at: number, place?: string): StoreError {
+  return new StoreError('blob-truncated', `blob ${id} ends before byte ${at}, which was written${placed(place)}`);
 }
 
-export function blobAltered(id: BlobId, what: string): StoreError {
-  return new StoreError('blob-altered', `blob ${id} ${what}`);
+export function blobAltered(id: BlobId, what: string, place?: string): StoreError {
+  return new StoreError('blob-altered', `blob ${id} ${what}${placed(place)}`);
+}
+
+function placed(place: string | undefined): string {
+  return place === undefined ? '' : ` (${place})`;
 }
 
 /** Returns true if the error says that a blob is there but truncated or altered. */

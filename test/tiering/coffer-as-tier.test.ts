@@ -4,6 +4,7 @@ import {
   CopyObjectCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -30,11 +31,12 @@ const atOnce = {
   Rules: [{ ID: 'all', Status: 'Enabled', Filter: {}, Transitions: [{ Days: 0, StorageClass: 'COLD' }] }],
 } as const;
 
-async function bucketWithRule(Bucket: string): Promise<void> {
+async function bucketWithRule(Bucket: string, StorageClass = 'COLD'): Promise<void> {
+  const rule = { ...atOnce.Rules[0], Transitions: [{ Days: 0, StorageClass }] };
   await here.send(new CreateBucketCommand({ Bucket }));
   await here.send(
     // The SDK knows the classes of AWS alone.
-    new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: atOnce as never }),
+    new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [rule] } as never }),
   );
 }
 
@@ -177,6 +179,27 @@ describe('a bucket of another Coffer as a tier', { timeout: 360_000 }, () => {
       LifecycleConfiguration: unknown as never,
     });
     expect(await refusal(here.send(put))).toMatchObject({ code: 'InvalidStorageClass' });
+  });
+
+  it('names tier, bucket and key of a body that was removed there', async () => {
+    const Bucket = 'lost';
+    const Key = 'key';
+    await there.send(new CreateBucketCommand({ Bucket: 'lossy' }));
+    expect(await asRoot(server, 'PUT', 'tier?force=false', tierOn(other, 'lossy', 'LOSSY'))).toMatchObject({
+      status: 204,
+    });
+    await bucketWithRule(Bucket, 'LOSSY');
+    await here.send(new PutObjectCommand({ Bucket, Key, Body: randomBytes(1_000) }));
+    await expect.poll(() => classOf(here, Bucket, Key), wait).toBe('LOSSY');
+    const { Contents: [body] = [] } = await there.send(new ListObjectsV2Command({ Bucket: 'lossy' }));
+    await there.send(new DeleteObjectCommand({ Bucket: 'lossy', Key: body?.Key }));
+    await expect(here.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({
+      name: 'InternalError',
+      message: expect.stringMatching(/^The stored bytes of this object are missing/) as string,
+    });
+    expect(await classOf(here, Bucket, Key)).toBe('LOSSY');
+    const place = `is missing (the tier LOSSY, bucket lossy at ${other.s3}, key ${body?.Key})`;
+    await expect.poll(() => server.log.some((line) => line.includes(place)), wait).toBe(true);
   });
 
   // The tier minio-client waits until a removed object has left its tier.

@@ -1,4 +1,5 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { isMissingBody } from '../../objects/records/damage.ts';
 import { translateFailure } from '../../objects/operations/translate-failure.ts';
 import type { IncomingRequest, Answer } from './request.ts';
 import { writeErrorDocument } from '../../../protocol/s3/responses.ts';
@@ -10,8 +11,13 @@ import { resourcePath } from './request.ts';
  */
 export function asS3Error(error: unknown): S3Error {
   const known = translateFailure(error);
-  return known instanceof S3Error ? known : new S3Error('InternalError', undefined, { cause: error });
+  if (known instanceof S3Error) return known;
+  return new S3Error('InternalError', isMissingBody(error) ? missingBytes : undefined, { cause: error });
 }
+
+/** The object exists, so that it is no NoSuchKey. The cause in the log names the place. */
+const missingBytes =
+  'The stored bytes of this object are missing. The log of the server says where. Unless they come back there, restore the object from a backup, or upload it again.';
 
 /** The value of `x-amz-id-2`. All servers send the same one. */
 export const hostId = 'coffer';

@@ -7,7 +7,7 @@ import type { BlockSumsHasher } from '../../objects/checksums/block-sums.ts';
 import { storedCheck } from '../../objects/records/stored-check.ts';
 import type { Protection } from '../../objects/records/object-record.ts';
 import { type BlobId, type BlobStore, isDamagedBlob } from '../../store/blob-store.ts';
-import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
+import { isStoreError, isStoreUnavailable, type StoreError } from '../../store/store-error.ts';
 
 /** The stored bytes of a body or a part. */
 export interface StoredStream {
@@ -113,12 +113,17 @@ async function isLonger(blobs: BlobStore, blob: BlobId, end: number): Promise<bo
 
 /** A store that cannot be reached says nothing about one blob: the error ends the whole check. */
 function damageOf(error: unknown): Damage {
-  if (isStoreError(error, 'blob-missing')) return { kind: 'missing', message: 'is missing' };
+  if (isStoreError(error, 'blob-missing')) return { kind: 'missing', message: ofBlob(error) };
   if (isStoreError(error, 'blob-truncated')) return damaged('is shorter than what was written');
-  if (isDamagedBlob(error)) return damaged(error.message.replace(/^blob \w+ /, ''));
+  if (isDamagedBlob(error)) return damaged(ofBlob(error));
   if (isStoreError(error, 'ciphertext-damaged')) return damaged(`cannot be decrypted: ${error.message}`);
   if (isStoreUnavailable(error) || !(error instanceof Error) || !('code' in error)) throw error;
   return { kind: 'unreadable', message: `cannot be read: ${errorText(error)}` };
+}
+
+/** Returns what the error says of the blob, whose id the caller names. */
+function ofBlob({ message }: StoreError): string {
+  return message.replace(/^blob \w+ /, '');
 }
 
 function tooLong(expected: number): Damage {

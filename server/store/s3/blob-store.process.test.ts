@@ -261,6 +261,17 @@ describe('the S3 blob store', () => {
       await expect(chunks.next()).rejects.toMatchObject({ code: 'blob-truncated' });
     });
 
+    it('says where the bytes are missing or too short', async () => {
+      const place = () => `(the blobs' S3, bucket blobs at ${s3.endpoint}, key tenant/${id.slice(-2)}/${id})`;
+      id = someBlobId();
+      for (const end of [0, 1])
+        await expect(read(store, id, 0, end)).rejects.toThrow(`blob ${id} is missing ${place()}`);
+      await write(small);
+      const end = small.length + 1;
+      const cut = `blob ${id} ends before byte ${end}, which was written ${place()}`;
+      await expect(read(store, id, 0, end)).rejects.toThrow(cut);
+    });
+
     it('asks for what is not there once more, over a new connection', async () => {
       const made = since();
       await expect(read(store, someBlobId(), 0, 1)).rejects.toMatchObject({ code: 'blob-missing' });

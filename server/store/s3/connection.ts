@@ -231,11 +231,19 @@ export class S3Connection {
     return 'its certificate is not trusted; add the authority that signed it to those of the system, or name it in NODE_EXTRA_CA_CERTS';
   }
 
-  #sentence(doing: string, failure: S3Failure): string {
+  /** Names an object: "the tier COLD, bucket cold at https://s3.example.net, key bodies/0e/…". */
+  placeOf(key: string): string {
+    return `${placeName(this.address)}, ${this.#bucket()}, key ${key}`;
+  }
+
+  #bucket(): string {
     const { endpoint, region, bucket } = this.address;
-    const where = `bucket ${bucket} at ${endpoint ?? `AWS in ${region}`}`;
+    return `bucket ${bucket} at ${endpoint ?? `AWS in ${region}`}`;
+  }
+
+  #sentence(doing: string, failure: S3Failure): string {
     const advice = 'advice' in failure ? `: ${this.#adviceOf(failure.advice)}` : '';
-    return `could not ${doing} in ${placeName(this.address)} (${where}): ${failure.code}${advice}`;
+    return `could not ${doing} in ${placeName(this.address)} (${this.#bucket()}): ${failure.code}${advice}`;
   }
 }
 

@@ -101,14 +101,14 @@ async function ask(
       ofObject(await client.send(new GetObjectCommand(request), options)),
     );
     try {
-      checkRange(answer, id, range, placeName(connection.address));
+      checkRange(answer, id, range, connection.placeOf(key));
     } catch (error) {
       (answer.Body as Readable | undefined)?.destroy();
       throw error;
     }
     return answer;
   } catch (error) {
-    throw translated(error, id, end, placeName(connection.address));
+    throw translated(error, id, end, connection.placeOf(key));
   }
 }
 
@@ -123,22 +123,22 @@ function checkRange(
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '');
   const whole = ContentRange === undefined && start === 0 ? ContentLength : undefined;
   const size = match === null ? whole : Number(match[3]);
-  if (size !== undefined && size < end) throw blobTruncated(id, end);
+  if (size !== undefined && size < end) throw blobTruncated(id, end, place);
   if (size !== undefined && range.size !== undefined && size !== range.size) {
-    throw blobAltered(id, `has ${size} bytes instead of ${range.size}`);
+    throw blobAltered(id, `has ${size} bytes instead of ${range.size}`, place);
   }
   if (whole !== undefined || (match !== null && Number(match[1]) === start && Number(match[2]) === end - 1)) return;
-  throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, ${place} gave ${ContentRange ?? 'all'}`);
+  throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, got ${ContentRange ?? 'all'} (${place})`);
 }
 
 function translated(error: unknown, id: BlobId, end: number, place: string): unknown {
   switch (callFailure(error)?.kind) {
     case 'absent':
-      return blobMissing(id);
+      return blobMissing(id, place);
     case 'range':
-      return blobTruncated(id, end);
+      return blobTruncated(id, end, place);
     case 'condition':
-      return new Error(`blob ${id} was replaced in ${place} while it was read`, { cause: error });
+      return new Error(`blob ${id} was replaced while it was read (${place})`, { cause: error });
     case 'full':
     case 'passing':
     case 'refused':
@@ -158,7 +158,7 @@ async function mustExist(connection: S3Connection, key: string, id: BlobId): Pro
   } catch (error) {
     // The object is empty.
     if (callFailure(error)?.kind === 'range') return;
-    throw translated(error, id, 0, placeName(connection.address));
+    throw translated(error, id, 0, connection.placeOf(key));
   }
 }
 

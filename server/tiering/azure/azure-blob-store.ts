@@ -121,7 +121,7 @@ export class AzureBlobStore implements BlobStore {
     const { start, end } = range;
     if (start >= end) {
       await this.#call(`look for blob ${id}`, () => blob.getProperties()).catch((error: unknown) => {
-        throw translated(error, id, 0);
+        throw translated(error, id, 0, this.#place(id));
       });
       return;
     }
@@ -133,7 +133,7 @@ export class AzureBlobStore implements BlobStore {
       );
       const stream = answer.readableStreamBody as Readable;
       try {
-        checkRange(answer, id, range);
+        checkRange(answer, id, range, this.#place(id));
       } catch (error) {
         stream.destroy();
         throw error;
@@ -144,7 +144,7 @@ export class AzureBlobStore implements BlobStore {
         yield chunk;
       }
     } catch (error) {
-      throw translated(this.#failed(`read blob ${id}`, error), id, end);
+      throw translated(this.#failed(`read blob ${id}`, error), id, end, this.#place(id));
     }
     if (at !== end) throw this.#error(`read blob ${id}`, { kind: 'passing', code: 'cut' });
   }
@@ -189,6 +189,11 @@ export class AzureBlobStore implements BlobStore {
     return this.#container.getBlockBlobClient(blobObjectKey(this.#address.prefix, id));
   }
 
+  #place(id: BlobId): string {
+    const { what, container, endpoint, prefix } = this.#address;
+    return `${what}, container ${container} at ${endpoint}, blob ${blobObjectKey(prefix, id)}`;
+  }
+
   async #call<T>(doing: string, act: () => Promise<T>): Promise<T> {
     try {
       return await act();
@@ -221,19 +226,24 @@ interface ListedItem {
 }
 
 /** Throws unless the response has exactly the requested bytes. */
-function checkRange({ contentRange }: BlobDownloadResponseParsed, id: BlobId, { start, end, size }: BlobRange): void {
+function checkRange(
+  { contentRange }: BlobDownloadResponseParsed,
+  id: BlobId,
+  { start, end, size }: BlobRange,
+  place: string,
+): void {
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(contentRange ?? '');
   if (match === null)
     throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, Azure gave ${contentRange ?? 'all'}`);
   const [first, last, whole] = match.slice(1).map(Number);
-  if (whole !== undefined && whole < end) throw blobTruncated(id, end);
-  if (size !== undefined && whole !== size) throw blobAltered(id, `has ${whole} bytes instead of ${size}`);
+  if (whole !== undefined && whole < end) throw blobTruncated(id, end, place);
+  if (size !== undefined && whole !== size) throw blobAltered(id, `has ${whole} bytes instead of ${size}`, place);
   if (first !== start || last !== end - 1)
     throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, Azure gave ${contentRange}`);
 }
 
-function translated(error: unknown, id: BlobId, end: number): unknown {
+function translated(error: unknown, id: BlobId, end: number, place: string): unknown {
   const kind = callFailure(error)?.kind;
-  if (kind === 'absent') return blobMissing(id);
-  return kind === 'range' ? blobTruncated(id, end) : error;
+  if (kind === 'absent') return blobMissing(id, place);
+  return kind === 'range' ? blobTruncated(id, end, place) : error;
 }

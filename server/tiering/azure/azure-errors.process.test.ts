@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../platform/http/listen.ts';
+import { read, someBlobId } from '../../../test/support/store/blob-store.conformance.ts';
+import { AzureBlobStore } from './azure-blob-store.ts';
 import { azureFailure } from './azure-errors.ts';
 
 interface Answer {
@@ -59,6 +61,16 @@ describe('an answer of Azure', () => {
   ] as const)('to %s decides by its code: %j is %s', async (call, answer, expected) => {
     expect(await outcome(call, answer)).toBe(expected);
   });
+});
+
+it('says where a body is missing', async () => {
+  answer = { status: 404, code: 'BlobNotFound' };
+  const address = { what: 'the tier COLD', endpoint, container: 'cold', prefix: 'below/', accessTier: '' };
+  const key = Buffer.from('key').toString('base64');
+  const store = new AzureBlobStore({ ...address, accountName: 'account', accountKey: key });
+  const id = someBlobId();
+  const place = `(the tier COLD, container cold at ${endpoint}, blob below/${id.slice(-2)}/${id})`;
+  for (const end of [0, 1]) await expect(read(store, id, 0, end)).rejects.toThrow(`blob ${id} is missing ${place}`);
 });
 
 describe('an answer of a gateway before Azure', () => {

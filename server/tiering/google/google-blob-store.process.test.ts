@@ -41,6 +41,11 @@ describeBlobStore('Google Cloud Storage, over the double', {
   hidesUnfinished: true,
 });
 
+it('says where a body is missing', async () => {
+  const place = `(the tier COLD, bucket cold at ${google.endpoint}, key ${name()})`;
+  for (const end of [0, 1]) await expect(read(open(), id, 0, end)).rejects.toThrow(`blob ${id} is missing ${place}`);
+});
+
 describe('a body at Google', () => {
   const large = randomBytes(2 * chunk + 17);
 

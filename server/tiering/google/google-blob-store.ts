@@ -174,7 +174,7 @@ export class GoogleBlobStore implements BlobStore {
     const doing = `read blob ${id}`;
     if (start >= end) {
       const answer = await this.#call(doing, { method: 'GET', url: this.#url(id) }).catch((error: unknown) => {
-        throw translated(error, id, 0);
+        throw translated(error, id, 0, this.#place(id));
       });
       await answer.body?.cancel();
       return;
@@ -193,7 +193,7 @@ export class GoogleBlobStore implements BlobStore {
         generation = answer.headers.get('x-goog-generation') ?? undefined;
         const stream = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
         try {
-          checkRange(answer.headers.get('content-range'), id, { ...range, start: at });
+          checkRange(answer.headers.get('content-range'), id, { ...range, start: at }, this.#place(id));
         } catch (error) {
           stream.destroy();
           throw error;
@@ -208,7 +208,8 @@ export class GoogleBlobStore implements BlobStore {
         throw this.#error(doing, { kind: 'passing', code: 'the connection ended' });
       } catch (error) {
         const failed = this.#failed(doing, error);
-        if (callFailure(failed)?.kind !== 'passing' || attempt >= tries) throw translated(failed, id, end);
+        if (callFailure(failed)?.kind !== 'passing' || attempt >= tries)
+          throw translated(failed, id, end, this.#place(id));
         await sleep(pause * attempt);
       }
     }
@@ -264,6 +265,11 @@ export class GoogleBlobStore implements BlobStore {
 
   #key(id: BlobId): string {
     return blobObjectKey(this.#address.prefix, id);
+  }
+
+  #place(id: BlobId): string {
+    const { what, bucket, endpoint } = this.#address;
+    return `${what}, bucket ${bucket} at ${endpoint}, key ${this.#key(id)}`;
   }
 
   #url(id: BlobId): string {
@@ -370,21 +376,21 @@ function existsAlready(id: BlobId, cause: unknown): Error {
 }
 
 /** Throws unless the response has exactly the requested bytes. */
-function checkRange(header: string | null, id: BlobId, { start, end, size }: BlobRange): void {
+function checkRange(header: string | null, id: BlobId, { start, end, size }: BlobRange, place: string): void {
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header ?? '');
   if (match === null)
     throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, Google gave ${header ?? 'all'}`);
   const [first, last, whole] = match.slice(1).map(Number);
-  if (whole !== undefined && whole < end) throw blobTruncated(id, end);
-  if (size !== undefined && whole !== size) throw blobAltered(id, `has ${whole} bytes instead of ${size}`);
+  if (whole !== undefined && whole < end) throw blobTruncated(id, end, place);
+  if (size !== undefined && whole !== size) throw blobAltered(id, `has ${whole} bytes instead of ${size}`, place);
   if (first !== start || last !== end - 1)
     throw new Error(`asked for bytes ${start} to ${end} of blob ${id}, Google gave ${header}`);
 }
 
-function translated(error: unknown, id: BlobId, end: number): unknown {
+function translated(error: unknown, id: BlobId, end: number, place: string): unknown {
   const kind = callFailure(error)?.kind;
-  if (kind === 'absent') return blobMissing(id);
+  if (kind === 'absent') return blobMissing(id, place);
   // The object was replaced while it was read.
-  if (kind === 'condition') return blobAltered(id, 'was replaced while it was read');
-  return kind === 'range' ? blobTruncated(id, end) : error;
+  if (kind === 'condition') return blobAltered(id, 'was replaced while it was read', place);
+  return kind === 'range' ? blobTruncated(id, end, place) : error;
 }
