@@ -64,6 +64,11 @@ describe('a record of JSON', () => {
     ['CAST(s.a AS STRING)', '{"a":1e400}', '"1E+400"'],
     ["'\uff21' < '😀' AND 'a' < 'aa' AND 'ab' > 'aa'", '{}', 'true'],
     ['CAST(s.a AS FLOAT)', '{"a":0.1234567890123456789}', '0.12345678901234568'],
+    ['s.a = 1234567890123456800', '{"a":1234567890123456800.0}', 'true'],
+    ['s.a = 1234567890123456768', '{"a":1234567890123456800.0}', 'false'],
+    ['CAST(s.a AS INT)', '{"a":1234567890123456800.0}', '1234567890123456800'],
+    ['CAST(s.a AS INT) = s.a', '{"a":-1.2345678901234568e18}', 'true'],
+    ['CAST(s.a AS INT)', '{"a":-2.9e0}', '-2'],
   ])('has %s of %s', async (expression, record, expected) => {
     expect(await queryJson(record, `SELECT ${expression} AS v FROM S3Object s`)).toBe(`{"v":${expected}}\n`);
   });
@@ -95,6 +100,27 @@ describe('a record of JSON', () => {
   it('finds the last text by code points', async () => {
     const records = '{"a":"\\uff21"}\n{"a":"😀"}';
     expect(await queryJson(records, 'SELECT MAX(a) AS v FROM S3Object')).toBe('{"v":"😀"}\n');
+  });
+
+  it('finds the largest and the smallest number in any order of INT, FLOAT and DECIMAL', async () => {
+    const [low, middle, high] = [
+      '{"a":1234567890123456780}',
+      '{"a":1234567890123456790.0}',
+      '{"a":1.2345678901234568e18}',
+    ];
+    const orders = [
+      [low, middle, high],
+      [low, high, middle],
+      [middle, low, high],
+      [middle, high, low],
+      [high, low, middle],
+      [high, middle, low],
+    ];
+    for (const records of orders) {
+      expect(await queryJson(records.join('\n'), 'SELECT MAX(a) AS high, MIN(a) AS low FROM S3Object')).toBe(
+        '{"high":1234567890123456800,"low":1234567890123456780}\n',
+      );
+    }
   });
 
   it('sums integers whose partial sums are beyond 64 bits', async () => {
@@ -170,9 +196,6 @@ describe('a record of Parquet', () => {
     const file = parquetOf(column('a', bytes, { type: 'BYTE_ARRAY' }));
     expect(await queryParquet(file, all)).toBe('{"a":"/w=="}\n{"a":"/g=="}\n{"a":"dGV4dA=="}\n{"a":null}\n');
     expect(await queryParquet(file, 'SELECT COUNT(*) AS n FROM S3Object s WHERE s.a = s.a')).toBe('{"n":3}\n');
-    expect(await queryParquet(file, "SELECT COUNT(*) AS n FROM S3Object s WHERE s.a = 'text' OR s.a = '/w=='")).toBe(
-      '{"n":0}\n',
-    );
     expect(await queryParquet(file, 'SELECT MIN(a) AS low, MAX(a) AS high FROM S3Object s')).toBe(
       '{"low":"dGV4dA==","high":"/w=="}\n',
     );
@@ -181,6 +204,45 @@ describe('a record of Parquet', () => {
     expect(await codeOf(queryParquet(file, text))).toBe('CastFailed');
     const fixed = parquetOf(column('a', [Buffer.from([1, 2])], { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 2 }));
     expect(await queryParquet(fixed, all)).toBe('{"a":"AQI="}\n');
+  });
+
+  it('compares bytes without a type with a text by the bytes of UTF-8', async () => {
+    const bytes = [Buffer.from('x'), Buffer.from('ü😀'), Buffer.from(''), Buffer.from([0xff])];
+    const file = parquetOf(column('a', bytes, { type: 'BYTE_ARRAY' }));
+    const count = (where: string) => queryParquet(file, `SELECT COUNT(*) AS n FROM S3Object s WHERE ${where}`);
+    const counts: Record<string, number> = {
+      "s.a = 'x'": 1,
+      "'x' = s.a": 1,
+      "s.a = 'ü😀'": 1,
+      "s.a = ''": 1,
+      "s.a = '/w=='": 0,
+      "s.a <> 'x'": 3,
+      "s.a > 'x'": 2,
+      "'x' >= s.a": 2,
+      "s.a IN ('x', 'ü😀')": 2,
+      "NULLIF(s.a, 'x') IS NULL": 1,
+      "CASE s.a WHEN 'x' THEN 1 ELSE 0 END = 1": 1,
+      's.a = 1': 0,
+    };
+    for (const [where, n] of Object.entries(counts)) {
+      expect([where, await count(where)]).toEqual([where, `{"n":${n}}\n`]);
+    }
+  });
+
+  it('takes no text for bytes that stand for a part of a character', async () => {
+    const file = parquetOf(
+      column('a', [Buffer.from('\ufffd')], { type: 'BYTE_ARRAY' }),
+      column('j', [Buffer.from('"\\ud800"')], { type: 'BYTE_ARRAY', converted_type: 'JSON' }),
+    );
+    expect(await queryParquet(file, 'SELECT a = j AS v FROM S3Object')).toBe('{"v":false}\n');
+  });
+
+  it('matches bytes without a type by LIKE where they are UTF-8', async () => {
+    const file = parquetOf(column('a', [Buffer.from('tüxt'), Buffer.from('other')], { type: 'BYTE_ARRAY' }));
+    expect(await queryParquet(file, "SELECT COUNT(*) AS n FROM S3Object s WHERE s.a LIKE 't_xt'")).toBe('{"n":1}\n');
+    const invalid = parquetOf(column('a', [Buffer.from([0xff])], { type: 'BYTE_ARRAY' }));
+    const query = "SELECT COUNT(*) AS n FROM S3Object s WHERE s.a LIKE '%'";
+    expect(await codeOf(queryParquet(invalid, query))).toBe('LikeInvalidInputs');
   });
 
   it('refuses a text that is not UTF-8', async () => {

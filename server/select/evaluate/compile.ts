@@ -12,7 +12,7 @@ import {
   remainderOfNumbers,
   subtractNumbers,
 } from './arithmetic.ts';
-import { asNumber, areEqual, castValue, compareValues, type Numeric, textOf, type Value } from './values.ts';
+import { asNumber, areEqual, castValue, compareValues, type Numeric, textOf, utf8Of, type Value } from './values.ts';
 
 /** An expression as a function of a record. */
 export type Evaluate = (record: SourceRecord) => Value;
@@ -195,7 +195,8 @@ const calculations: Readonly<Record<Arithmetic, (a: Numeric, b: Numeric) => Nume
 function compileLike(operand: Evaluate, pattern: Evaluate, escape: Evaluate | undefined): Evaluate {
   let known: { readonly text: string; readonly escape: string | undefined; readonly parts: LikePattern } | undefined;
   return (record) => {
-    const value = operand(record);
+    const given = operand(record);
+    const value = given instanceof Uint8Array ? (utf8Of(given) ?? given) : given;
     const text = pattern(record);
     const character = escape?.(record);
     if (value === null || value === undefined || text === null || text === undefined || character === null) return null;
@@ -204,7 +205,7 @@ function compileLike(operand: Evaluate, pattern: Evaluate, escape: Evaluate | un
       typeof text !== 'string' ||
       (character !== undefined && typeof character !== 'string')
     ) {
-      throw new S3Error('LikeInvalidInputs', 'LIKE takes strings.');
+      throw new S3Error('LikeInvalidInputs', 'LIKE takes strings, and bytes that are UTF-8.');
     }
     if (known === undefined || known.text !== text || known.escape !== character) {
       known = { text, escape: character, parts: parseLike(text, character) };

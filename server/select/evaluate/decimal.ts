@@ -17,6 +17,8 @@ const form = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?$/;
 export class Decimal {
   readonly coefficient: bigint;
   readonly scale: number;
+  /** The FLOAT that a comparison asks for again and again. */
+  #float: number | undefined;
 
   constructor(coefficient: bigint, scale: number) {
     this.coefficient = coefficient;
@@ -50,7 +52,7 @@ export class Decimal {
 
   /** The nearest FLOAT of 64 bits, which is infinite beyond its range. */
   toNumber(): number {
-    return Number(`${this.coefficient}e${-this.scale}`);
+    return (this.#float ??= Number(`${this.coefficient}e${-this.scale}`));
   }
 
   /** The digits as they are, with the zeros at the end: `1.10`. A small or a large number has an exponent. */

@@ -77,8 +77,20 @@ export function compareValues(left: Value, right: Value, untyped: boolean): numb
     const [a, b] = [asBoolean(left, untyped), asBoolean(right, untyped)];
     return a === undefined || b === undefined ? undefined : Number(a) - Number(b);
   }
-  if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right);
-  return undefined;
+  return compareBytes(left, right);
+}
+
+/** Compares bytes with bytes, or with a text by its UTF-8: writers before the types of Parquet kept texts so. */
+function compareBytes(left: Value, right: Value): number | undefined {
+  if (!(left instanceof Uint8Array) && !(right instanceof Uint8Array)) return undefined;
+  const [a, b] = [bytesOf(left), bytesOf(right)];
+  return a === undefined || b === undefined ? undefined : Buffer.compare(a, b);
+}
+
+/** A half of a character, which escapes of JSON can have, is not UTF-8. */
+function bytesOf(value: Value): Uint8Array | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? Buffer.from(value) : undefined;
+  return value instanceof Uint8Array ? value : undefined;
 }
 
 /** Compares texts by their code points, as UTF-8 sorts. A `string` of JavaScript sorts characters of two units before some of one. */
@@ -97,14 +109,25 @@ function isSurrogate(unit: number): boolean {
 }
 
 function compareNumbers(left: Numeric, right: Numeric): number | undefined {
-  if (isExact(left) && isExact(right)) {
-    if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : left > right ? 1 : 0;
-    return compareDecimals(decimalOf(left), decimalOf(right));
+  if (isExact(left)) {
+    if (isExact(right)) return compareExact(left, right);
+    const order = compareWithExact(right, left);
+    return order === undefined ? undefined : 0 - order;
   }
-  const shown = compareWithDecimal(left, right);
-  if (shown !== undefined) return shown;
-  const [a, b] = floats(left, right);
-  return a < b ? -1 : a > b ? 1 : a === b || Number(a) === Number(b) ? 0 : undefined;
+  return isExact(right) ? compareWithExact(left, right) : orderOf(floatOf(left), floatOf(right));
+}
+
+function compareExact(left: bigint | Decimal, right: bigint | Decimal): number {
+  if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : left > right ? 1 : 0;
+  return compareDecimals(decimalOf(left), decimalOf(right));
+}
+
+/** Undefined for NaN, which has no order. */
+function orderOf(left: number, right: number | bigint): number | undefined {
+  if (left < right) return -1;
+  if (left > right) return 1;
+  // What is neither NaN nor different is equal.
+  return Number.isNaN(left) || Number.isNaN(Number(right)) ? undefined : 0;
 }
 
 /** Reports whether a number is exact: an INT or a DECIMAL. */
@@ -112,30 +135,21 @@ export function isExact(value: Numeric): value is bigint | Decimal {
   return typeof value === 'bigint' || value instanceof Decimal;
 }
 
-function compareWithDecimal(left: Numeric, right: Numeric): number | undefined {
-  if (typeof left === 'number' && right instanceof Decimal) return compareShown(left, right);
-  if (typeof right !== 'number' || !(left instanceof Decimal)) return undefined;
-  const order = compareShown(right, left);
-  return order === undefined ? undefined : 0 - order;
-}
-
 /**
- * Compares a FLOAT of 64 bits with a DECIMAL in base 10: a column of JSON has both, whose order must be one. Undefined for NaN and the
- * infinities.
+ * Compares a FLOAT with an INT or a DECIMAL. The digits that a FLOAT of 64 bits shows count: a column of JSON has all three, whose order must
+ * be one. A DECIMAL beside a FLOAT of 32 bits has its precision: `0.1` is the `0.1` of the column. Undefined for NaN.
  */
-function compareShown(float: number, decimal: Decimal): number | undefined {
-  const shown = Decimal.ofNumber(float);
-  return shown === undefined ? undefined : compareDecimals(shown, decimal);
-}
-
-/** Returns two numbers of which one is a FLOAT. A DECIMAL beside a FLOAT of 32 bits has its precision: `0.1` is the `0.1` of the column. */
-function floats(left: Numeric, right: Numeric): readonly [number | bigint, number | bigint] {
-  const is32 = left instanceof Float32 || right instanceof Float32;
-  const of = (value: Numeric): number | bigint => {
-    if (typeof value === 'bigint') return value;
-    return is32 && value instanceof Decimal ? Math.fround(value.toNumber()) : floatOf(value);
-  };
-  return [of(left), of(right)];
+function compareWithExact(float: number | Float32, exact: bigint | Decimal): number | undefined {
+  const value = floatOf(float);
+  // No INT or DECIMAL is infinite, though its nearest FLOAT may be.
+  if (!Number.isFinite(value)) return orderOf(value, 0);
+  if (typeof float !== 'number')
+    return orderOf(value, typeof exact === 'bigint' ? exact : Math.fround(exact.toNumber()));
+  // Rounding to a FLOAT keeps the order, so that only numbers of one FLOAT need their digits.
+  const nearest = floatOf(exact);
+  if (nearest !== value) return orderOf(value, nearest);
+  const shown = shownDecimal(value);
+  return shown === undefined ? undefined : compareDecimals(shown, decimalOf(exact));
 }
 
 function isNumeric(value: Value): value is Numeric {
@@ -242,14 +256,19 @@ function toInteger(value: Value): bigint | undefined {
   }
   if (value instanceof Decimal) return int64(value.truncate());
   if (!isFloat(value) || !Number.isFinite(floatOf(value))) return undefined;
-  return int64(BigInt(Math.trunc(floatOf(value))));
+  const whole = Math.trunc(floatOf(value));
+  if (value instanceof Float32 || Number.isSafeInteger(whole)) return int64(BigInt(whole));
+  // A larger FLOAT shows other digits than those of its binary value.
+  const shown = shownDecimal(value)?.truncate();
+  return shown === undefined ? undefined : int64(shown);
 }
 
 function int64(value: bigint): bigint | undefined {
   return isInt64(value) ? value : undefined;
 }
 
-function utf8Of(bytes: Uint8Array): string | undefined {
+/** Returns the text of bytes; undefined where they are not UTF-8. */
+export function utf8Of(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
