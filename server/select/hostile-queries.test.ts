@@ -178,6 +178,14 @@ describe('a source that expands', () => {
   });
 });
 
+function nested(levels: number): string {
+  return `${'['.repeat(levels)}${']'.repeat(levels)}`;
+}
+
+function objects(levels: number): string {
+  return `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+}
+
 describe('a query that computes', () => {
   it('ends when it used its processor time, with records or without', async () => {
     let used = 0;
@@ -197,7 +205,21 @@ describe('a query that computes', () => {
   ])('ends with an error of S3 for JSON that is nested deeply: %s', async (_, text) => {
     for (const input of [jsonLines, jsonDocument]) {
       const code = await codeOf(select(text, { expression: 'SELECT * FROM S3Object', input, output: jsonOutput }));
-      expect(['OverMaxRecordSize', 'JSONParsingError', 'InvalidJsonType', 'TruncatedInput']).toContain(code);
+      expect(code).toBe('JSONParsingError');
+    }
+  });
+
+  it('takes JSON of 1,000 levels, and names the limit for more', async () => {
+    for (const input of [jsonLines, jsonDocument]) {
+      const asked = { expression: 'SELECT * FROM S3Object', input, output: jsonOutput };
+      expect(await select(objects(1_000), asked)).toBe(`${objects(1_000)}\n`);
+      expect(await select(`{"a":[{}],"b":${nested(999)}}`, asked)).toContain(nested(999));
+      for (const text of [objects(1_001), nested(1_001), `{"a":${nested(1_000)}}`]) {
+        await expect(select(text, asked)).rejects.toMatchObject({
+          code: 'JSONParsingError',
+          message: 'A JSON value is nested more deeply than 1000 levels.',
+        });
+      }
     }
   });
 

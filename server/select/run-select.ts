@@ -56,10 +56,12 @@ export async function* runSelect(
   }
 }
 
-/** JSON that is nested by the hundred thousand overflows the stack where it is written. */
+/** What has no room on the stack or in a text of Node is a RangeError. */
 function refusalOf(error: unknown): S3Error | undefined {
   if (error instanceof S3Error) return error;
-  return error instanceof RangeError ? new S3Error('OverMaxRecordSize', 'A record is nested too deeply.') : undefined;
+  return error instanceof RangeError
+    ? new S3Error('OverMaxRecordSize', 'A record is nested too deeply or is too large.')
+    : undefined;
 }
 
 async function* resultMessages(

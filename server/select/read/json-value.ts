@@ -5,11 +5,14 @@ import { Struct, type Value } from '../evaluate/values.ts';
 /**
  * Parses a text of JSON. `JSON.parse` would sort names that are numbers, leave out names that occur twice, and round long numbers.
  *
- * @throws S3Error JSONParsingError, RangeError for a value that is nested by the thousand
+ * @throws S3Error JSONParsingError, also for a value that is nested more deeply than `maxDepth`
  */
 export function parseJson(text: string): Value {
   return new JsonParser(text).parse();
 }
+
+/** Levels of objects and arrays. Each takes room of the stack here and where the value is written. */
+const maxDepth = 1_000;
 
 const number = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 
@@ -33,6 +36,7 @@ const code = {
 class JsonParser {
   readonly #text: string;
   #at = 0;
+  #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -46,12 +50,21 @@ class JsonParser {
 
   #value(): Value {
     const first = this.#next();
-    if (first === code.openObject) return this.#object();
-    if (first === code.openArray) return this.#array();
+    if (first === code.openObject || first === code.openArray) return this.#nested(first);
     if (first === code.quote) return this.#string();
     if (first === code.minus || isDigit(first)) return this.#number();
     if (first === code.t) return this.#word('true', true);
     return first === code.f ? this.#word('false', false) : this.#word('null', null);
+  }
+
+  #nested(first: number): Value {
+    this.#depth += 1;
+    if (this.#depth > maxDepth) {
+      throw new S3Error('JSONParsingError', `A JSON value is nested more deeply than ${maxDepth} levels.`);
+    }
+    const value = first === code.openObject ? this.#object() : this.#array();
+    this.#depth -= 1;
+    return value;
   }
 
   #object(): Struct {
