@@ -8,7 +8,8 @@ import { Struct, textOf, type Value } from '../evaluate/values.ts';
 import { parseJson } from './json-value.ts';
 import { isList, isText, keyOf } from './parquet-schema.ts';
 
-/** Digits after the point of a decimal: of one of 256 bits. */
+/** Bytes of a decimal, which is one of 256 bits at most, and its digits after the point. */
+const maxDecimalBytes = 32;
 const maxScale = 76;
 
 /** Converts a value that the library returns for a column of `physicalFile`. It may be NULL. */
@@ -224,6 +225,9 @@ function integerOf(value: unknown): bigint {
   if (typeof value === 'bigint' || typeof value === 'number') return BigInt(value);
   const bytes = bytesOf(value);
   if (bytes.length === 0) return 0n;
+  if (bytes.length > maxDecimalBytes) {
+    throw new S3Error('ParquetParsingError', 'A decimal of the Parquet file has more than 256 bits.');
+  }
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
   return BigInt.asIntN(8 * bytes.length, BigInt(`0x${hex}`));
 }
