@@ -69,6 +69,8 @@ describe('a record of JSON', () => {
     ['CAST(s.a AS INT)', '{"a":1234567890123456800.0}', '1234567890123456800'],
     ['CAST(s.a AS INT) = s.a', '{"a":-1.2345678901234568e18}', 'true'],
     ['CAST(s.a AS INT)', '{"a":-2.9e0}', '-2'],
+    ['CAST(s.a AS BOOL)', '{"a":1e-400}', 'true'],
+    ['CAST(s.a AS BOOL)', '{"a":0.0}', 'false'],
   ])('has %s of %s', async (expression, record, expected) => {
     expect(await queryJson(record, `SELECT ${expression} AS v FROM S3Object s`)).toBe(`{"v":${expected}}\n`);
   });
@@ -78,6 +80,24 @@ describe('a record of JSON', () => {
     ['a number of 401 digits', `{"a":1${'1'.repeat(400)}}`, all, 'JSONParsingError'],
     ['a name of two fields', '{"a":1,"a":2}', 'SELECT "a" FROM S3Object', 'AmbiguousFieldName'],
     ['a double that overflows', '{"a":1e308}', 'SELECT a * 1e10 FROM S3Object', 'EvaluatorInvalidArguments'],
+    [
+      'a product of a number beyond doubles',
+      '{"a":1e400}',
+      'SELECT a * 2e0 FROM S3Object',
+      'EvaluatorInvalidArguments',
+    ],
+    [
+      'a quotient of a number beyond doubles',
+      '{"a":1e400}',
+      'SELECT 2e0 / a FROM S3Object',
+      'EvaluatorInvalidArguments',
+    ],
+    [
+      'a sum with one beyond doubles',
+      '{"a":2e0}\n{"a":1e400}',
+      'SELECT SUM(a) FROM S3Object',
+      'EvaluatorInvalidArguments',
+    ],
     ['a cast beyond doubles', '{"a":1e400}', 'SELECT CAST(a AS FLOAT) FROM S3Object', 'CastFailed'],
     [
       'a decimal with more digits than its type',
@@ -123,6 +143,14 @@ describe('a record of JSON', () => {
     }
   });
 
+  it('has the exact average of integers beyond the digits of a FLOAT', async () => {
+    const average = 'SELECT AVG(a) AS v FROM S3Object';
+    expect(await queryJson('{"a":9007199254740993}', average)).toBe('{"v":9007199254740993}\n');
+    expect(await queryJson('{"a":-9007199254740993}\n{"a":-9007199254740994}', average)).toBe(
+      '{"v":-9007199254740993.5}\n',
+    );
+  });
+
   it('sums integers whose partial sums are beyond 64 bits', async () => {
     const records = '{"a":9223372036854775807}\n{"a":1}\n{"a":-2}';
     expect(await queryJson(records, 'SELECT SUM(a) AS v FROM S3Object')).toBe('{"v":9223372036854775806}\n');
@@ -144,6 +172,54 @@ describe('a record of CSV', () => {
       expect(await select(text, { expression, input })).toBe(expected);
     }
   });
+
+  describe('with a text that has the form of a number beyond all numbers', () => {
+    const texts = ['12e99999', `1${'1'.repeat(400)}`, '1'.repeat(10_000), `${'0'.repeat(10_000)}7`];
+
+    it.each([
+      ['a = 7', '0\n'],
+      ['7 = a', '0\n'],
+      ['a <> 7', '4\n'],
+      ['a IN (6, 7)', '0\n'],
+      ["a IN (7, '12e99999')", '1\n'],
+      ['a NOT IN (6, 7)', '4\n'],
+      ['NULLIF(a, 7) IS NOT NULL', '4\n'],
+      ["CASE a WHEN 7 THEN 1 WHEN '12e99999' THEN 2 ELSE 3 END > 2", '3\n'],
+    ])('it is equal to no number: %s', async (where, expected) => {
+      const expression = `SELECT COUNT(*) FROM S3Object WHERE ${where}`;
+      expect(await select(`a\n${texts.join('\n')}\n`, { expression })).toBe(expected);
+    });
+
+    it.each([
+      'COUNT(*) FROM S3Object WHERE a < 7',
+      'a + 1 FROM S3Object',
+      'SUM(a) FROM S3Object',
+      'MAX(a) FROM S3Object',
+    ])('it is refused by SELECT %s', async (expression) => {
+      for (const text of texts) {
+        expect(await codeOf(select(`a\n${text}\n`, { expression: `SELECT ${expression}` }))).toBe('InvalidDataType');
+      }
+    });
+  });
+
+  it.each([
+    ['at the end of a fraction', `0.5${'0'.repeat(500)}`, 'a = 0.5'],
+    ['at the end of a whole number', `1${'0'.repeat(500)}`, 'a = 1e500'],
+    ['at the end of a number with an exponent', `-25${'0'.repeat(500)}e-500`, 'a = -25'],
+    ['at the beginning', `${'0'.repeat(500)}7`, 'a = 7'],
+  ])('counts no digits for zeros %s', async (_name, text, where) => {
+    const expression = `SELECT COUNT(*) FROM S3Object WHERE ${where}`;
+    expect(await select(`a\n${text}\n`, { expression })).toBe('1\n');
+  });
+
+  it.each([' 07 ', '7.0', '.7e1', 'x', '', '12e99999', '-7', '8'])(
+    'finds the number of %j by IN as by =',
+    async (text) => {
+      const expression = "SELECT a IN (7), a = 7, a IN ('x', 7, -7), a = 'x' OR a = 7 OR a = -7 FROM S3Object";
+      const [one, other, three, others] = (await select(`a,b\n${text},\n`, { expression })).trim().split(',');
+      expect([one, three]).toEqual([other, others]);
+    },
+  );
 
   it('has names that are numbers and __proto__ in JSON', async () => {
     const record = '{"2020":"1","__proto__":"2","2019":"3"}\n';
@@ -262,6 +338,23 @@ describe('a record of Parquet', () => {
       '{"low":0.1,"n":1}\n',
     );
     expect(await queryParquet(file, 'SELECT CAST(a AS STRING) AS v FROM S3Object LIMIT 1')).toBe('{"v":"0.1"}\n');
+  });
+
+  it('has no number beside infinity', async () => {
+    const file = parquetOf(column('a', [Infinity], { type: 'FLOAT' }), column('b', [-Infinity], { type: 'DOUBLE' }));
+    const digits = `1${'0'.repeat(39)}.0`;
+    expect(await queryParquet(file, `SELECT a = ${digits} AS v, a > 1e400 AS w, b < -1e400 AS x FROM S3Object`)).toBe(
+      '{"v":false,"w":true,"x":true}\n',
+    );
+    const finite = parquetOf(column('a', [1], { type: 'FLOAT' }));
+    expect(await queryParquet(finite, `SELECT a < ${digits} AS v FROM S3Object`)).toBe('{"v":true}\n');
+  });
+
+  it('calculates with infinity', async () => {
+    const file = parquetOf(column('a', [Infinity], { type: 'DOUBLE' }));
+    expect(await select(file, { expression: 'SELECT a * 2 FROM S3Object', input: { kind: 'parquet' } })).toBe(
+      'Infinity\n',
+    );
   });
 
   it('refuses NaN in JSON, which has no such number', async () => {

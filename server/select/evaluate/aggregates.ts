@@ -1,7 +1,7 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Aggregate } from '../sql/query.ts';
 import { addNumbers } from './arithmetic.ts';
-import { divideDecimals } from './decimal.ts';
+import { type Decimal, divideDecimals } from './decimal.ts';
 import {
   asNumber,
   checkedInt,
@@ -49,8 +49,8 @@ export class Accumulator {
     if (this.#name === 'MIN' || this.#name === 'MAX') return this.#best;
     const sum = this.#sum;
     if (this.#name === 'SUM') return typeof sum === 'bigint' ? checkedInt(sum) : sum;
-    if (typeof sum === 'bigint' || !isExact(sum)) return floatOf(sum) / this.#count;
-    return divideDecimals(sum, decimalOf(BigInt(this.#count)));
+    if (!isExact(sum) || isSafe(sum)) return floatOf(sum) / this.#count;
+    return divideDecimals(decimalOf(sum), decimalOf(BigInt(this.#count)));
   }
 
   #number(value: Value): Numeric {
@@ -82,4 +82,9 @@ export class Accumulator {
       `${this.#name} does not take ${shown} here. Use CAST, or leave it out by WHERE.`,
     );
   }
+}
+
+/** Reports whether a sum of INTs is a FLOAT without rounding. */
+function isSafe(sum: bigint | Decimal): boolean {
+  return typeof sum === 'bigint' && Number.isSafeInteger(Number(sum));
 }

@@ -1,6 +1,6 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { addDecimals, type Decimal, divideDecimals, multiplyDecimals, remainderOf } from './decimal.ts';
-import { checkedInt, decimalOf, floatOf, isExact, type Numeric } from './values.ts';
+import { checkedInt, decimalOf, floatOf, isExact, isZero, type Numeric } from './values.ts';
 
 /** An operation on two INTs, on two DECIMALs or an INT and a DECIMAL, and on numbers of which one is a FLOAT. */
 interface Operation {
@@ -13,10 +13,20 @@ interface Operation {
 function calculate(a: Numeric, b: Numeric, { integers, decimals, floats }: Operation): Numeric {
   if (typeof a === 'bigint' && typeof b === 'bigint') return checkedInt(integers(a, b));
   if (isExact(a) && isExact(b)) return decimals(decimalOf(a), decimalOf(b));
-  const [x, y] = [floatOf(a), floatOf(b)];
+  const [x, y] = [operandOf(a), operandOf(b)];
   const result = floats(x, y);
   if (Number.isFinite(result) || !Number.isFinite(x) || !Number.isFinite(y)) return result;
   throw new S3Error('EvaluatorInvalidArguments', `The result for ${x} and ${y} is too large for a FLOAT.`);
+}
+
+/** Returns the FLOAT to calculate with. A FLOAT of the source may be infinite; a DECIMAL is not, though its nearest FLOAT may be. */
+function operandOf(value: Numeric): number {
+  const float = floatOf(value);
+  if (Number.isFinite(float) || !isExact(value)) return float;
+  throw new S3Error(
+    'EvaluatorInvalidArguments',
+    `The number ${String(value).slice(0, 64)} is too large to calculate with a FLOAT. Use CAST to DECIMAL for the FLOAT.`,
+  );
 }
 
 const addition: Operation = { integers: (a, b) => a + b, decimals: addDecimals, floats: (a, b) => a + b };
@@ -63,6 +73,5 @@ export function negateNumber(value: Numeric): Numeric {
 }
 
 function requireNotZero(divisor: Numeric): void {
-  const isZero = isExact(divisor) ? decimalOf(divisor).coefficient === 0n : floatOf(divisor) === 0;
-  if (isZero) throw new S3Error('EvaluatorInvalidArguments', 'The SQL expression divides by zero.');
+  if (isZero(divisor)) throw new S3Error('EvaluatorInvalidArguments', 'The SQL expression divides by zero.');
 }

@@ -12,7 +12,17 @@ import {
   remainderOfNumbers,
   subtractNumbers,
 } from './arithmetic.ts';
-import { asNumber, areEqual, castValue, compareValues, type Numeric, textOf, utf8Of, type Value } from './values.ts';
+import {
+  asNumber,
+  areEqual,
+  castValue,
+  compareValues,
+  equalTo,
+  type Numeric,
+  textOf,
+  utf8Of,
+  type Value,
+} from './values.ts';
 
 /** An expression as a function of a record. */
 export type Evaluate = (record: SourceRecord) => Value;
@@ -120,12 +130,10 @@ function compileJoined(operands: readonly Evaluate[], decisive: boolean): Evalua
   };
 }
 
-type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>=';
-type Arithmetic = Exclude<BinaryOperator, Comparison | '||'>;
+type Order = '<' | '<=' | '>' | '>=';
+type Arithmetic = Exclude<BinaryOperator, Order | '=' | '<>' | '||'>;
 
-const comparisons: Readonly<Record<Comparison, (order: number) => boolean>> = {
-  '=': (order) => order === 0,
-  '<>': (order) => order !== 0,
+const orders: Readonly<Record<Order, (order: number) => boolean>> = {
   '<': (order) => order < 0,
   '<=': (order) => order <= 0,
   '>': (order) => order > 0,
@@ -134,21 +142,22 @@ const comparisons: Readonly<Record<Comparison, (order: number) => boolean>> = {
 
 function compileBinary(operator: BinaryOperator, left: Evaluate, right: Evaluate, untyped: boolean): Evaluate {
   if (operator === '||') return compileOperands(left, right, joinTexts);
-  if (!isComparison(operator)) {
+  if (operator === '=') return compileOperands(left, right, (a, b) => areEqual(a, b, untyped));
+  if (operator === '<>') return compileOperands(left, right, (a, b) => !areEqual(a, b, untyped));
+  if (!isOrder(operator)) {
     const calculate = calculations[operator];
     return compileOperands(left, right, (a, b) => calculate(operandOf(a, untyped), operandOf(b, untyped)));
   }
-  const holds = comparisons[operator];
-  // Values of different types are not equal, and have no order.
-  const unordered = operator === '=' ? false : operator === '<>' ? true : null;
+  const holds = orders[operator];
   return compileOperands(left, right, (a, b) => {
     const order = compareValues(a, b, untyped);
-    return order === undefined ? unordered : holds(order);
+    // Values of different types have no order.
+    return order === undefined ? null : holds(order);
   });
 }
 
-function isComparison(operator: BinaryOperator): operator is Comparison {
-  return Object.hasOwn(comparisons, operator);
+function isOrder(operator: BinaryOperator): operator is Order {
+  return Object.hasOwn(orders, operator);
 }
 
 /** An operator with NULL or MISSING is NULL. */
@@ -218,11 +227,12 @@ function compileIn(operand: Evaluate, list: readonly Evaluate[], untyped: boolea
   return (record) => {
     const value = operand(record);
     if (value === null || value === undefined) return null;
+    const isEqual = equalTo(value, untyped);
     let result: boolean | null = false;
     for (const one of list) {
       const other = one(record);
       if (other === null || other === undefined) result = null;
-      else if (areEqual(value, other, untyped)) return true;
+      else if (isEqual(other)) return true;
     }
     return result;
   };

@@ -38,9 +38,11 @@ export class Decimal {
       return new Decimal(BigInt(Number(text.slice(0, point) + text.slice(point + 1))), scale);
     }
     const [, sign = '', whole = '', fraction = '', exponent = '0'] = form.exec(text) ?? [];
-    const digits = (whole + fraction).replace(/^0+/, '');
-    if (digits === '') return new Decimal(0n, Math.min(fraction.length, maxDigits));
-    const scale = fraction.length - Number(exponent);
+    const written = (whole + fraction).replace(/^0+/, '');
+    if (written === '') return new Decimal(0n, Math.min(fraction.length, maxDigits));
+    // Zeros at the end are shown where there is room for them.
+    const digits = written.length > maxDigits ? withoutZerosAtEnd(written) : written;
+    const scale = fraction.length - Number(exponent) - (written.length - digits.length);
     if (digits.length > maxDigits || !(Math.abs(digits.length - 1 - scale) <= maxExponent)) return undefined;
     return new Decimal(sign === '-' ? -BigInt(digits) : BigInt(digits), scale);
   }
@@ -94,6 +96,13 @@ export class Decimal {
   negate(): Decimal {
     return new Decimal(-this.coefficient, this.scale);
   }
+}
+
+/** A regular expression would look at each of several runs of zeros from each of its zeros. */
+function withoutZerosAtEnd(digits: string): string {
+  let end = digits.length;
+  while (digits.charAt(end - 1) === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 function tenTo(exponent: number): bigint {

@@ -1,9 +1,9 @@
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { compareDecimals, Decimal } from './decimal.ts';
 
-const integerForm = /^[+-]?[0-9]+$/;
-const decimalForm = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
 const numberForm = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+/** Characters of a number: its digits, and zeros before and after them as its exponent allows. */
+const maxText = 8_192;
 /** Digits that a FLOAT has always. */
 const safeDigits = 15;
 
@@ -19,15 +19,28 @@ export function isInt64(value: bigint): boolean {
  */
 export function parseNumber(text: string): number | bigint | Decimal | undefined {
   const trimmed = text.trim();
-  if (integerForm.test(trimmed)) return parseInteger(trimmed) ?? refuse(trimmed);
-  if (decimalForm.test(trimmed)) return Decimal.parse(trimmed) ?? refuse(trimmed);
-  return numberForm.test(trimmed) ? (parseFloatOrDecimal(trimmed) ?? refuse(trimmed)) : undefined;
+  if (!numberForm.test(trimmed)) return undefined;
+  return numberOfForm(trimmed) ?? refuse(trimmed);
+}
+
+/** Reads a number as `parseNumber` does, but a text with more digits than a number has is no number. */
+export function findNumber(text: string): number | bigint | Decimal | undefined {
+  const trimmed = text.trim();
+  // A long text is not searched again by each comparison of a query.
+  return trimmed.length <= maxText && numberForm.test(trimmed) ? numberOfForm(trimmed) : undefined;
+}
+
+/** Reads a text that has the form of a number; undefined if it has more digits than a number has. */
+function numberOfForm(text: string): number | bigint | Decimal | undefined {
+  if (text.length > maxText) return undefined;
+  if (/[eE]/.test(text)) return parseFloatOrDecimal(text);
+  return text.includes('.') ? Decimal.parse(text) : parseInteger(text);
 }
 
 function refuse(text: string): never {
   throw new S3Error(
     'InvalidDataType',
-    `The number ${text.slice(0, 64)} has more than 400 digits or an exponent above 6144.`,
+    `The number ${text.slice(0, 64)} has more than 400 digits, an exponent above 6144 or more than ${maxText} characters.`,
   );
 }
 
@@ -36,7 +49,7 @@ export function parseInteger(text: string): bigint | Decimal | undefined {
   // Node parses short integers exactly as numbers, which is cheaper than a BigInt from text.
   if (text.length <= safeDigits) return BigInt(Number(text));
   const decimal = Decimal.parse(text);
-  return decimal !== undefined && isInt64(decimal.coefficient) ? decimal.coefficient : decimal;
+  return decimal?.scale === 0 && isInt64(decimal.coefficient) ? decimal.coefficient : decimal;
 }
 
 /** Reads a FLOAT, or a DECIMAL where a FLOAT of 64 bits would lose digits; undefined if it has more digits than a number has. */

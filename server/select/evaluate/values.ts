@@ -2,7 +2,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { TypeName } from '../sql/names.ts';
 import { compareDecimals, Decimal } from './decimal.ts';
 import { Float32 } from './float32.ts';
-import { isInt64, parseNumber } from './numbers.ts';
+import { findNumber, isInt64, parseNumber } from './numbers.ts';
 import { parseTimestamp, Timestamp } from './timestamp.ts';
 
 /**
@@ -46,8 +46,15 @@ export type Numeric = number | bigint | Decimal | Float32;
  * @throws S3Error InvalidDataType for a text with more digits than a number has
  */
 export function asNumber(value: Value, untyped: boolean): Numeric | undefined {
+  return numberBy(parseNumber, value, untyped);
+}
+
+/** Returns the number of a text; undefined where it has none. */
+type ReadNumber = (text: string) => Numeric | undefined;
+
+function numberBy(read: ReadNumber, value: Value, untyped: boolean): Numeric | undefined {
   if (isNumeric(value)) return value;
-  return untyped && typeof value === 'string' ? parseNumber(value) : undefined;
+  return untyped && typeof value === 'string' ? read(value) : undefined;
 }
 
 /** Returns the FLOAT of 64 bits that is nearest to a number. */
@@ -65,11 +72,16 @@ export function decimalOf(value: bigint | Decimal): Decimal {
  * Compares two values that are neither NULL nor MISSING: negative, 0 or positive; undefined if they have no order.
  *
  * @param untyped a text that is compared with a number counts as the number that it has: all fields of CSV are text
+ * @throws S3Error InvalidDataType for a text with more digits than a number has, beside a number
  */
 export function compareValues(left: Value, right: Value, untyped: boolean): number | undefined {
+  return compareBy(parseNumber, left, right, untyped);
+}
+
+function compareBy(read: ReadNumber, left: Value, right: Value, untyped: boolean): number | undefined {
   if (typeof left === 'string' && typeof right === 'string') return compareTexts(left, right);
   if (isNumeric(left) || isNumeric(right)) {
-    const [a, b] = [asNumber(left, untyped), asNumber(right, untyped)];
+    const [a, b] = [numberBy(read, left, untyped), numberBy(read, right, untyped)];
     return a === undefined || b === undefined ? undefined : compareNumbers(a, b);
   }
   if (left instanceof Timestamp || right instanceof Timestamp) return compareTimestamps(left, right, untyped);
@@ -115,6 +127,11 @@ function compareNumbers(left: Numeric, right: Numeric): number | undefined {
     return order === undefined ? undefined : 0 - order;
   }
   return isExact(right) ? compareWithExact(left, right) : orderOf(floatOf(left), floatOf(right));
+}
+
+/** A DECIMAL whose nearest FLOAT is 0 is not. */
+export function isZero(value: Numeric): boolean {
+  return isExact(value) ? decimalOf(value).coefficient === 0n : floatOf(value) === 0;
 }
 
 function compareExact(left: bigint | Decimal, right: bigint | Decimal): number {
@@ -176,9 +193,23 @@ function parseBoolean(text: string): boolean | undefined {
   return lower === 'true' ? true : lower === 'false' ? false : undefined;
 }
 
-/** Reports if two values are equal. Values without an order, e.g. arrays and values of different types, are not. */
+/**
+ * Reports if two values are equal. Values without an order, e.g. arrays and values of different types, are not. A text with more digits than
+ * a number has is equal to no number.
+ */
 export function areEqual(left: Value, right: Value, untyped: boolean): boolean {
-  return compareValues(left, right, untyped) === 0;
+  return compareBy(findNumber, left, right, untyped) === 0;
+}
+
+/** Returns what reports if a value is equal to others. It reads the number of a text once for all of them. */
+export function equalTo(value: Value, untyped: boolean): (other: Value) => boolean {
+  if (!untyped || typeof value !== 'string') return (other) => areEqual(value, other, untyped);
+  let found: { readonly number: Numeric | undefined } | undefined;
+  return (other) => {
+    if (!isNumeric(other)) return areEqual(value, other, untyped);
+    found ??= { number: findNumber(value) };
+    return found.number !== undefined && compareNumbers(found.number, other) === 0;
+  };
 }
 
 /** @throws S3Error IntegerOverflow */
@@ -223,7 +254,7 @@ const converters: Readonly<Record<TypeName, (value: Value) => Value>> = {
   bool: (value) => {
     if (typeof value === 'boolean') return value;
     if (typeof value === 'string') return parseBoolean(value);
-    return isNumeric(value) ? floatOf(value) !== 0 : undefined;
+    return isNumeric(value) ? !isZero(value) : undefined;
   },
   string: (value) => {
     if (value instanceof Uint8Array) return utf8Of(value);
