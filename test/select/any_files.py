@@ -9,7 +9,7 @@ What differs by specification is said here, with its reason, and the query for D
 * The quotient and the average of decimals have 38 digits. DuckDB returns a double, so they are compared to 12 digits.
 * A FLOAT of 32 bits is calculated with in 64 bits. DuckDB stays in 32 bits, so it gets the column as a DOUBLE.
 * The SQL of S3 has no type for a time of the day: TIME is a text, with the digits of its unit.
-* Bytes are base64, which Python compares as bytes.
+* Bytes are base64, which Python compares as bytes. A text beside them is its UTF-8, for which DuckDB gets the bytes.
 * A timestamp has the digits of its unit and `Z`. DuckDB gets `epoch_ns` or `epoch_us`, and Python compares the integers.
 * The sum of integers must have 64 bits, where DuckDB's has 128.
 * `||` and LIKE take texts alone. The queries give them no others.
@@ -520,6 +520,9 @@ def compared(source):
         # The shortest text of the number, as it is shown.
         shown = short32(value)
         return own, (shown, f"CAST('{shown}' AS FLOAT)")
+    if kind == "bytes":
+        shown = utf8(value)
+        return (own, same) if shown is None else (own, (text_literal(shown), f"unhex('{value.hex()}')"))
     if kind == "date":
         return own, (f"`{value.isoformat()}T`", f"DATE '{value.isoformat()}'")
     if kind == "time":
@@ -532,6 +535,15 @@ def compared(source):
         shown = (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=value // per)).isoformat()
         return own, (f"`{shown}Z`", f"TIMESTAMP{'TZ' if column.arrow.tz else ''} '{shown}{'+00' if column.arrow.tz else ''}'")
     return own, same
+
+
+def utf8(value):
+    """Returns the text of bytes; None where they have none that a query can hold."""
+    try:
+        shown = value.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return shown if shown.isprintable() else None
 
 
 def short32(value):
