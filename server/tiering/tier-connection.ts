@@ -17,11 +17,14 @@ export interface TierConnection {
 
 type TierAddress = Omit<TierConfiguration, 'number'>;
 
+/** A client waits for the bytes, and each of its requests would wait again. */
+const tierTimeouts: CallTimeouts = { ...defaultTimeouts, refused: 500 };
+
 /** Makes a connection to the bucket of a tier. It makes no call yet. */
 export async function connectTier(tier: TierAddress): Promise<TierConnection> {
   if (tier.type === 'azure') return { store: await azureStore(tier), close: () => undefined };
   if (tier.type === 'gcs') return { store: await googleStore(tier), close: () => undefined };
-  const connection = connectionTo(tier, defaultTimeouts);
+  const connection = connectionTo(tier, tierTimeouts);
   return { store: s3BlobStore(connection), close: () => connection.close() };
 }
 

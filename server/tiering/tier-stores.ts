@@ -2,6 +2,7 @@ import { type BlobStore, blobsUnavailable } from '../store/blob-store.ts';
 import { requirePromoted } from '../store/promotion.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
+import { BoundedReads } from './bounded-reads.ts';
 import type { TierConfigurations } from './tier-configurations.ts';
 import type { TierConnection } from './tier-connection.ts';
 import type { Tier, Tiers } from '../objects/contract/tiers.ts';
@@ -74,7 +75,9 @@ export class TierStores implements Tiers {
         if (this.#open.get(tier.number)?.revision === revision) continue;
         // The client of S3 takes 5 MiB of each thread. It is loaded for the first tier.
         const { connectTier } = await import('./tier-connection.ts');
-        this.#open.set(tier.number, { revision, ...(await connectTier(tier)) });
+        const { store, close } = await connectTier(tier);
+        const bounded = new BoundedReads(store, { what: `the tier ${tier.name}`, clock: this.#clock });
+        this.#open.set(tier.number, { revision, store: bounded, close });
       }
       this.#read = began;
     } finally {

@@ -228,6 +228,14 @@ describe('the S3 blob store', () => {
       await expect(readAll()).rejects.toThrow(/no answer within 500 ms \(\d+ attempts? in [\d.]+ (?:s|ms)\)$/);
     });
 
+    it('not long where nothing listens, if the timeouts say so, and on after a restart between its bytes', async () => {
+      store = await open({ timeouts: { ...timeouts, total: 600_000, refused: 0 } });
+      s3.fault('Get', { kind: 'cut', after: 400_000 });
+      expect((await readAll()).equals(large)).toBe(true);
+      await s3.close();
+      await expect(readAll()).rejects.toThrow(/: ECONNREFUSED \(\d+ attempts? in /);
+    });
+
     it('again after 503 and a late first byte', async () => {
       store = await open({ timeouts: quickToRepeat });
       s3.fault('Get', { kind: 'answer', status: 503, code: 'SlowDown', retryAfter: 0.05 }, { kind: 'silent' });

@@ -23,6 +23,8 @@ export interface CallTimeouts {
   readonly upload: number;
   /** Between two chunks of a response body. */
   readonly idle: number;
+  /** For all attempts to begin a read where nothing listens at the address; the total by default. */
+  readonly refused?: number;
   /** The maximum of the first pause between two attempts. It doubles with each attempt. */
   readonly pause: number;
 }
@@ -31,6 +33,9 @@ export interface CallTimeouts {
 export const defaultTimeouts: CallTimeouts = { total: 15_000, answer: 10_000, upload: 30_000, idle: 10_000, pause: 50 };
 
 const MAX_PAUSE = 2_000;
+
+/** The codes of sockets for an address at which nothing listens. */
+const unreachedCodes: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
 
 /** Counts the attempts of one call and waits between them. */
 export class Attempts {
@@ -58,10 +63,10 @@ export class Attempts {
    * Waits before another attempt: a random part of a pause that doubles each time, and at least as long as the server asked for. The
    * random part spreads calls that were refused together. Returns false if the timeout leaves no time for another attempt.
    */
-  async another(leastMs = 0): Promise<boolean> {
+  async another(leastMs = 0, totalMs = this.#timeouts.total): Promise<boolean> {
     const delay = backoffMs(this.#made + 1, { firstMs: this.#timeouts.pause, maxMs: MAX_PAUSE, jitter: 1 });
     const wait = Math.max(leastMs, delay);
-    if (performance.now() + wait - this.#began > this.#timeouts.total) return false;
+    if (performance.now() + wait - this.#began > totalMs) return false;
     this.#made += 1;
     await sleep(wait);
     return true;
@@ -176,9 +181,11 @@ export class S3Connection {
       readonly once?: boolean;
       /** Milliseconds for all attempts; that of the timeouts by default. */
       readonly total?: number;
+      /** Milliseconds for all attempts where nothing listens at the address. */
+      readonly refused?: number | undefined;
     } = {},
   ): Promise<T> {
-    const { timeout = this.timeouts.answer, abortSignal, once = false, total = this.timeouts.total } = options;
+    const { timeout = this.timeouts.answer, abortSignal, once = false, total = this.timeouts.total, refused } = options;
     const attempts = new Attempts({ ...this.timeouts, total });
     for (;;) {
       const signing = this.#signing;
@@ -193,7 +200,8 @@ export class S3Connection {
         if (failure === undefined) throw error;
         if (failure.kind === 'passing') this.renew();
         if (failure.kind === 'refused' && refusesKeys(failure.code) && (await this.#rotated(signing))) continue;
-        const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs));
+        const within = unreachedCodes.has(failure.code) ? refused : undefined;
+        const again = failure.kind === 'passing' && !once && (await attempts.another(failure.afterMs, within));
         if (again) continue;
         const reason = failure.kind === 'full' ? 'full' : 'unreachable';
         const waited = failure.kind === 'passing' ? ` (${attempts.summary()})` : '';

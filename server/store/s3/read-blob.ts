@@ -97,8 +97,12 @@ async function ask(
     ...(etag === undefined ? {} : { IfMatch: etag }),
   };
   try {
-    const answer = await connection.call(`read blob ${id}`, async (client, options) =>
-      ofObject(await client.send(new GetObjectCommand(request), options)),
+    // A body that has begun goes on after a restart.
+    const refused = etag === undefined ? connection.timeouts.refused : undefined;
+    const answer = await connection.call(
+      `read blob ${id}`,
+      async (client, options) => ofObject(await client.send(new GetObjectCommand(request), options)),
+      { refused },
     );
     try {
       checkRange(answer, id, range, connection.placeOf(key));
