@@ -43,11 +43,11 @@ describe('a warning of conditions', () => {
   it.each([
     [
       { Action: ['s3:GetObject', 's3:ListBucket'], Resource: '*', Condition: { StringLike: { 's3:prefix': 'a*' } } },
-      /^Statement #1 never allows s3:GetObject: no request of it has s3:prefix \(StringLike\)\. Put s3:GetObject into/,
+      /^Statement #1 allows s3:GetObject only to requests with s3:prefix \(StringLike\), which clients send with other actions\. Put s3:GetObject into/,
     ],
     [
-      { Sid: 'Locks', Effect: 'Deny', Action: 's3:Get*', Condition: { Null: { 's3:object-lock-mode': 'false' } } },
-      /^Statement Locks never denies s3:Get\*: no request of it has s3:object-lock-mode \(Null\)/,
+      { Sid: 'Locks', Action: 's3:Get*', Condition: { Null: { 's3:object-lock-mode': 'false' } } },
+      /^Statement Locks allows s3:Get\* only to requests with s3:object-lock-mode \(Null\)/,
     ],
     [
       { Condition: { StringEquals: { 'aws:PrincipalOrgID': 'o-1' } } },
@@ -80,12 +80,18 @@ describe('a warning of conditions', () => {
     [
       {
         Effect: 'Deny',
+        Condition: { StringEquals: { 'aws:username': 'ann' }, StringNotEquals: { 'aws:username': 'ann' } },
+      },
+      /^Statement #1 never denies anything: StringEquals and StringNotEquals of aws:username/,
+    ],
+    [
+      {
         Condition: {
           DateGreaterThan: { 'aws:CurrentTime': '2027-01-01T00:00:00Z' },
           DateLessThan: { 'aws:CurrentTime': '2026-01-01' },
         },
       },
-      /^Statement #1 never denies anything: DateGreaterThan and DateLessThan of aws:CurrentTime/,
+      /^Statement #1 never allows anything: DateGreaterThan and DateLessThan of aws:CurrentTime/,
     ],
   ])('names what can never hold in %j', (changes, message) => {
     expect(warnings(changes)).toEqual([expect.stringMatching(message)]);
@@ -93,6 +99,23 @@ describe('a warning of conditions', () => {
 
   it.each([
     [{ Action: 's3:*', Condition: { StringLike: { 's3:prefix': 'a*' } } }],
+    // The source of a copy is read with the headers of the copy.
+    [{ Effect: 'Deny', Condition: { StringLike: { 's3:x-amz-copy-source': '*secret/*' } } }],
+    // A value that cannot be read makes a Deny apply, and so does a claim that is not known.
+    [
+      {
+        Effect: 'Deny',
+        Action: 's3:ListBucket',
+        Resource: '*',
+        Condition: { NumericGreaterThan: { 's3:max-keys': '10' }, NumericLessThan: { 's3:max-keys': '5' } },
+      },
+    ],
+    [
+      {
+        Effect: 'Deny',
+        Condition: { StringEquals: { 'jwt:team': 'a' }, StringNotEquals: { 'jwt:team': 'a' } },
+      },
+    ],
     [{ Condition: { StringNotLike: { 's3:prefix': 'a*' } } }],
     [{ Condition: { StringLikeIfExists: { 's3:prefix': 'a*' } } }],
     [{ Condition: { 'ForAllValues:StringLike': { 's3:prefix': 'a*' } } }],
@@ -102,6 +125,14 @@ describe('a warning of conditions', () => {
     [{ Condition: { NumericGreaterThan: { 'jwt:level': '10' }, NumericLessThan: { 'jwt:level': '5' } } }],
   ])('is not given for %j', (changes) => {
     expect(warnings(changes)).toEqual([]);
+  });
+
+  it('says nothing of the administration for the policy of an access key', () => {
+    const document = parseNewPolicy({
+      Version: '2012-10-17',
+      Statement: [statement({ Action: undefined, NotAction: 's3:DeleteObject', Resource: '*' })],
+    });
+    expect(policyWarnings(document, 'boundary')).toEqual([]);
   });
 
   it('is given for no statement that some request matches', () => {
@@ -136,14 +167,15 @@ describe('a warning of conditions', () => {
     );
     fc.assert(
       fc.property(
+        fc.constantFrom('Allow', 'Deny'),
         fc.array(condition, { minLength: 1, maxLength: 3 }),
         fc.option(fc.constantFrom('a', 'b', 'A', 'ab', '0', '1', '3', '5', '7', '10', '11'), { nil: undefined }),
-        (conditions, actual) => {
+        (Effect, conditions, actual) => {
           const Condition = Object.fromEntries(conditions.map(([name, values]) => [name, { [key]: values }]));
-          const written = statement({ Action: 's3:PutObject', Resource: '*', Condition });
+          const written = statement({ Effect, Action: 's3:PutObject', Resource: '*', Condition });
           if (warnings(written).length === 0) return;
           const context: Record<string, string[]> = actual === undefined ? {} : { [key]: [actual] };
-          expect(applies({ ...written, Effect: 'Allow' }, { action: 's3:PutObject', context })).toBe(false);
+          expect(applies({ ...written, Effect }, { action: 's3:PutObject', context })).toBe(false);
         },
       ),
       { numRuns: 2_000 },

@@ -5,11 +5,15 @@ import type { PolicyCondition, PolicyDocument, PolicyStatement } from './documen
 import { matchesText, textMatcher } from './glob.ts';
 import { isSupported } from './known-names.ts';
 
-/** Lists what a valid document does that its author may not want, one sentence each. */
-export function policyWarnings({ statements }: PolicyDocument): readonly string[] {
+/**
+ * Lists what a valid document does that its author may not want, one sentence each.
+ *
+ * @param use `boundary` for the policy of an access key, which gives nothing by itself
+ */
+export function policyWarnings({ statements }: PolicyDocument, use: 'grant' | 'boundary' = 'grant'): readonly string[] {
   return statements.flatMap((statement, index) => {
     const name = `Statement ${statement.sid ?? `#${index + 1}`}`;
-    return [...administrationWarnings(statement, name), ...conditionWarnings(statement, name)];
+    return [...(use === 'grant' ? administrationWarnings(statement, name) : []), ...conditionWarnings(statement, name)];
   });
 }
 
@@ -43,7 +47,6 @@ function conditionWarnings({ effect, actions, conditions }: PolicyStatement, nam
     operatorOf: parseConditionOperator(condition.operator),
     lower: condition.key.toLowerCase(),
   }));
-  const does = effect === 'Allow' ? 'allows' : 'denies';
   const unknown = read.find(({ lower }) => !isSupported(lower));
   // A Deny by such a key is refused.
   if (unknown !== undefined && effect === 'Allow')
@@ -51,14 +54,16 @@ function conditionWarnings({ effect, actions, conditions }: PolicyStatement, nam
   const excluding = read.flatMap((one, at) =>
     read
       .slice(at + 1)
-      .filter((other) => exclude(one, other) || exclude(other, one))
+      .filter((other) => mayBeSure(effect, one, other) && (exclude(one, other) || exclude(other, one)))
       .map((other) => [one, other] as const),
   )[0];
   if (excluding !== undefined) {
     const [one, other] = excluding;
+    const does = effect === 'Allow' ? 'allows' : 'denies';
     return [`${name} never ${does} anything: ${one.operator} and ${other.operator} of ${one.key} never hold together.`];
   }
-  if (actions.kind === 'all-but') return [];
+  // A Deny by what clients do not send with an action still holds for who sends it, and for the source of a copy.
+  if (actions.kind === 'all-but' || effect === 'Deny') return [];
   return actions.patterns.flatMap((pattern) => {
     const named = actionsOf(pattern);
     const without = read.find(({ operatorOf, values, lower }) => {
@@ -72,8 +77,17 @@ function conditionWarnings({ effect, actions, conditions }: PolicyStatement, nam
     });
     if (without === undefined) return [];
     return [
-      `${name} never ${does} ${pattern}: no request of it has ${without.key} (${without.operator}). Put ${pattern} into a statement without this condition.`,
+      `${name} allows ${pattern} only to requests with ${without.key} (${without.operator}), which clients send with other actions. Put ${pattern} into a statement without this condition.`,
     ];
+  });
+}
+
+/** A Deny also holds where a value cannot be read, or where a claim is not known. */
+function mayBeSure(effect: PolicyStatement['effect'], ...conditions: readonly Read[]): boolean {
+  if (effect === 'Allow') return true;
+  return conditions.every(({ lower, operatorOf }) => {
+    const isText = operatorOf?.kind === 'null' || operatorOf?.family === 'String';
+    return isText && !/^(?:jwt|ldap):/u.test(lower);
   });
 }
 

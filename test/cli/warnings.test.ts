@@ -118,7 +118,7 @@ const cases: readonly Case[] = [
   },
   {
     type: 'policy',
-    says: 'Statement #1 never allows s3:GetObject: no request of it has s3:prefix',
+    says: 'Statement #1 allows s3:GetObject only to requests with s3:prefix',
     prepare: async () => {
       const Condition = { StringLike: { 's3:prefix': 'a*' } };
       const Statement = [{ Effect: 'Allow', Action: 's3:GetObject', Resource: 'arn:aws:s3:::box/*', Condition }];

@@ -248,7 +248,7 @@ async function secretKeyOf(context: Context, { secretKey, accessKey }: KeyOption
  * exactly `{}`, which removes the policy.
  */
 async function readPolicy(context: Context, file: string, mayRemove = false): Promise<unknown> {
-  const policy: unknown = JSON.parse(await readPolicyFile(context, file));
+  const policy: unknown = JSON.parse(await readPolicyFile(context, file, 'boundary'));
   const fields = typeof policy === 'object' && policy !== null ? Object.entries(policy) : [];
   const statements: unknown = Object.fromEntries(fields)['Statement'];
   const isEmpty =

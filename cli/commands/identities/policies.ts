@@ -24,7 +24,7 @@ export async function createPolicy(
   [alias = '', name = '', file = '']: readonly string[],
 ): Promise<void> {
   const admin = await adminOf(context, alias);
-  const body = await readPolicyFile(context, file);
+  const body = await readPolicyFile(context, file, 'grant');
   await admin.send({ method: 'PUT', call: 'add-canned-policy', query: { name }, body });
   context.output.message(`Created policy \`${name}\` successfully.`, { policy: name, ...withoutDocument });
   context.output.hint(`Attach it: coffer admin policy attach ${alias} ${name} --user NAME`);
@@ -64,8 +64,8 @@ export async function showPolicy(
   context.output.message(human, { policy: name, policyInfo, isGroup: false });
 }
 
-/** Reads a policy for an identity, and warns of what it does that its author may not want. */
-export async function readPolicyFile(context: Context, path: string): Promise<string> {
+/** Reads a policy, and warns of what it does that its author may not want. That of an access key is a `boundary`. */
+export async function readPolicyFile(context: Context, path: string, use: 'grant' | 'boundary'): Promise<string> {
   const text = await readDocument(context.io, path);
   let json: unknown;
   try {
@@ -74,14 +74,14 @@ export async function readPolicyFile(context: Context, path: string): Promise<st
     const named = path === '-' ? 'What came on standard input' : `\`${path}\``;
     throw new ProgramError('BadArgument', `${named} is no policy: it is no JSON`, { cause: error });
   }
-  for (const warning of warningsOf(json)) context.output.warn('policy', printable(warning.replace(/\.$/u, '')));
+  for (const warning of warningsOf(json, use)) context.output.warn('policy', printable(warning.replace(/\.$/u, '')));
   return text;
 }
 
 /** A document that this client cannot read has no warnings: the server says what is wrong with it. */
-function warningsOf(json: unknown): readonly string[] {
+function warningsOf(json: unknown, use: 'grant' | 'boundary'): readonly string[] {
   try {
-    return policyWarnings(parseNewPolicy(json));
+    return policyWarnings(parseNewPolicy(json), use);
   } catch {
     return [];
   }
