@@ -255,6 +255,17 @@ describe('a role policy that does not exist', () => {
     expect(await outcomes('okta')).toContain('Role policy: failed');
   });
 
+  it('that was there before stands in the way of no other change', async () => {
+    await configurations.save('okta', given(values), 'add', { unproven: true });
+    await update('okta', { display_name: 'Okta' });
+    expect((await configurations.get('okta'))?.values).toContainEqual({ key: 'display_name', value: 'Okta' });
+  });
+
+  it('is taken from an import, after which the policies may come', async () => {
+    await configurations.save('okta', given(values), 'replace');
+    expect(await configurations.get('okta')).toBeDefined();
+  });
+
   it('is looked up by the test', async () => {
     expect(await outcomes('new', { role_policy: 'readonly' })).toContain('Role policy: ok');
     expect(await outcomes('new', values)).toContain('Role policy: failed');

@@ -129,12 +129,14 @@ export function openIdConfigurations(options: OpenIdConfigurationsOptions): Iden
         const values = mergedKeys(openIdTable, before?.values, given, { replace: mode === 'replace' });
         const others = known.filter((configuration) => configuration.name !== name);
         const provider = checkedProvider(name, values, [...environment, ...others.map((one) => asProvider(one)[0])]);
-        return { values, provider };
+        const had = before === undefined ? [] : asProvider(before)[0].rolePolicy;
+        return { values, provider, newPolicies: provider.rolePolicy.filter((policy) => !had.includes(policy)) };
       };
       // The probe runs before the change, so that a slow provider delays no other change.
-      const { provider } = check(await stored.list(subsystem));
+      const { provider, newPolicies } = check(await stored.list(subsystem));
       if (provider.enabled && !unproven) {
-        const wrong = await unknownRolePolicies(provider, options.policyExists);
+        // A policy that was removed since must not stand in the way of another change, nor policies that come after an import.
+        const wrong = mode === 'replace' ? undefined : await unknownPolicies(newPolicies, options.policyExists);
         if (wrong !== undefined) throw unusable(wrong);
         await usable(provider, (one) => probe(one, redirectUri(one)));
       }
@@ -225,8 +227,8 @@ function unusable(why: string, cause?: Error): IdentityError {
 }
 
 /** Returns what is wrong with the role policy: nobody gets rights by policies that do not exist. */
-async function unknownRolePolicies(
-  { rolePolicy }: OpenIdProviderSettings,
+async function unknownPolicies(
+  rolePolicy: readonly string[],
   policyExists: (name: string) => Promise<boolean>,
 ): Promise<string | undefined> {
   const found = await Promise.all(rolePolicy.map(policyExists));
@@ -241,7 +243,7 @@ async function roleSteps(
   policyExists: (name: string) => Promise<boolean>,
 ): Promise<readonly TestStep[]> {
   if (provider.rolePolicy.length === 0) return [];
-  const wrong = await unknownRolePolicies(provider, policyExists);
+  const wrong = await unknownPolicies(provider.rolePolicy, policyExists);
   const message = wrong ?? `The policies exist: ${provider.rolePolicy.join(', ')}.`;
   return [{ step: 'Role policy', outcome: wrong === undefined ? 'ok' : 'failed', message }];
 }
