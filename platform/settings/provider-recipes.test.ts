@@ -46,6 +46,23 @@ describe('a recipe', () => {
     });
   });
 
+  it('encodes a name within an address, and leaves it as it is by itself', () => {
+    expect(filled('keycloak', { url: 'https://idp.example.com', realm: 'our people' })).toMatchObject({
+      settings: {
+        config_url: 'https://idp.example.com/realms/our%20people/.well-known/openid-configuration',
+        keycloak_realm: 'our people',
+      },
+    });
+  });
+
+  it('needs no part for what is given otherwise', () => {
+    const chosen = new Set(['config_url', 'keycloak_admin_url', 'keycloak_realm']);
+    expect(fillRecipe(recipe('keycloak'), new Map(), chosen)).toEqual({
+      kind: 'settings',
+      settings: { vendor: 'keycloak', claim_name: 'policy' },
+    });
+  });
+
   it('names the parts that it needs', () => {
     expect(filled('keycloak', { url: ' ' })).toMatchObject({
       kind: 'missing',

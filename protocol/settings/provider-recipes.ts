@@ -160,17 +160,34 @@ type FilledRecipe =
   | { readonly kind: 'settings'; readonly settings: Readonly<Record<string, string>> }
   | { readonly kind: 'missing'; readonly parts: readonly RecipePart[] };
 
-/** Puts the parts of an address into the settings of a recipe. A `/` at the end of a part is cut off, and `https://` before a domain. */
-export function fillRecipe(recipe: ProviderRecipe, given: ReadonlyMap<string, string>): FilledRecipe {
+/**
+ * Puts the parts of an address into the settings of a recipe. A `/` at the end of a part is cut off, and `https://` before a domain.
+ *
+ * @param chosen the keys that are given otherwise: the recipe leaves them alone, and needs no part for them
+ */
+export function fillRecipe(
+  recipe: ProviderRecipe,
+  given: ReadonlyMap<string, string>,
+  chosen: ReadonlySet<string> = new Set(),
+): FilledRecipe {
   const values = new Map<string, string>();
   for (const { name, fallback } of recipe.parts) {
     const value = (given.get(name) ?? '').trim().replace(/\/+$/u, '') || fallback;
     if (value !== undefined) values.set(name, name === 'domain' ? value.replace(/^https:\/\//u, '') : value);
   }
-  const missing = recipe.parts.filter(({ name }) => !values.has(name));
-  if (missing.length > 0) return { kind: 'missing', parts: missing };
-  const settings = Object.entries(recipe.settings).map(
-    ([key, text]) => [key, text.replaceAll(/\{([a-z]+)\}/gu, (_, part: string) => values.get(part) ?? '')] as const,
+  const texts = Object.entries(recipe.settings).filter(([key]) => !chosen.has(key));
+  const missing = recipe.parts.filter(
+    ({ name }) => !values.has(name) && texts.some(([, text]) => text.includes(`{${name}}`)),
   );
+  if (missing.length > 0) return { kind: 'missing', parts: missing };
+  const settings = texts.map(([key, text]) => {
+    // A name within an address is encoded; one by itself is not.
+    const isWhole = /^\{[a-z]+\}$/u.test(text);
+    const filled = text.replaceAll(/\{([a-z]+)\}/gu, (_, part: string) => {
+      const value = values.get(part) ?? '';
+      return isWhole || part === 'url' || part === 'domain' ? value : encodeURIComponent(value);
+    });
+    return [key, filled] as const;
+  });
   return { kind: 'settings', settings: Object.fromEntries(settings) };
 }

@@ -243,6 +243,12 @@ describe('administration in a browser', () => {
       'https://idp.example.com/realms/company/.well-known/openid-configuration',
     );
     expect(await page.getByRole('textbox', { name: 'claim_name' }).inputValue()).toBe('policy');
+    // What is typed stays.
+    await page.getByRole('textbox', { name: 'claim_name' }).fill('groups');
+    await page.getByRole('textbox', { name: 'realm', exact: true }).fill('others');
+    expect(await page.getByRole('textbox', { name: 'config_url' }).inputValue()).toContain('/realms/others/');
+    expect(await page.getByRole('textbox', { name: 'claim_name' }).inputValue()).toBe('groups');
+    await page.getByRole('textbox', { name: 'claim_name' }).fill('');
     await page.getByRole('combobox', { name: 'Provider' }).click();
     await page.getByRole('option', { name: 'Google' }).click();
     expect(await page.getByRole('textbox', { name: 'claim_name' }).inputValue()).toBe('');

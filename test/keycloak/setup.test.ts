@@ -47,9 +47,10 @@ describe.each(['26.4.0', '21.0.0'] as const)('coffer idp openid keycloak-setup, 
   const name = `K${version.replaceAll('.', '_')}`;
   const realm = `empty-${version.slice(0, 2)}`;
   const client = `coffer-${version.slice(0, 2)}`;
-  const setUp = (...more: string[]) =>
+  const setUp = (...more: string[]) => setUpAs(name, ...more);
+  const setUpAs = (as: string, ...more: string[]) =>
     coffer(
-      ['idp', 'openid', 'keycloak-setup', 'root', name]
+      ['idp', 'openid', 'keycloak-setup', 'root', as]
         .concat('--url', `${url}/`, '--realm', realm, '--admin', 'admin', '--client', client)
         .concat('--console', server.console, ...more),
       'admin-password\n',
@@ -59,9 +60,12 @@ describe.each(['26.4.0', '21.0.0'] as const)('coffer idp openid keycloak-setup, 
 
   it('makes all that a sign-in needs in an empty realm', async () => {
     const { code, stdout, stderr } = await setUp();
-    expect([code, stderr]).toEqual([0, '']);
+    const warned = /no user profile.*read-only-attributes=policy/;
+    expect([code, stderr]).toEqual([0, version === '21.0.0' ? (expect.stringMatching(warned) as string) : '']);
     expect(String(stdout)).toMatch(
-      /^\+ Client .*\n\+ Client scope .*\n\+ Client scope .*\n. User profile .*\n\+ Service account /,
+      version === '21.0.0'
+        ? /^\+ Client .*\n\+ Client scope .*\n\+ Client scope .*\n\+ Service account /
+        : /^\+ User profile .*\n\+ Client .*\n\+ Client scope .*\n\+ Client scope .*\n\+ Service account /,
     );
     const [made] = await call<{ id: string; secret: string }[]>(url, 'GET', `/${realm}/clients?clientId=${client}`);
     await call(url, 'PUT', `/${realm}/clients/${made?.id}`, { ...made, directAccessGrantsEnabled: true });
@@ -90,18 +94,23 @@ describe.each(['26.4.0', '21.0.0'] as const)('coffer idp openid keycloak-setup, 
     ]);
   });
 
-  it('changes nothing of what is there, and ends at a provider that is configured', async () => {
+  it('can be repeated, and changes nothing of what is there', async () => {
     const before = await call(url, 'GET', `/${realm}/clients?clientId=${client}`);
-    const { code, stdout, stderr } = await setUp();
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`There is a configuration "${name}" already`)]);
-    expect(String(stdout)).not.toMatch(/^[+?]/m);
+    const { code, stdout } = await setUp();
+    expect([code, String(stdout)]).toEqual([0, expect.not.stringMatching(/^[+?]/m)]);
     expect(await call(url, 'GET', `/${realm}/clients?clientId=${client}`)).toEqual(before);
+  });
+
+  it('makes nothing where the name has a provider of another client', async () => {
+    const { code, stderr } = await setUp('--client', 'another');
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`with the client ${client}: choose another name`)]);
+    expect(await call(url, 'GET', `/${realm}/clients?clientId=another`)).toEqual([]);
   });
 
   it('leaves a client of another form as it is, and says what it needs', async () => {
     const other = { clientId: 'theirs', publicClient: true, redirectUris: ['https://app.example/*'] };
     await call(url, 'POST', `/${realm}/clients`, other);
-    const { code, stderr } = await setUp('--client', 'theirs');
+    const { code, stderr } = await setUpAs(`${name}_THEIRS`, '--client', 'theirs');
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
@@ -109,6 +118,34 @@ describe.each(['26.4.0', '21.0.0'] as const)('coffer idp openid keycloak-setup, 
       ),
     ]);
     expect(await call(url, 'GET', `/${realm}/clients?clientId=theirs`)).toMatchObject([other]);
+  });
+
+  it.runIf(version === '26.4.0')('refuses a realm whose people may write the attribute themselves', async () => {
+    const profile = await call<{ attributes: { name: string; permissions?: object }[] }>(
+      url,
+      'GET',
+      `/${realm}/users/profile`,
+    );
+    const own = { view: ['admin', 'user'], edit: ['admin', 'user'] };
+    const open = profile.attributes.map((one) => (one.name === 'policy' ? { ...one, permissions: own } : one));
+    await call(url, 'PUT', `/${realm}/users/profile`, { ...profile, attributes: open });
+    const { code, stderr } = await setUp();
+    expect([code, stderr]).toEqual([1, expect.stringContaining('People may edit the attribute "policy" themselves')]);
+    const rest = profile.attributes.filter((one) => one.name !== 'policy');
+    await call(url, 'PUT', `/${realm}/users/profile`, {
+      ...profile,
+      attributes: rest,
+      unmanagedAttributePolicy: 'ENABLED',
+    });
+    expect(String((await setUp()).stdout)).toContain(
+      '+ User profile    The attribute "policy", which administrators alone',
+    );
+  });
+
+  it('sends no password in clear', async () => {
+    const words = ['--url', 'http://idp.example.com', '--realm', 'r', '--admin', 'a', '--console', server.console];
+    const { code, stderr } = await coffer(['idp', 'openid', 'keycloak-setup', 'root', 'X', ...words], 'password\n');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no https address')]);
   });
 
   it('names a wrong password and a realm that does not exist', async () => {

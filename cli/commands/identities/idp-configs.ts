@@ -116,6 +116,16 @@ export async function showIdp(
   context.output.message(textFields({ name: formatName(name), ...values }), { ...result });
 }
 
+/** Returns the client of an OpenID provider; undefined where there is none of the name. */
+export async function clientOf(context: Context, alias: string, name: string): Promise<string | undefined> {
+  const admin = await adminOf(context, alias);
+  const call = { method: 'GET', call: 'idp-config/openid' } as const;
+  const list = (await admin.decryptedJson<readonly ConfigSummary[] | null>(call)) ?? [];
+  if (!list.some((one) => (one.name === undefined || one.name === '' ? nameless : one.name) === name)) return undefined;
+  const { info } = await admin.decryptedJson<ConfigDetails>({ method: 'GET', ...target('openid', name) });
+  return info?.find(({ key }) => key === 'client_id')?.value ?? '';
+}
+
 export async function removeIdp(
   context: Context,
   [alias = '', name = nameless]: readonly string[],
@@ -154,14 +164,13 @@ function withRecipe(recipe: ProviderRecipe, given: readonly string[]): readonly 
     if (recipe.parts.some(({ name }) => name === key)) parts.set(key, value);
     else settings.push(word);
   }
-  const filled = fillRecipe(recipe, parts);
+  const chosen = new Set(settings.flatMap((word) => word.split('=')[0] ?? []));
+  const filled = fillRecipe(recipe, parts, chosen);
   if (filled.kind === 'missing') {
     const missing = filled.parts.map(({ name, example }) => `${name}=${example}`).join(' and ');
     throw new ProgramError('BadArgument', `${recipe.title} needs ${missing}, with the value of yours`);
   }
-  const chosen = new Set(settings.map((word) => word.split('=')[0]));
-  const defaults = Object.entries(filled.settings).filter(([key]) => !chosen.has(key));
-  return [...defaults.map(([key, value]) => `${key}=${value}`), ...settings];
+  return [...Object.entries(filled.settings).map(([key, value]) => `${key}=${value}`), ...settings];
 }
 
 function target(type: IdpType, name: string): Pick<AdminRequest, 'call'> {

@@ -6,7 +6,7 @@ import { printable } from '../../../platform/text/printable.ts';
 import { secret } from '../../terminal/prompt.ts';
 import type { Context } from '../context.ts';
 import { trustedAuthorities } from '../login/trusted-authorities.ts';
-import { nameless, recipeNamed, sendIdp } from './idp-configs.ts';
+import { clientOf, nameless, recipeNamed, sendIdp } from './idp-configs.ts';
 import { KeycloakRealm } from './keycloak-realm.ts';
 
 interface SetupOptions {
@@ -45,20 +45,25 @@ export async function setUpKeycloak(
     const form = '--url https://idp.example.com --realm company --admin admin --console https://console.example.com';
     throw new ProgramError('BadArgument', `--url, --realm, --admin and --console are needed: ${form}`);
   }
+  refuseClear(url);
   const clientId = options.client ?? 'coffer';
+  const mode = await modeOf(context, alias, name, clientId);
   const password = await secret(context, `password of ${admin}`, undefined);
   const ca = await trustedAuthorities(context);
   const fetch = createLimitedFetch(ca === '' ? {} : { ca });
   const administrator = { url, realm: options.adminRealm ?? 'master', user: admin, password };
   const keycloak = await KeycloakRealm.open(administrator, realm, fetch);
+  const differing: string[] = [];
   const show = (part: Part): void => {
+    if (part.outcome === 'differs') differing.push(part.part);
     const mark = { made: '+', there: '✔', differs: '?' }[part.outcome];
     context.output.message(`${mark} ${part.part.padEnd(15)} ${printable(part.message)}`, { ...part });
   };
+  // First of all: where people could write the attribute themselves, each could name any policy.
+  await declareAttribute(context, keycloak, show);
   const client = await makeClient(keycloak, clientId, pages, show);
   await makeScope(keycloak, policyScope, policyMapper, client.id, show);
   await makeScope(keycloak, `${clientId}-audience`, audienceMapper(clientId), client.id, show);
-  await declareAttribute(keycloak, show);
   await allowLookups(keycloak, client.id, show);
   const { value } = await keycloak.get<{ readonly value?: string }>(`/clients/${client.id}/client-secret`);
   if (value === undefined) throw new ProgramError('Failed', `The client ${clientId} has no secret: it is public`);
@@ -66,14 +71,41 @@ export async function setUpKeycloak(
   const filled = fillRecipe(recipe, new Map(Object.entries({ url, realm })));
   const settings = filled.kind === 'settings' ? Object.entries(filled.settings) : [];
   const body = formatKeyValues([...settings, ['client_id', clientId], ['client_secret', value]]);
-  await sendIdp(context, alias, { type: 'openid', name, mode: 'add', recipe: undefined }, body);
+  await sendIdp(context, alias, { type: 'openid', name, mode, recipe: undefined }, body);
+  if (differing.length > 0) {
+    throw new ProgramError('Reported', `The realm is not complete: ${differing.join(', ')}`);
+  }
   context.output.hint(`Name policies in the attribute "${claim}" of people and groups.`);
+}
+
+/** The password of an administrator of Keycloak goes to that address. */
+function refuseClear(url: string): void {
+  const { protocol, hostname } = parsedUrl(url);
+  if (protocol === 'https:' || /^(?:localhost|127\.[0-9.]+|\[::1\])$/u.test(hostname)) return;
+  throw new ProgramError('BadArgument', `${url} is no https address: the password would go over the network in clear`);
+}
+
+function parsedUrl(url: string): URL {
+  if (URL.canParse(url)) return new URL(url);
+  throw new ProgramError('BadArgument', `Invalid --url \`${url}\`: write an address such as https://idp.example.com`);
+}
+
+/** A provider of the same client is updated, so that the command can be repeated. Another one of the name is refused before anything is made. */
+async function modeOf(context: Context, alias: string, name: string, clientId: string): Promise<'add' | 'update'> {
+  const there = await clientOf(context, alias, name);
+  if (there === undefined) return 'add';
+  if (there === clientId) return 'update';
+  throw new ProgramError(
+    'Failed',
+    `There is a provider of this name already, with the client ${there}: choose another name, or remove it first`,
+  );
 }
 
 type Show = (part: Part) => void;
 
 interface ClientRow {
   readonly id: string;
+  readonly enabled?: boolean;
   readonly publicClient?: boolean;
   readonly standardFlowEnabled?: boolean;
   readonly serviceAccountsEnabled?: boolean;
@@ -89,7 +121,10 @@ async function makeClient(keycloak: KeycloakRealm, clientId: string, pages: stri
       ...(there.publicClient === true ? ['switch client authentication on'] : []),
       ...(there.standardFlowEnabled === false ? ['switch the standard flow on'] : []),
       ...(there.serviceAccountsEnabled === true ? [] : ['switch service accounts on']),
-      ...(there.redirectUris?.includes(redirectUri) === true ? [] : [`add the redirect URI ${redirectUri}`]),
+      ...(there.enabled === false ? ['enable it'] : []),
+      ...(there.redirectUris?.some((pattern) => covers(pattern, redirectUri)) === true
+        ? []
+        : [`add the redirect URI ${redirectUri}`]),
     ];
     if (wrong.length > 0) {
       throw new ProgramError(
@@ -116,6 +151,11 @@ async function makeClient(keycloak: KeycloakRealm, clientId: string, pages: stri
     throw new ProgramError('Failed', `Keycloak does not list the client ${clientId} that it made`);
   show({ part: 'Client', outcome: 'made', message: `${clientId}, with the redirect URI ${redirectUri}.` });
   return made;
+}
+
+/** Keycloak takes a `*` at the end of a redirect URI. */
+function covers(pattern: string, redirectUri: string): boolean {
+  return pattern.endsWith('*') ? redirectUri.startsWith(pattern.slice(0, -1)) : pattern === redirectUri;
 }
 
 interface Mapper {
@@ -174,9 +214,14 @@ async function makeScope(
   if (same === undefined) await keycloak.post(`/client-scopes/${scope.id}/protocol-mappers/models`, protocolMappers[0]);
   const path = `/clients/${client}/default-client-scopes`;
   const assigned = (await keycloak.get<readonly ScopeRow[]>(path)).some(({ id }) => id === scope.id);
-  if (!assigned) await keycloak.put(`${path}/${scope.id}`, undefined);
+  const optional = await keycloak.get<readonly ScopeRow[]>(`/clients/${client}/optional-client-scopes`);
+  const isOptional = optional.some(({ id }) => id === scope.id);
+  if (!assigned && !isOptional) await keycloak.put(`${path}/${scope.id}`, undefined);
   const part = 'Client scope';
-  if (wrong.length > 0) {
+  if (isOptional) {
+    const message = `${name} is an optional scope of the client, and is not changed: make it a default one.`;
+    show({ part, outcome: 'differs', message });
+  } else if (wrong.length > 0) {
     const texts = wrong.map(([key, value]) => `${key}=${value}`).join(', ');
     show({
       part,
@@ -189,20 +234,36 @@ async function makeScope(
 }
 
 interface UserProfile {
-  readonly attributes?: readonly { readonly name?: string }[];
+  readonly attributes?: readonly {
+    readonly name?: string;
+    readonly permissions?: { readonly edit?: readonly string[] };
+  }[];
   readonly unmanagedAttributePolicy?: string;
 }
 
-/** Since 24, attributes that the user profile does not declare are dropped without a word. */
-async function declareAttribute(keycloak: KeycloakRealm, show: Show): Promise<void> {
+/**
+ * Since 24, attributes that the user profile does not declare are dropped without a word, or, as unmanaged ones that are `ENABLED`, written by
+ * people themselves.
+ */
+async function declareAttribute(context: Context, keycloak: KeycloakRealm, show: Show): Promise<void> {
   const part = 'User profile';
   const profile = await keycloak.find<UserProfile>('/users/profile');
   if (profile?.attributes === undefined) {
-    return show({ part, outcome: 'there', message: `This Keycloak keeps every attribute, and so "${claim}".` });
+    context.output.warn(
+      'provider',
+      `This Keycloak has no user profile, and people can write attributes of their own by the API of accounts: start it with --spi-user-profile-legacy-user-profile-read-only-attributes=${claim}, or everybody can name any policy`,
+    );
+    return;
   }
-  const isDeclared = profile.attributes.some(({ name }) => name === claim);
-  if (isDeclared || ['ENABLED', 'ADMIN_EDIT'].includes(profile.unmanagedAttributePolicy ?? '')) {
-    return show({ part, outcome: 'there', message: `Administrators can give people the attribute "${claim}".` });
+  const declared = profile.attributes.find(({ name }) => name === claim);
+  if (declared?.permissions?.edit?.includes('user') === true) {
+    throw new ProgramError(
+      'Failed',
+      `People may edit the attribute "${claim}" themselves by the user profile of the realm, and so give themselves any policy: let administrators alone edit it`,
+    );
+  }
+  if (declared !== undefined || profile.unmanagedAttributePolicy === 'ADMIN_EDIT') {
+    return show({ part, outcome: 'there', message: `Administrators alone give people the attribute "${claim}".` });
   }
   const permissions = { view: ['admin'], edit: ['admin'] };
   const attribute = { name: claim, displayName: 'Policies of Coffer', multivalued: true, permissions };

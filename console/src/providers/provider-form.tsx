@@ -64,9 +64,10 @@ export function ProviderForm(props: ProviderFormProps) {
     onSubmit({ values: given, changes });
   }
 
-  function fill(settings: Values, earlier: readonly string[]): void {
-    const kept = Object.entries(typed).filter(([key]) => !earlier.includes(key));
-    setDraft({ shown, typed: { ...Object.fromEntries(kept), ...settings } });
+  /** What the user typed stays. */
+  function fill(settings: Values, earlier: Values): void {
+    const own = Object.entries(typed).filter(([key, value]) => value !== '' && value !== earlier[key]);
+    setDraft({ shown, typed: { ...settings, ...Object.fromEntries(own) } });
   }
 
   const field = (key: ProviderKind['keys'][number]) => (

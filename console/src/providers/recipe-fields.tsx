@@ -7,24 +7,30 @@ import { t } from '../texts/texts.ts';
 type Values = Readonly<Record<string, string>>;
 
 interface RecipeFieldsProps {
-  /** Gets the settings of the recipe, and the keys that an earlier choice had filled. */
-  readonly onFilled: (settings: Values, earlier: readonly string[]) => void;
+  /** Gets the settings of the recipe, and those that an earlier choice had filled in. */
+  readonly onFilled: (settings: Values, earlier: Values) => void;
+}
+
+interface Chosen {
+  readonly name: string;
+  readonly parts: Values;
+}
+
+function settingsOf({ name, parts }: Chosen): Values {
+  const recipe = providerRecipes.find((one) => one.name === name);
+  const filled = recipe && fillRecipe(recipe, new Map(Object.entries(parts)));
+  return filled?.kind === 'settings' ? filled.settings : {};
 }
 
 /** Fills the form with what is particular of a provider: its address from the few parts that differ, scopes and claims. */
 export function RecipeFields({ onFilled }: RecipeFieldsProps) {
-  const [{ name, parts }, setDraft] = useDraft<{ readonly name: string; readonly parts: Values }>('recipe', {
-    name: '',
-    parts: {},
-  });
+  const [chosen, setChosen] = useDraft<Chosen>('recipe', { name: '', parts: {} });
+  const { name, parts } = chosen;
   const recipe = providerRecipes.find((one) => one.name === name);
 
-  function choose(chosen: string, given: Values): void {
-    const next = providerRecipes.find((one) => one.name === chosen);
-    const filled = next === undefined ? undefined : fillRecipe(next, new Map(Object.entries(given)));
-    const earlier = chosen === name ? [] : Object.keys(recipe?.settings ?? {});
-    setDraft({ name: chosen, parts: given });
-    onFilled(filled?.kind === 'settings' ? filled.settings : {}, earlier);
+  function choose(next: Chosen): void {
+    setChosen(next);
+    onFilled(settingsOf(next), settingsOf(chosen));
   }
 
   return (
@@ -36,7 +42,7 @@ export function RecipeFields({ onFilled }: RecipeFieldsProps) {
         data={providerRecipes.map((one) => ({ value: one.name, label: one.title }))}
         clearable
         value={name === '' ? null : name}
-        onChange={(chosen) => choose(chosen ?? '', {})}
+        onChange={(picked) => choose({ name: picked ?? '', parts: {} })}
       />
       {recipe?.parts.map((part) => (
         <TextInput
@@ -46,7 +52,7 @@ export function RecipeFields({ onFilled }: RecipeFieldsProps) {
           spellCheck={false}
           autoComplete="off"
           value={parts[part.name] ?? ''}
-          onChange={(event) => choose(name, { ...parts, [part.name]: event.currentTarget.value })}
+          onChange={(event) => choose({ name, parts: { ...parts, [part.name]: event.currentTarget.value } })}
         />
       ))}
     </Stack>
