@@ -71,6 +71,22 @@ describe('a read of a tier', () => {
     expect(tier.asked).toBe(2);
   });
 
+  it('pauses no others where one body is slow, and others come meanwhile', async () => {
+    const slow = Promise.withResolvers<never>();
+    let isSlow = true;
+    const { time, tier, read } = tierOf(() =>
+      isSlow ? { [Symbol.asyncIterator]: () => ({ next: () => slow.promise }) } : bytes(),
+    );
+    const waiting = read();
+    isSlow = false;
+    time.now += 1;
+    await read();
+    slow.reject(failure('passing'));
+    await expect(waiting).rejects.toThrow('no answer');
+    expect(String(await read())).toBe('ab');
+    expect(tier.asked).toBe(3);
+  });
+
   it('goes on where the tier is back', async () => {
     let away = true;
     const { time, read } = tierOf(() => (away ? failing(failure('passing')) : bytes()));

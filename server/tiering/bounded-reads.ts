@@ -20,6 +20,8 @@ export class BoundedReads implements BlobStore {
   readonly #store: BlobStore;
   readonly #options: BoundedReadsOptions;
   #pause: { readonly until: number; readonly reason: string } | undefined;
+  /** When the tier gave the first bytes of a body last. */
+  #answered = -Infinity;
 
   constructor(store: BlobStore, options: BoundedReadsOptions) {
     this.#store = store;
@@ -51,6 +53,7 @@ export class BoundedReads implements BlobStore {
 
   async #first(chunks: Chunks, id: BlobId): Promise<Buffer | undefined> {
     const { what, clock, answerMs = 5_000 } = this.#options;
+    const began = clock();
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       const message = `could not read blob ${id} in ${what}: it did not answer within ${timeoutText(answerMs)}`;
@@ -59,11 +62,13 @@ export class BoundedReads implements BlobStore {
     try {
       const chunk = await Promise.race([chunks.next(), late.promise]);
       this.#pause = undefined;
+      this.#answered = clock();
       return chunk;
     } catch (error) {
       // A refusal, such as that of the keys, comes at once, and an administrator who has mended it wants to see that.
       const isAway = isStoreUnavailable(error) && (callFailure(error)?.kind ?? 'passing') === 'passing';
-      if (isAway) this.#pause = { until: clock() + pauseMs, reason: error.message };
+      // One slow body says nothing of a tier that has answered others meanwhile.
+      if (isAway && this.#answered < began) this.#pause = { until: clock() + pauseMs, reason: error.message };
       throw error;
     } finally {
       clearTimeout(timer);
