@@ -484,6 +484,9 @@ def text(source, depth):
 def compared(source):
     """Two operands of a comparison that have one type."""
     kind = rng.choice(["int", "dec", "float", "text", "bytes", "date", "timestamp", "time", "extreme", "float32", "mixed"])
+    if columns_of(source, "bytes") and rng.random() < 0.3:
+        # Few files have bytes.
+        kind = "bytes"
     if kind in ("int", "dec", "float"):
         return number(source, kind, 1), number(source, kind, 1)
     if kind == "mixed":
@@ -503,6 +506,9 @@ def compared(source):
     alike = [one for one in found if one.arrow == column.arrow or one.kind in ("text", "bytes", "date")]
     other = rng.choice([column, *alike])
     same = (other.select, other.duck)
+    if kind == "bytes" and rng.random() < 0.7:
+        shown = rng.choice(["", "text", "text", "\ufffd", "ü😀"])
+        return own, (text_literal(shown), f"unhex('{shown.encode().hex()}')")
     if not values or rng.random() < 0.4 or column.arrow is None:
         return own, same
     if isinstance(column.arrow, str) and kind in ("date", "time", "timestamp"):
@@ -520,9 +526,6 @@ def compared(source):
         # The shortest text of the number, as it is shown.
         shown = short32(value)
         return own, (shown, f"CAST('{shown}' AS FLOAT)")
-    if kind == "bytes":
-        shown = utf8(value)
-        return (own, same) if shown is None else (own, (text_literal(shown), f"unhex('{value.hex()}')"))
     if kind == "date":
         return own, (f"`{value.isoformat()}T`", f"DATE '{value.isoformat()}'")
     if kind == "time":
@@ -535,15 +538,6 @@ def compared(source):
         shown = (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=value // per)).isoformat()
         return own, (f"`{shown}Z`", f"TIMESTAMP{'TZ' if column.arrow.tz else ''} '{shown}{'+00' if column.arrow.tz else ''}'")
     return own, same
-
-
-def utf8(value):
-    """Returns the text of bytes; None where they have none that a query can hold."""
-    try:
-        shown = value.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    return shown if shown.isprintable() else None
 
 
 def short32(value):
