@@ -35,6 +35,8 @@ export interface Delivery<Outcome = void> {
    * later events of the object wait.
    */
   partOf?(event: Entry): string | undefined;
+  /** Returns what an event leaves that ends behind a refused event of its part. Undefined, as without it, where the event waits. */
+  behindRefused?(event: Entry): Outcome | undefined;
 }
 
 /** Makes the delivery of a target that must not be asked: every event waits, and the state of the queue says why. */
@@ -219,7 +221,11 @@ class DeliveredQueue<Outcome> {
     const { delivery, delivered } = round;
     const refused = new Set<string>();
     for (const event of group) {
-      if (refused.size > 0 && refused.has(delivery.partOf?.(event) ?? '')) continue;
+      if (refused.size > 0 && refused.has(delivery.partOf?.(event) ?? '')) {
+        const outcome = delivery.behindRefused?.(event);
+        if (outcome !== undefined) delivered.add(event.key, outcome);
+        continue;
+      }
       const pause = share?.before(this.#clock() - timeOf(event.key));
       if (pause !== undefined) await pause;
       if (round.failure !== undefined || signal.aborted) return;

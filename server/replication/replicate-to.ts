@@ -162,11 +162,16 @@ export class ReplicationDelivery implements Delivery<Settled> {
    */
   partOf(entry: Parameters<Delivery['deliver']>[0]): string | undefined {
     if (this.#options.stored.target.kind === 's3') return undefined;
-    try {
-      return decodeReplication(entry).versionId;
-    } catch {
-      return undefined;
-    }
+    return readable(entry)?.versionId;
+  }
+
+  /** A resync ends with what it has queued: it does not wait for an earlier change, which is tried again anyway. */
+  behindRefused(entry: Parameters<Delivery['deliver']>[0]): Settled | undefined {
+    const queued = readable(entry);
+    if (queued?.resync === undefined) return undefined;
+    const reason = 'the target refuses an earlier change of the version; once it takes that, a resync sends the rest';
+    const { size: bytes, resync } = queued;
+    return { outcome: this.#failed(queued, reason), counted: { kind: 'failed', bytes, resync } };
   }
 
   /** Asks the target for a sign of life again and again, until the signal. */
@@ -197,5 +202,13 @@ export class ReplicationDelivery implements Delivery<Settled> {
 
   close(): void {
     this.#client.close();
+  }
+}
+
+function readable(entry: Parameters<Delivery['deliver']>[0]): QueuedReplication | undefined {
+  try {
+    return decodeReplication(entry);
+  } catch {
+    return undefined;
   }
 }
