@@ -91,6 +91,34 @@ describe('a version from before the rule', () => {
     expect(await text(two)).toBeUndefined();
   });
 
+  it('keeps what the rule that decides keeps, whatever a rule says whose tags never matched', async () => {
+    const { one, two, exchange } = await servers('one', 'two');
+    await one.replicateTo(two);
+    const [rule] = (await one.calls.layer.getBucketReplication(bucket))?.rules ?? [];
+    if (rule === undefined) throw new Error('no rule');
+    await one.setRules([
+      { ...rule, id: 'archive', priority: 1, deletes: false },
+      { ...rule, id: 'temporary', priority: 2, filter: { tags: { temp: 'yes' } }, deleteMarkers: false },
+    ]);
+    const { versionId = '' } = await one.calls.layer.putObject(put(bucket, key, 'text'));
+    await exchange();
+    await one.calls.layer.deleteObject(bucket, key, { versionId });
+    expect(await one.queued(two)).toEqual([]);
+    expect(await text(two, versionId)).toBe('text');
+  });
+
+  it('as a replica keeps its copy at a target whose rule never matched it', async () => {
+    const { one, two, three, exchange } = await servers('one', 'two', 'three');
+    await two.replicateTo(one);
+    await two.replicateTo(three);
+    await one.replicateTo(three, { filter: { tags: { k: 'v' } }, deleteMarkers: false });
+    const { versionId = '' } = await two.calls.layer.putObject(put(bucket, key, 'text'));
+    await exchange();
+    await one.calls.layer.deleteObject(bucket, key, { versionId });
+    expect(await one.queued(three)).toEqual([]);
+    expect(await text(three, versionId)).toBe('text');
+  });
+
   it('that no target got has no removal to send', async () => {
     const { one, two } = await servers('one', 'two');
     await one.replicateTo(two, { filter: { tags: { k: 'v' } }, deleteMarkers: false });

@@ -1,4 +1,4 @@
-import type { ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
+import { type ReplicationConfiguration, targetIdOf } from '../../../protocol/s3/bucket-replication.ts';
 import type { Batch, Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context/context.ts';
 import { outboxKeys, uniquePart } from '../events/outbox.ts';
@@ -8,7 +8,7 @@ import { changesOf } from '../records/change-times.ts';
 import type { ChangeTimes, ReplicationState, Retention, VersionAtTarget } from '../contract/object-layer.ts';
 import type { ObjectRecord } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
-import { type ReplicatedChange, targetsOf } from './replication-targets.ts';
+import { matches, type ReplicatedChange, targetsOf } from './replication-targets.ts';
 import type { PlannedQueues } from '../context/event-hub.ts';
 import type { Place } from '../versions/place.ts';
 
@@ -88,7 +88,7 @@ export function queueReplication(
   const configuration = stored.replication ?? { rules: [] };
   const isReplica = before?.status === 'REPLICA';
   const named = targetsOf(configuration, { key, tags: record.tags, change, isReplica });
-  const targets = change === 'removal' ? [...new Set([...named, ...holdersOf(configuration, key, before)])] : named;
+  const targets = change === 'removal' ? [...new Set([...named, ...holdersOf(configuration, replicated)])] : named;
   const changed = change === 'attributes' && stored.replication !== undefined ? context.clock() : before?.changed;
   // A version that no rule has sent is not COMPLETED by a change.
   if (targets.length === 0)
@@ -111,18 +111,21 @@ export function queueReplication(
 
 /**
  * Returns the targets that have a version and get its removal though no rule matches its tags any more: a target keeps what it got, and would
- * answer reads of it. A replica has been at the target that sent it, which its record does not name.
+ * answer reads of it. The record of a replica does not name the target that sent it, which keeps it in this case.
  */
 function holdersOf(
   { rules }: ReplicationConfiguration,
-  key: string,
-  state: ReplicationState | undefined,
+  { key, record: { tags, replication } }: Pick<Replicated, 'key' | 'record'>,
 ): readonly string[] {
-  const { status, waiting = [], targets = {} } = state ?? {};
-  const withoutTags = rules.map((rule) => ({ ...rule, filter: { ...rule.filter, tags: {} } }));
-  return targetsOf({ rules: withoutTags }, { key, change: 'removal', isReplica: status === 'REPLICA' }).filter(
-    (id) => status === 'REPLICA' || waiting.includes(id) || targets[id]?.has === 'whole',
+  const ofKey = rules.filter(({ enabled, filter }) => enabled && key.startsWith(filter.prefix ?? ''));
+  // A rule that matches the version decides alone, and one without removals keeps what the target has.
+  const decided = new Set(
+    ofKey.filter((rule) => !rule.deletes || matches(rule, { key, tags })).map(({ target }) => target),
   );
+  const others = ofKey.filter(({ target }) => !decided.has(target)).map(({ target }) => targetIdOf(target));
+  const ids = [...new Set(others)].filter((id) => id !== undefined);
+  const known = targetsBefore(replication, ids) ?? {};
+  return ids.filter((id) => replication?.waiting?.includes(id) === true || known[id]?.has === 'whole');
 }
 
 /**
