@@ -12,18 +12,26 @@ export async function checkNullThere(
   { client }: Pick<Sender, 'client'>,
   { key, versionId, modified }: Pick<QueuedReplication, 'key' | 'versionId' | 'modified'>,
 ): Promise<void> {
-  if (versionId !== 'null') return;
-  const answer = await client.send({ method: 'HEAD', key, query: { versionId } });
-  if (isAbsentThere(answer)) return;
-  const { status, headers } = answer;
-  // A delete marker is answered with 405.
-  if (status !== 405 || !isMarkedAsS3(headers))
-    checkAnswer(answer, `look for the null version of ${key} at the target`);
-  if (headers['x-amz-replication-status'] === 'REPLICA' || isSame(headers['last-modified'], modified)) return;
+  if (!(await isOtherThere({ client }, { key, versionId, modified }))) return;
   throw new DeliveryError(
     'rejected',
     `the target has another null version of ${key}, which its own clients wrote: it is not replaced; remove one of them`,
   );
+}
+
+/** Reports whether the null version of a target is another one, which its own clients wrote. */
+export async function isOtherThere(
+  { client }: Pick<Sender, 'client'>,
+  { key, versionId, modified }: Pick<QueuedReplication, 'key' | 'versionId' | 'modified'>,
+): Promise<boolean> {
+  if (versionId !== 'null') return false;
+  const answer = await client.send({ method: 'HEAD', key, query: { versionId } });
+  if (isAbsentThere(answer)) return false;
+  const { status, headers } = answer;
+  // A delete marker is answered with 405.
+  if (status !== 405 || !isMarkedAsS3(headers))
+    checkAnswer(answer, `look for the null version of ${key} at the target`);
+  return headers['x-amz-replication-status'] !== 'REPLICA' && !isSame(headers['last-modified'], modified);
 }
 
 /** Times in headers are whole seconds. The target compares the milliseconds. */

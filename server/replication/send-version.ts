@@ -10,7 +10,7 @@ import { attributeHeaders, replicationRequest, sourceVersionId } from './replica
 import { taggingOf } from './attributes-of-info.ts';
 import { tagsOf } from './remote-tags.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
-import { checkNullThere } from './null-version-there.ts';
+import { checkNullThere, isOtherThere } from './null-version-there.ts';
 import { changeOf, isMissing, removedThere } from './version-there.ts';
 import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
 import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
@@ -36,7 +36,10 @@ export async function sendVersion(sender: Sender, queued: QueuedReplication): Pr
       await checkLock(sender, info, queued);
       return { version: changeOf(info), bytes: 0 };
     }
-    if (resync === undefined && !isMissing(sender, info)) return removedThere(info);
+    if (resync === undefined && !isMissing(sender, info)) {
+      await checkNullThere(sender, queued);
+      return removedThere(info);
+    }
     await checkNullThere(sender, queued);
     return await sendWhole(sender, queued);
   } catch (error) {
@@ -105,7 +108,8 @@ async function endLock(
       ...(tagging !== undefined && { 'x-amz-tagging': tagging }),
     },
   });
-  checkAnswer(answer, `end the lock of version ${versionId} of ${key}`);
+  // Another null version is there.
+  if (!isAbsentThere(answer)) checkAnswer(answer, `end the lock of version ${versionId} of ${key}`);
 }
 
 function copySource({ targetBucket }: Pick<RemoteTarget, 'targetBucket'>, key: string, id: string): string {
@@ -116,6 +120,8 @@ async function sendRemoval(
   { client }: Sender,
   { key, versionId, modified, bypassedGovernance }: QueuedReplication,
 ): Promise<void> {
+  // A MinIO, and a Coffer of the release before, would remove it.
+  if (modified !== undefined && (await isOtherThere({ client }, { key, versionId, modified }))) return;
   const answer = await client.send({
     method: 'DELETE',
     key,

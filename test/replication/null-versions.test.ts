@@ -136,7 +136,86 @@ describe('a tag of a null version', () => {
   });
 });
 
+describe('a change of a null version', () => {
+  it('waits where the target has no time for a moment', async () => {
+    const { one, two, resync, state } = await servers();
+    await asNull(one, 'source');
+    await one.replicateTo(two);
+    await resync();
+    await one.calls.layer.putObjectTags(bucket, key, { k: 'v' }, 'null');
+    two.intercept = ({ method }) =>
+      method === 'HEAD'
+        ? { status: 503, headers: { 'x-minio-error-code': 'SlowDown', 'x-amz-request-id': 'R' }, text: '' }
+        : undefined;
+    await one.deliver();
+    two.intercept = undefined;
+    expect(await one.queued(two)).toHaveLength(1);
+    await one.deliver();
+    expect((await two.calls.layer.getObjectTags(bucket, key, 'null')).tags).toEqual({ k: 'v' });
+    expect(await state()).toEqual(['COMPLETED', undefined]);
+  });
+
+  it('does not wait, nor its removal, where the target has another null version and the hold of the own one ended', async () => {
+    const { clock, one, two } = await servers();
+    await asNull(two, 'own');
+    clock.now += 5_000;
+    await asNull(one, 'source');
+    for (const { calls } of [one, two]) await calls.layer.putObjectLockConfiguration(bucket, {});
+    await one.replicateTo(two);
+    for (const legalHold of [true, false]) {
+      clock.now += 10;
+      await one.calls.layer.putObjectLegalHold(bucket, key, { versionId: 'null', legalHold });
+    }
+    await one.calls.layer.deleteObject(bucket, key, { versionId: 'null' });
+    while ((await one.deliver()) > 0);
+    expect(await one.queued(two)).toEqual([]);
+    expect(await nullOf(two)).toBe('own');
+  });
+});
+
 describe('the removal of a null version', () => {
+  it('is not sent to a target that would remove the one of its own clients', async () => {
+    const { clock, one, two } = await servers();
+    await asNull(two, 'own');
+    clock.now += 5_000;
+    await asNull(one, 'source');
+    await one.replicateTo(two);
+    await one.calls.layer.deleteObject(bucket, key, { versionId: 'null' });
+    while ((await one.deliver()) > 0);
+    expect(two.received.filter((line) => line.startsWith('DELETE'))).toEqual([]);
+    expect(await nullOf(two)).toBe('own');
+    expect(await one.queued(two)).toEqual([]);
+  });
+
+  it('removes an older replica, which the source has replaced without sending that', async () => {
+    const { clock, one, two, resync } = await servers();
+    await asNull(one, 'sent');
+    await one.replicateTo(two);
+    await resync();
+    const rules = (await one.calls.layer.getBucketReplication(bucket))?.rules ?? [];
+    await one.setRules([]);
+    clock.now += 5_000;
+    await asNull(one, 'not sent');
+    await one.setRules(rules);
+    await one.calls.layer.deleteObject(bucket, key, { versionId: 'null' });
+    while ((await one.deliver()) > 0);
+    expect(await nullOf(two)).toBeUndefined();
+  });
+
+  it('removes a replica where a MinIO says the time of the removal', async () => {
+    const { clock, one, two, resync } = await servers();
+    await asNull(one, 'source');
+    await one.replicateTo(two);
+    await resync();
+    const headers = {
+      'x-minio-source-replication-request': 'true',
+      'x-amz-replication-status': 'REPLICA',
+      'x-minio-source-mtime': new Date(clock.now + 60_000).toISOString(),
+    };
+    expect(await two.call('DELETE', `${key}?versionId=null`, headers)).toMatchObject({ status: 204 });
+    expect(await nullOf(two)).toBeUndefined();
+  });
+
   it('leaves the null version of the clients of the target', async () => {
     const { clock, one, two } = await servers();
     await asNull(two, 'own');

@@ -209,10 +209,14 @@ async function removeVersion(
   };
 }
 
-/** The other server has removed a null version of another time: this one was not there. */
-function isOtherNull({ versionId, modified }: ObjectRecord, replica: DeleteOptions['replica']): boolean {
+/**
+ * The other server has removed a null version of another time: this one was not there. An older replica was: the other server has replaced it while
+ * its versioning was suspended, or it is a MinIO, which says when it removed the version.
+ */
+function isOtherNull({ versionId, modified, replication }: ObjectRecord, replica: DeleteOptions['replica']): boolean {
   const removed = replica?.modified?.getTime();
-  return versionId === undefined && removed !== undefined && removed !== modified;
+  if (versionId !== undefined || removed === undefined || removed === modified) return false;
+  return replication?.status !== 'REPLICA' || removed < modified;
 }
 
 interface Removal {

@@ -40,7 +40,8 @@ export async function placeReplica(
   const found = await lookUpVersion(context, bucket, key, versionId);
   const there = found?.stored;
   let version = await versionOf(context, replica);
-  if (there !== undefined && (!isNull || orderOf(there.record) === orderOf(version)))
+  // The order of a null version may be finer than its time, by which its removal and its attributes name it.
+  if (there !== undefined && (!isNull || there.record.modified === version.modified))
     return { kind: 'there', record: there.record };
   if (there !== undefined) checkReplaceable(there.record, version, key);
   await checkNotRemoved(context, { bucket, key, stored: stored.record }, replica);
