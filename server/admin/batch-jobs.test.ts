@@ -32,7 +32,15 @@ describe('mc batch', () => {
     expect(await call('root', 'DELETE', `cancel-job?id=${id}`)).toMatchObject({ status: 204 });
     const gone = { status: 404, value: { Code: 'XMinioAdminNoSuchJob' } };
     expect(await call('root', 'GET', `describe-job?jobId=${id}`)).toMatchObject(gone);
-    expect(await call('root', 'GET', `status-job?jobId=${id}`)).toMatchObject(gone);
+    // A client of MinIO waits until the job is complete or has failed.
+    expect((await call('root', 'GET', `status-job?jobId=${id}`)).value).toMatchObject({
+      LastMetric: { jobID: id, complete: false, failed: true, cancelled: true },
+    });
+    expect((await call('root', 'GET', 'list-jobs?jobType=')).value).toEqual({ jobs: [] });
+    const time = '2026-01-01T00:00:00.000Z';
+    expect((await call('root', 'GET', '/minio/admin/coffer/v1/batch-jobs')).value).toMatchObject({
+      jobs: [{ id, ended: time, cancelled: true, objects: 0 }],
+    });
     expect(await call('root', 'DELETE', `cancel-job?id=${id}`)).toMatchObject(gone);
   });
 

@@ -121,7 +121,7 @@ describe('a batch job', () => {
     await page.keyboard.press('Escape');
     await chooseIn('the job', 'Cancel…');
     await dialog().getByRole('button', { name: 'Cancel job' }).click();
-    await row('Replicate in held').waitFor({ state: 'detached' });
+    await row('Replicate in held').getByText('cancelled', { exact: true }).waitFor();
     expect(await asRoot('GET', 'list-jobs')).toEqual({ jobs: [] });
     const { KeyCount } = await s3Client(other).send(new ListObjectsV2Command({ Bucket }));
     expect(KeyCount).toBe(0);

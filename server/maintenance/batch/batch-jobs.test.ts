@@ -7,8 +7,9 @@ import type { ObjectLayer } from '../../objects/contract/object-layer.ts';
 import { encodeRecord } from '../../objects/records/record-format.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { key } from '../../store/keys.ts';
+import type { RecordStore } from '../../store/record-store.ts';
 import type { DecideForAsker, JobAsker, JobRight } from './job-rights.ts';
-import { createBatchJobs } from './batch-jobs.ts';
+import { createBatchJobs, RunningJob } from './batch-jobs.ts';
 import { batchRounds } from './batch-rounds.ts';
 import { unlimited } from '../pace.ts';
 
@@ -167,7 +168,7 @@ describe('a batch job that expires', () => {
   });
 
   it('ends at the next page when it is cancelled', async () => {
-    const { layer, start, run, keys, jobs } = await batchTest();
+    const { layer, time, start, run, keys, jobs } = await batchTest();
     for (let at = 0; at < 1_500; at += 1) await layer.putObject(put('bucket', String(at).padStart(4, '0'), 'x'));
     const { id } = await start('[{type: object}]');
     const cancelling: ObjectLayer = Object.assign(Object.create(layer) as ObjectLayer, {
@@ -179,8 +180,47 @@ describe('a batch job that expires', () => {
     });
     await run(cancelling);
     expect((await keys()).length).toBeGreaterThan(400);
-    expect(await jobs.list()).toEqual([]);
+    expect(await jobs.list()).toMatchObject([{ id, cancelled: true, ended: time.now, objects: 0 }]);
     await expect(jobs.cancel(id)).rejects.toMatchObject({ code: 'no-such-job' });
+  });
+
+  it('is not revived by progress whose commit came right before the cancellation', async () => {
+    const { records, jobs, start } = await batchTest();
+    const { id } = await start('[{type: object}]');
+    const running = await RunningJob.open(records, randomBytes, id);
+    const commit = records.commit.bind(records);
+    let cancels = true;
+    Object.assign(records, {
+      commit: async (batch: Parameters<RecordStore['commit']>[0]) => {
+        const outcome = await commit(batch);
+        const isFirst = cancels;
+        cancels = false;
+        if (isFirst) await jobs.cancel(id);
+        return outcome;
+      },
+    });
+    await running?.save({ objects: 1 });
+    expect(await running?.save({ objects: 2 })).toBe(false);
+    expect(await jobs.list()).toMatchObject([{ id, cancelled: true, objects: 1 }]);
+  });
+
+  it('keeps the progress that is stored while it is cancelled', async () => {
+    const { records, jobs, start } = await batchTest();
+    const { id } = await start('[{type: object}]');
+    const running = await RunningJob.open(records, randomBytes, id);
+    const get = records.get.bind(records);
+    let saves = true;
+    Object.assign(records, {
+      get: async (recordKey: Parameters<RecordStore['get']>[0]) => {
+        const entry = await get(recordKey);
+        const isFirst = saves;
+        saves = false;
+        if (isFirst) await running?.save({ objects: 1 });
+        return entry;
+      },
+    });
+    await jobs.cancel(id);
+    expect(await jobs.list()).toMatchObject([{ id, cancelled: true, objects: 1 }]);
   });
 
   it('leaves an object that was replaced meanwhile', async () => {

@@ -5,7 +5,7 @@ import { decodeRecord, encodeRecord } from '../../objects/records/record-format.
 import { commitOnce } from '../../store/commits.ts';
 import { key, within } from '../../store/keys.ts';
 import { requirePromoted } from '../../store/promotion.ts';
-import { type RecordStore, type Revision } from '../../store/record-store.ts';
+import { type Key, type RecordStore, type Revision } from '../../store/record-store.ts';
 import { isStoreError, isStoreUnavailable } from '../../store/store-error.ts';
 import { MaintenanceError } from '../maintenance-error.ts';
 import { sealedKey, type SealedRecordStore } from '../../encryption/sealed-records.ts';
@@ -40,6 +40,8 @@ export interface BatchJob extends BatchCounts {
   /** All keys up to this one are done. */
   readonly after?: string;
   readonly ended?: number;
+  /** Present with `ended` in a job that a caller ended before its last version. */
+  readonly cancelled?: true;
   /** The first failure. */
   readonly failure?: { readonly key: string; readonly message: string };
 }
@@ -124,13 +126,35 @@ export function createBatchJobs({ records, objects, random, clock, replication }
     },
     list: () => readJobs(records),
     async cancel(id) {
-      const entry = await records.get(jobKey(id));
-      const job = entry && decodeJob(entry.value);
-      if (job === undefined || !isWaiting(job)) throw new MaintenanceError('no-such-job', `no job ${id} waits or runs`);
-      await commitOnce(records, { delete: [jobKey(id)] }, random);
+      await cancelJob({ records, random, clock }, id);
       await replication?.sealed.delete(batchSecretKey(id));
     },
   };
+}
+
+/** Marks a job as cancelled. A job that stores its progress at the same moment is read again, so that neither is lost. */
+async function cancelJob(
+  { records, random, clock }: Pick<BatchJobsOptions, 'records' | 'random' | 'clock'>,
+  id: string,
+): Promise<void> {
+  const recordKey = jobKey(id);
+  for (;;) {
+    const entry = await records.get(recordKey);
+    const job = entry && decodeJob(entry.value);
+    if (entry === undefined || job === undefined || !isWaiting(job))
+      throw new MaintenanceError('no-such-job', `no job ${id} waits or runs`);
+    const now = clock();
+    const cancelled: BatchJob = { ...job, updated: now, ended: now, cancelled: true };
+    const settled = await commitOnce(
+      records,
+      {
+        expect: [{ kind: 'revision', key: recordKey, revision: entry.revision }],
+        put: [{ key: recordKey, value: encodeRecord(cancelled) }],
+      },
+      random,
+    );
+    if (settled.kind === 'committed') return;
+  }
 }
 
 async function checkRemote(
@@ -197,16 +221,20 @@ export class RunningJob {
     const job = { ...this.#job, ...change };
     const recordKey = jobKey(job.id);
     const expect = [{ kind: 'revision' as const, key: recordKey, revision: this.#revision }];
-    const settled = await commitOnce(
-      this.#records,
-      { expect, put: [{ key: recordKey, value: encodeRecord(job) }] },
-      this.#random,
-    );
-    const entry = settled.kind === 'committed' ? await this.#records.get(recordKey) : undefined;
-    if (entry === undefined) return false;
+    const value = encodeRecord(job);
+    const settled = await commitOnce(this.#records, { expect, put: [{ key: recordKey, value }] }, this.#random);
+    if (settled.kind !== 'committed') return false;
+    const revision = settled.revision ?? (await this.#revisionOf(recordKey, value));
+    if (revision === undefined) return false;
     this.#job = job;
-    this.#revision = entry.revision;
+    this.#revision = revision;
     return true;
+  }
+
+  /** Reads the revision of a commit whose answer was lost. Returns undefined where a cancellation came after it. */
+  async #revisionOf(recordKey: Key, value: Buffer): Promise<Revision | undefined> {
+    const entry = await this.#records.get(recordKey);
+    return entry?.value.equals(value) === true ? entry.revision : undefined;
   }
 }
 

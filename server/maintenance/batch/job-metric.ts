@@ -2,7 +2,7 @@ import type { BatchJob } from './batch-jobs.ts';
 
 /** Coffer's names of the parts of a metric are those of MinIO. */
 export function jobMetric(job: BatchJob) {
-  const { id, type, bucket, after = '', started, updated, ended, objects, failed, failure } = job;
+  const { id, type, bucket, after = '', started, updated, ended, cancelled = false, objects, failed, failure } = job;
   const done = { lastBucket: bucket, lastObject: after, objects, objectsFailed: failed };
   return {
     jobID: id,
@@ -10,8 +10,10 @@ export function jobMetric(job: BatchJob) {
     startTime: new Date(started).toISOString(),
     lastUpdate: new Date(updated).toISOString(),
     retryAttempts: 0,
-    complete: ended !== undefined && failed === 0,
-    failed: ended !== undefined && failed > 0,
+    complete: ended !== undefined && failed === 0 && !cancelled,
+    // A client of MinIO waits until a job is complete or has failed.
+    failed: ended !== undefined && (failed > 0 || cancelled),
+    ...(cancelled && { cancelled }),
     ...(failure && { failure }),
     ...partOf(type, done, job),
   };

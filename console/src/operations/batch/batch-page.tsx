@@ -141,6 +141,7 @@ function JobName({ job: { id, type, bucket, user } }: { readonly job: BatchJobRo
 function StateBadge({ state }: { readonly state: JobState }) {
   if (state === 'waits') return <Badge color="gray">{t.batch.waits}</Badge>;
   if (state === 'runs') return <Badge>{t.batch.runs}</Badge>;
+  if (state === 'cancelled') return <Badge color="gray">{t.batch.cancelled}</Badge>;
   return state === 'done' ? <Badge>{t.batch.done}</Badge> : <Badge color="red">{t.batch.failures}</Badge>;
 }
 

@@ -13,6 +13,8 @@ export interface BatchJobRow {
   readonly updated: string;
   /** Absent while it waits or runs. */
   readonly ended?: string;
+  /** True where a user cancelled it. */
+  readonly cancelled?: boolean;
   /** All keys up to this one are done. */
   readonly lastKey?: string;
   readonly objects: number;

@@ -14,6 +14,11 @@ describe('the states of batch jobs', () => {
     expect(Object.fromEntries(jobStates(jobs))).toEqual({ a: 'done', b: 'runs', c: 'waits' });
   });
 
+  it('tell of a cancellation, whatever failed before it', () => {
+    const cancelled = { ...job('a', 1, { ended: '2026-01-01T00:02:00Z', failed: 2 }), cancelled: true };
+    expect(jobStates([cancelled]).get('a')).toBe('cancelled');
+  });
+
   it('tell of failures', () => {
     expect(jobStates([job('a', 1, { ended: '2026-01-01T00:02:00Z', failed: 2 })]).get('a')).toBe('failures');
   });

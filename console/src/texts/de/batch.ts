@@ -27,6 +27,7 @@ export const batch: Translated<typeof source> = {
   runs: 'läuft',
   done: 'fertig',
   failures: 'Fehler',
+  cancelled: 'abgebrochen',
   versions: { one: '{objects} Version', other: '{objects} Versionen' },
   deleteMarkers: { one: '{deleteMarkers} Löschmarkierung', other: '{deleteMarkers} Löschmarkierungen' },
   failed: '{failed} fehlgeschlagen',

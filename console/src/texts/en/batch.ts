@@ -24,6 +24,7 @@ export const batch = {
   runs: 'runs',
   done: 'done',
   failures: 'failures',
+  cancelled: 'cancelled',
   versions: { one: '{objects} version', other: '{objects} versions' },
   deleteMarkers: { one: '{deleteMarkers} delete marker', other: '{deleteMarkers} delete markers' },
   failed: '{failed} failed',

@@ -27,6 +27,7 @@ export const batch: Translated<typeof source> = {
   runs: '运行中',
   done: '完成',
   failures: '有失败',
+  cancelled: '已取消',
   versions: { other: '{objects} 个版本' },
   deleteMarkers: { other: '{deleteMarkers} 个删除标记' },
   failed: '{failed} 个失败',
