@@ -6,8 +6,8 @@ import { areEqual, compareValues, equalTo, type Numeric } from './values.ts';
 /** Numbers of all types that are next to each other, so that many have one nearest FLOAT. */
 const near = fc
   .record({
-    base: fc.constantFrom(0n, 7n, 9_007_199_254_740_992n, 1_234_567_890_123_456_780n, -4_611_686_018_427_387_904n),
-    step: fc.bigInt({ min: -300n, max: 300n }),
+    base: fc.constantFrom(7n, 9_007_199_254_740_992n, 1_234_567_890_123_456_780n, 1_234_567_890_123_456_780n),
+    step: fc.constantFrom(-12n, -1n, 0n, 1n, 10n, 20n, 21n),
     kind: fc.constantFrom('int', 'float', 'decimal', 'tenth'),
   })
   .map(({ base, step, kind }): Numeric => {
@@ -34,7 +34,7 @@ describe('the order of INT, FLOAT and DECIMAL', () => {
           expect(order(a, c)).toBe(Math.max(-1, order(a, b) + order(b, c)));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 10_000 },
     );
   });
 
