@@ -91,6 +91,7 @@ function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEven
       };
       await target.send(eventMessage(event, source(), details));
     },
+    isSeparate: target.isSeparate === true,
     // A damaged event waits, and those of other objects go on.
     isOfEvent: (error) =>
       (error instanceof DeliveryError && error.code === 'rejected') ||

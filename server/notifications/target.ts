@@ -6,6 +6,8 @@ export interface NotificationTarget {
   /** Resolves when the target has taken the event for good. Rejects with `DeliveryError` or the error of the connection. */
   send(message: EventMessage): Promise<void>;
   close(): Promise<void>;
+  /** True where the events that are sent at the same time share no connection. */
+  readonly isSeparate?: true;
 }
 
 /** Opens a target. It connects with the first event, so that a broker that is away does not keep the server from starting. */

@@ -30,6 +30,8 @@ export interface Delivery<Outcome = void> {
   ): Promise<boolean>;
   /** Reports whether this failure is of one event alone, so that the events of other objects may go on. */
   isOfEvent(error: unknown): boolean;
+  /** True where the events that are sent at the same time share no connection: none fails since another one ended it. */
+  readonly isSeparate?: boolean;
   /**
    * Names what of its object an event that the target has refused concerns: events of the rest may go on. Undefined, as without it, where all
    * later events of the object wait.
@@ -65,6 +67,8 @@ interface DeliverQueueOptions<Outcome> {
   readonly random: (size: number) => Buffer;
   readonly log: Pick<StructuredLog, 'info' | 'warn'>;
   readonly clock?: () => number;
+  /** Milliseconds of a clock that is never set. */
+  readonly monotonicClock?: () => number;
   /** Resolves after this time, or as soon as the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Milliseconds between two looks at an empty queue. */
@@ -113,6 +117,7 @@ interface Round<Outcome> {
 class DeliveredQueue<Outcome> {
   readonly #options: DeliverQueueOptions<Outcome>;
   readonly #clock: () => number;
+  readonly #monotonicClock: () => number;
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #label: QueueLabel;
   readonly #held: HeldEvents;
@@ -130,12 +135,14 @@ class DeliveredQueue<Outcome> {
     this.#options = options;
     this.#label = options.label ?? { target, events: 'events' };
     this.#clock = options.clock ?? Date.now;
+    this.#monotonicClock = options.monotonicClock ?? (() => performance.now());
     this.#wait = options.wait ?? pause;
     this.#held = new HeldEvents({
       records,
       target,
       commit: (batch) => this.#commit(batch),
       clock: this.#clock,
+      monotonicClock: this.#monotonicClock,
       maxMs: maxRejectedMs,
       isStored: showsHeld === true,
     });
@@ -158,13 +165,14 @@ class DeliveredQueue<Outcome> {
   /** Reads the whole queue once. Takes and returns the number of windows in a row in which the target failed. */
   async #pass(delivery: Delivery<Outcome>, failedBefore: number): Promise<number> {
     const { records, target, signal, idleMs = defaultIdleMs } = this.#options;
-    const began = performance.now();
-    let [failed, done, blocked] = [failedBefore, 0, 0];
+    let [failed, done, blocked, lookedMs] = [failedBefore, 0, 0, 0];
     let hasWaited = false;
     await this.#held.readRetries();
     for (let from: Key | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
       if (signal.aborted) return failed;
+      const began = this.#monotonicClock();
       const window = await readWindow(records, target, { from, limit: windowSize });
+      lookedMs += this.#monotonicClock() - began;
       const ready = window.groups.filter((group) => !this.#isHeldUp(group, delivery));
       blocked += window.groups.flat().length - ready.flat().length;
       const round = await this.#deliver(ready, delivery, failed > 0);
@@ -179,17 +187,19 @@ class DeliveredQueue<Outcome> {
       from = window.next;
     }
     this.#blocked = blocked;
-    await this.#held.endPass();
-    const looked = performance.now() - began;
-    if (done === 0 && !hasWaited) await this.#wait(Math.max(idleMs, Math.min(9 * looked, maxIdleMs)), signal);
+    this.#suspects.forget(await this.#held.endPass());
+    if (done === 0 && !hasWaited) await this.#wait(Math.max(idleMs, Math.min(9 * lookedMs, maxIdleMs)), signal);
     return failed;
   }
 
-  /** Reports whether nothing of an object can be delivered now, since the target has refused its next event. */
+  /** Reports whether nothing of an object can be delivered now, since the target has refused its next event, or all of them. */
   #isHeldUp(group: readonly Entry[], delivery: Delivery<Outcome>): boolean {
+    if (this.#held.size === 0) return false;
+    // Each is looked up, since the end of the pass forgets those that it did not meet.
+    const waiting = group.map((event) => this.#held.isWaiting(event));
     const [head] = group;
-    if (head === undefined || !this.#held.isWaiting(head)) return false;
-    return delivery.partOf?.(head) === undefined;
+    if (head === undefined || waiting[0] !== true) return false;
+    return delivery.partOf?.(head) === undefined || !waiting.includes(false);
   }
 
   /** Sends events of several objects. The records of those that the target accepted are deleted. */
@@ -207,7 +217,8 @@ class DeliveredQueue<Outcome> {
     const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure);
     if (probe !== undefined) await this.#deliverObject(probe, round, 'alone');
     await forEachLimit(together, concurrency, (group) => this.#deliverObject(group, round, 'together'));
-    for (const group of alone) await this.#deliverObject(group, round, 'alone');
+    const aloneAtOnce = delivery.isSeparate === true ? concurrency : 1;
+    await forEachLimit(alone, aloneAtOnce, (group) => this.#deliverObject(group, round, 'alone'));
     if (round.done > 0) this.#onDelivered(round.done);
     else if (round.failure !== undefined) this.#onAway(round.failure.error);
     await this.#held.write();
@@ -254,7 +265,7 @@ class DeliveredQueue<Outcome> {
     const { target, log } = this.#options;
     this.#failures += 1;
     const isOfEvent = round.delivery.isOfEvent(error);
-    if (!isOfEvent && !this.#suspects.onFailed(event, how === 'alone' && round.done > 0)) {
+    if (!isOfEvent && !this.#suspects.onFailed(event, failureOf(round, how))) {
       round.failure ??= { error };
       return false;
     }
@@ -339,6 +350,18 @@ class DeliveredQueue<Outcome> {
   #commit(batch: Parameters<typeof commitOnce>[1]): ReturnType<typeof commitOnce> {
     return commitOnce(this.#options.records, batch, this.#options.random);
   }
+}
+
+/**
+ * Says what a failure tells of its event. The first one of a round in which the target took events may be of the event. Others that were sent at the
+ * same time fail as well where the target went away.
+ */
+function failureOf(
+  { done, failure }: Pick<Round<unknown>, 'done' | 'failure'>,
+  how: 'alone' | 'together',
+): 'of-target' | 'of-event' | 'of-either' {
+  if (how === 'together' || failure !== undefined) return 'of-either';
+  return done > 0 ? 'of-event' : 'of-target';
 }
 
 /** Returns an error for administrators. Libraries repeat addresses, which may have passwords. */

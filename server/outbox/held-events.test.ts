@@ -53,7 +53,7 @@ class Target implements Delivery {
 function start(
   records: Parameters<typeof deliverQueue>[0]['records'],
   delivery: Delivery,
-  more: Partial<Pick<Parameters<typeof deliverQueue>[0], 'bounds' | 'maxRejectedMs'>> = {},
+  more: Partial<Pick<Parameters<typeof deliverQueue>[0], 'bounds' | 'maxRejectedMs' | 'clock'>> = {},
 ) {
   const ended = new AbortController();
   let now = 1_000_000;
@@ -68,6 +68,7 @@ function start(
     random: randomBytes,
     log: { info: line, warn: line },
     clock: () => now,
+    monotonicClock: () => now,
     wait: async (ms) => {
       now += Math.min(ms, 100);
       await endOfTurn();
@@ -177,6 +178,61 @@ describe('an event that its target refuses', () => {
     await second.stop();
   });
 
+  it('delays no new event by the time that its refusal took', async () => {
+    const { layer, records } = await observed();
+    let now = 0;
+    const waits: number[] = [];
+    const ended = new AbortController();
+    await layer.putObject(put('bucket', 'bad', 'x'));
+    const running = deliverQueue({
+      records,
+      target,
+      delivery: {
+        deliver: () => {
+          now += 1_000;
+          return Promise.reject(new DeliveryError('rejected', 'no'));
+        },
+        isOfEvent: () => true,
+      },
+      bounds: wide,
+      signal: ended.signal,
+      random: randomBytes,
+      log: { info: () => undefined, warn: () => undefined },
+      monotonicClock: () => now,
+      // The first attempt is the only one.
+      wait: (ms, signal) => {
+        waits.push(ms);
+        return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+      },
+      idleMs: 20,
+    });
+    // The other one is that of the measurements.
+    await until(() => expect(waits).toHaveLength(2));
+    expect(waits).toContain(20);
+    ended.abort(new Error('the test is over'));
+    await running.catch(() => undefined);
+  });
+
+  it('is tried again at its time where the clock of the machine is set back', async () => {
+    const { layer, records } = await observed();
+    let wall = 1_000_000_000_000;
+    let tries = 0;
+    const delivery: Delivery = {
+      deliver: () => {
+        tries += 1;
+        return Promise.reject(new DeliveryError('rejected', 'no'));
+      },
+      isOfEvent: () => true,
+    };
+    await layer.putObject(put('bucket', 'bad', 'x'));
+    const run = start(records, delivery, { clock: () => wall });
+    await until(async () => expect(await readState(records, target)).toMatchObject({ held: { since: wall } }));
+    wall -= 86_400_000;
+    const before = tries;
+    await until(() => expect(tries).toBeGreaterThan(before + 3));
+    await run.stop();
+  });
+
   it('keeps no parked queue full', async () => {
     const { layer, records } = await observed();
     const delivery = new Target();
@@ -241,6 +297,89 @@ describe('an event for which a broker ends the connection without a word', () =>
     });
     const state = await readState(records, target);
     expect(state).not.toHaveProperty('failure');
+    await run.stop();
+  });
+});
+
+/** A target that answers some events as if it were away. */
+class FailingTarget extends Target {
+  override async deliver(event: Entry): Promise<void> {
+    const name = nameOf(event);
+    if (!name.startsWith('bad') || this.refused.has(name)) return super.deliver(event);
+    this.tries += 1;
+    await endOfTurn();
+    throw new DeliveryError('unavailable', 'it answered 503');
+  }
+}
+
+describe('events that fail as if their target were away', () => {
+  it.each([
+    ['one connection', false],
+    ['connections of their own', true],
+  ])(
+    'stop no others, however many they are (%s)',
+    async (_what, isSeparate) => {
+      const { layer, records } = await observed();
+      const delivery = Object.assign(new FailingTarget(), { isSeparate });
+      for (let at = 0; at < 40; at += 1) {
+        await layer.putObject(put('bucket', `bad${at}`, ''));
+        await layer.putObject(put('bucket', `good${at}`, ''));
+      }
+      const run = start(records, delivery);
+      await until(() => expect(delivery.got).toHaveLength(40));
+      for (let at = 0; at < 100; at += 1) await layer.putObject(put('bucket', `more${at}`, ''));
+      await until(() => expect(delivery.got).toHaveLength(140));
+      await run.stop();
+    },
+    60_000,
+  );
+
+  it('stop no others where they follow a refused event of their object', async () => {
+    const { layer, records } = await observed();
+    const delivery = Object.assign(new FailingTarget(), { partOf: nameOf });
+    delivery.refused.set('bad1', new DeliveryError('rejected', 'no'));
+    for (const text of ['x', 'xx']) await layer.putObject(put('bucket', 'bad', text));
+    for (let at = 0; at < 20; at += 1) await layer.putObject(put('bucket', `good${at}`, ''));
+    const run = start(records, delivery, { maxRejectedMs: never });
+    await until(() => expect(delivery.got).toHaveLength(20));
+    let more = 0;
+    await until(async () => {
+      await layer.putObject(put('bucket', `more${(more += 1)}`, ''));
+      expect((await held(records)).map(({ event }) => nameOf(event)).toSorted()).toEqual(['bad1', 'bad2']);
+    });
+    await until(() => expect(delivery.got).toHaveLength(20 + more));
+    await run.stop();
+  }, 60_000);
+});
+
+describe('a target that is back', () => {
+  it.each([
+    ['at the same time on connections of their own', true, 15],
+    ['one after the other on one connection', false, 1],
+  ])('gets the events that failed %s', async (_what, isSeparate, most) => {
+    const { layer, records } = await observed();
+    let [isAway, tries, running, found] = [true, 0, 0, 0];
+    const delivery: Delivery = {
+      async deliver() {
+        tries += 1;
+        if (isAway) throw new Error('away');
+        running += 1;
+        found = Math.max(found, running);
+        for (let turn = 0; turn < 3; turn += 1) await endOfTurn();
+        running -= 1;
+      },
+      isOfEvent: () => false,
+      isSeparate,
+    };
+    for (let at = 0; at < 16; at += 1) await layer.putObject(put('bucket', `a${at}`, ''));
+    const run = start(records, delivery);
+    await until(() => expect(tries).toBeGreaterThan(20));
+    isAway = false;
+    await until(async () => {
+      expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 0 });
+    });
+    // One event has asked whether the target is back.
+    expect(found).toBe(most);
     await run.stop();
   });
 });

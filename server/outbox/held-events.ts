@@ -10,7 +10,7 @@ interface HeldEvent {
   readonly since: number;
   readonly error: string;
   refusals: number;
-  /** The time of the next attempt, in milliseconds of the clock. */
+  /** The time of the next attempt, in milliseconds of the monotonic clock. */
   dueAt: number;
   /** How often an administrator asked for another attempt, as far as it was read. */
   retries: number;
@@ -23,6 +23,8 @@ interface HeldEventsOptions {
   readonly target: string;
   readonly commit: (batch: Omit<Batch, 'id'>) => Promise<unknown>;
   readonly clock: () => number;
+  /** Milliseconds of a clock that is never set. */
+  readonly monotonicClock: () => number;
   /** Milliseconds at most between two attempts for one event. */
   readonly maxMs: number;
   /** True where administrators see the held events: each has a record then. */
@@ -78,21 +80,22 @@ export class HeldEvents {
     const held = this.#held.get(nameOf(key));
     if (held === undefined) return false;
     held.pass = this.#pass;
-    return held.dueAt > this.#options.clock();
+    return held.dueAt > this.#options.monotonicClock();
   }
 
   /** Holds an event that the target has refused. */
   refuse({ key }: Entry, error: string): void {
-    const now = this.#options.clock();
+    const { clock, monotonicClock, maxMs, isStored } = this.#options;
+    const now = monotonicClock();
     const name = nameOf(key);
     let held = this.#held.get(name);
     if (held === undefined) {
-      held = { key, since: now, error, refusals: 0, dueAt: now, retries: 0, pass: this.#pass };
+      held = { key, since: clock(), error, refusals: 0, dueAt: now, retries: 0, pass: this.#pass };
       this.#held.set(name, held);
-      if (this.#options.isStored) this.#unwritten.add(held);
+      if (isStored) this.#unwritten.add(held);
     }
     held.refusals += 1;
-    held.dueAt = now + backoffMs(held.refusals, { firstMs, maxMs: this.#options.maxMs });
+    held.dueAt = now + backoffMs(held.refusals, { firstMs, maxMs });
   }
 
   /** Returns the records of events which a commit removes. */
@@ -141,16 +144,16 @@ export class HeldEvents {
     this.#asked = asked;
   }
 
-  /** Ends a pass over the whole queue. What it did not meet was dropped by an administrator. */
-  async endPass(): Promise<void> {
+  /** Ends a pass over the whole queue. What it did not meet was dropped by an administrator, and is returned. */
+  async endPass(): Promise<readonly Key[]> {
     const gone = [...this.#held.values()].filter(({ pass }) => pass < this.#pass);
     this.#pass += 1;
-    if (gone.length === 0) return;
     const keys = gone.map(({ key }) => key);
     const stale = this.recordsOf(keys);
     this.forget(keys);
     for (let at = 0; at < stale.length; at += writtenAtOnce)
       await this.#options.commit({ delete: stale.slice(at, at + writtenAtOnce) });
+    return keys;
   }
 
   async *#stored(): AsyncGenerator<Entry> {

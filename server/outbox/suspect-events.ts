@@ -1,4 +1,4 @@
-import type { Entry } from '../store/record-store.ts';
+import type { Entry, Key } from '../store/record-store.ts';
 
 type Group = readonly Entry[];
 
@@ -15,11 +15,11 @@ interface SendingPlan {
   readonly probe: Group | undefined;
   /** Are sent at the same time. */
   readonly together: readonly Group[];
-  /** Are sent after these, one after the other: the failure of one says nothing of the others. */
+  /** Are sent after these, on no connection of others: the failure of one says nothing of the others. */
   readonly alone: readonly Group[];
 }
 
-/** Suspects among which a target that is away is asked. So their number stays small however long it is away. */
+/** Suspects with which a target that is away is asked. With more, a failed probe makes none: their number stays small however long it is away. */
 const maxProbed = 32;
 /** Failures alone after which an event is to blame, and not its target. */
 const maxAlone = 3;
@@ -41,7 +41,7 @@ export class SuspectEvents {
       .map(({ group }) => group);
     const others = suspects.length === 0 ? groups : groups.filter((group) => this.#of(group) === undefined);
     if (!isAfterFailure) return { probe: undefined, together: others, alone: suspects };
-    const probe = suspects.length < maxProbed ? (others[0] ?? suspects[0]) : suspects[0];
+    const probe = this.#probeOf(others, suspects);
     return {
       probe,
       together: others.filter((group) => group !== probe),
@@ -53,20 +53,38 @@ export class SuspectEvents {
     this.#suspects.delete(nameOf(event));
   }
 
-  /** Suspects an event. `isAlone`: it was sent alone, and the target took others just before. Returns whether it is to blame. */
-  onFailed(event: Entry, isAlone: boolean): boolean {
-    const before = this.#suspects.get(nameOf(event)) ?? { tries: 0, alone: 0 };
-    const suspect = { tries: before.tries + 1, alone: before.alone + Number(isAlone) };
+  /** Forgets events that left the queue in another way. */
+  forget(removed: readonly Key[]): void {
+    for (const key of removed) this.#suspects.delete(nameOf({ key }));
+  }
+
+  /**
+   * Suspects an event that failed. `of-event`: it was sent alone, and the target took others just before; `of-target`: the target took nothing before.
+   * Returns whether the event is to blame.
+   */
+  onFailed(event: Entry, failure: 'of-target' | 'of-event' | 'of-either'): boolean {
+    const known = this.#suspects.get(nameOf(event));
+    if (known === undefined && failure === 'of-target' && this.#suspects.size >= maxProbed) return false;
+    const before = known ?? { tries: 0, alone: 0 };
+    const suspect = { tries: before.tries + 1, alone: before.alone + Number(failure === 'of-event') };
     this.#suspects.set(nameOf(event), suspect);
     return suspect.alone >= maxAlone;
   }
 
+  /** Suspects that all fail do not say that the target is away: with many of them, about each second probe is one of the others, at random. */
+  #probeOf(others: readonly Group[], suspects: readonly Group[]): Group | undefined {
+    if (this.#suspects.size < maxProbed) return others[0] ?? suspects[0];
+    const other = others[Math.floor(Math.random() * others.length)];
+    return (Math.random() < 0.5 ? suspects[0] : other) ?? other ?? suspects[0];
+  }
+
+  /** A suspect may follow a held event of its object. */
   #of(group: Group): Suspect | undefined {
-    const [head] = group;
-    return head && this.#suspects.get(nameOf(head));
+    if (this.#suspects.size === 0) return undefined;
+    return group.map((event) => this.#suspects.get(nameOf(event))).find((suspect) => suspect !== undefined);
   }
 }
 
-function nameOf({ key }: Entry): string {
+function nameOf({ key }: Pick<Entry, 'key'>): string {
   return key.toString('latin1');
 }

@@ -40,6 +40,8 @@ interface Settled {
 
 /** The delivery of a queue of changes to a remote target. */
 export class ReplicationDelivery implements Delivery<Settled> {
+  /** Each version is sent by requests of its own. */
+  readonly isSeparate = true;
   readonly #options: ReplicateOptions;
   readonly #client: Pick<TargetClient, 'send' | 'close'>;
   readonly #bandwidth: Bandwidth;

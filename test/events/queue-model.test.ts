@@ -362,6 +362,7 @@ class Deployment {
       random: randomBytes,
       log: { info: () => undefined, warn: () => undefined },
       clock: () => time.now,
+      monotonicClock: () => time.now,
       wait: time.wait,
       idleMs: 1_000,
       maxRejectedMs: 20_000,

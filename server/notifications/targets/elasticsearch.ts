@@ -52,6 +52,7 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
       }
     },
     close: () => service.close(),
+    isSeparate: true,
   };
 }
 

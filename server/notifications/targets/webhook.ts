@@ -15,6 +15,7 @@ export function openWebhook(values: TargetValues): NotificationTarget {
       throw new DeliveryError(isRejected ? 'rejected' : 'unavailable', `it answered ${status}`);
     },
     close: () => service.close(),
+    isSeparate: true,
   };
 }
 

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { key } from '../store/keys.ts';
+import type { Entry } from '../store/record-store.ts';
+import { SuspectEvents } from './suspect-events.ts';
+
+let revisions = 0;
+const event = (): Entry => {
+  revisions += 1;
+  return {
+    key: key('outbox', 'A:webhook', randomBytes(8), randomBytes(16)),
+    value: Buffer.alloc(0),
+    revision: revisions,
+  };
+};
+
+describe('suspected events', () => {
+  it('are found behind other events of their object', () => {
+    const suspects = new SuspectEvents();
+    const [first, second, other] = [event(), event(), event()];
+    suspects.onFailed(second, 'of-either');
+    expect(suspects.plan([[first, second], [other]], true)).toEqual({
+      probe: [other],
+      together: [],
+      alone: [[first, second]],
+    });
+  });
+
+  it('stay few where single events ask whether the target is back', () => {
+    const suspects = new SuspectEvents();
+    const all = Array.from({ length: 100 }, () => [event()]);
+    for (let round = 0; round < 150; round += 1) {
+      const [failed] = suspects.plan(all, true).probe ?? [];
+      if (failed !== undefined) suspects.onFailed(failed, 'of-target');
+    }
+    expect(suspects.plan(all, true).alone.length).toBeLessThanOrEqual(32);
+    // Each of the others asks at its time.
+    const asked = new Set(Array.from({ length: 3_000 }, () => suspects.plan(all, true).probe));
+    expect(all.slice(32).filter((group) => !asked.has(group))).toEqual([]);
+  });
+
+  it('leave each event of another window a chance to ask', () => {
+    const suspects = new SuspectEvents();
+    for (let at = 0; at < 32; at += 1) suspects.onFailed(event(), 'of-target');
+    const window = [[event()], [event()]];
+    const asked = new Set(Array.from({ length: 200 }, () => suspects.plan(window, true).probe));
+    expect(asked).toEqual(new Set(window));
+  });
+
+  it('are to blame after three failures alone, and none for those in which the target may have gone away', () => {
+    const suspects = new SuspectEvents();
+    const one = event();
+    for (let at = 0; at < 5; at += 1) expect(suspects.onFailed(one, 'of-either')).toBe(false);
+    expect([1, 2, 3].map(() => suspects.onFailed(one, 'of-event'))).toEqual([false, false, true]);
+    suspects.onAccepted(one);
+    expect(suspects.onFailed(one, 'of-event')).toBe(false);
+  });
+
+  it('are forgotten with the events that an administrator dropped', () => {
+    const suspects = new SuspectEvents();
+    const one = event();
+    suspects.onFailed(one, 'of-target');
+    suspects.forget([one.key]);
+    expect(suspects.plan([[one]], false).alone).toEqual([]);
+  });
+});
