@@ -31,7 +31,9 @@ export async function isOtherThere(
   // A delete marker is answered with 405.
   if (status !== 405 || !isMarkedAsS3(headers))
     checkAnswer(answer, `look for the null version of ${key} at the target`);
-  return headers['x-amz-replication-status'] !== 'REPLICA' && !isSame(headers['last-modified'], modified);
+  // MinIO has the state of a delete marker in a header of its own.
+  const state = headers['x-amz-replication-status'] ?? headers['x-minio-replication-deletemarker-status'];
+  return state !== 'REPLICA' && !isSame(headers['last-modified'], modified);
 }
 
 /** Times in headers are whole seconds. The target compares the milliseconds. */

@@ -187,6 +187,21 @@ describe('the removal of a null version', () => {
     expect(await one.queued(two)).toEqual([]);
   });
 
+  it('removes a delete marker of which a MinIO says in its own header that it is a replica', async () => {
+    const { one, two, resync } = await servers();
+    await asNull(one, undefined);
+    await one.replicateTo(two);
+    await resync();
+    expect(await nullOf(two)).toBe('marker');
+    two.intercept = ({ method }) => {
+      const headers = { 'x-amz-request-id': 'R', 'x-minio-replication-deletemarker-status': 'REPLICA' };
+      return method === 'HEAD' ? { status: 405, headers, text: '' } : undefined;
+    };
+    await one.calls.layer.deleteObject(bucket, key, { versionId: 'null' });
+    while ((await one.deliver()) > 0);
+    expect(await nullOf(two)).toBeUndefined();
+  });
+
   it('removes an older replica, which the source has replaced without sending that', async () => {
     const { clock, one, two, resync } = await servers();
     await asNull(one, 'sent');
