@@ -252,6 +252,7 @@ async function readError(response: IncomingMessage, status: number, attempts: nu
   const fields: Record<string, string> = {
     ...(typeof region === 'string' && { 'x-amz-bucket-region': region }),
     ...(etag !== undefined && { etag }),
+    ...replicationOf(response.headers),
     ...document?.fields,
   };
   const text = document?.message || message;
@@ -259,6 +260,13 @@ async function readError(response: IncomingMessage, status: number, attempts: nu
   const place = [301, 302, 307, 308].includes(status) ? (fields['Endpoint'] ?? response.headers.location) : undefined;
   const said = place === undefined || place === '' ? text : `${text.replace(/\.$/, '')}: ${place}`;
   return new ResponseError(document?.code || code, said, { status, fields, attempts });
+}
+
+/** A delete marker is answered with 405: MinIO has its state of replication in a header of its own. */
+function replicationOf(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const name = 'x-amz-replication-status';
+  const status = headers[name] ?? headers['x-minio-replication-deletemarker-status'];
+  return typeof status === 'string' ? { [name]: status } : {};
 }
 
 /** Parses an error of the admin API. */

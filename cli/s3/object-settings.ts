@@ -14,9 +14,13 @@ import { xmlBody } from './xml-body.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
 /** Returns the tags of an object, or with an empty key those of the bucket. */
-export async function getTags(client: S3Client, { bucket, key, versionId }: ObjectRef): Promise<Tags> {
+export async function getTags(
+  client: S3Client,
+  { bucket, key, versionId }: ObjectRef,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Tags> {
   try {
-    const { text } = await client.text({ method: 'GET', bucket, key, query: { tagging: '', versionId } });
+    const { text } = await client.text({ method: 'GET', bucket, key, query: { tagging: '', versionId }, headers });
     const set = child(readXml(text, { maxBytes: 262_144, root: 'Tagging' }), 'TagSet');
     const tags = set === undefined ? [] : childrenOf(set, 'Tag');
     return Object.fromEntries(tags.map((tag) => [requiredText(tag, 'Key'), requiredText(tag, 'Value')]));

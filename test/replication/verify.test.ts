@@ -307,6 +307,116 @@ describe('replicate verify', { timeout: 720_000 }, () => {
     expect(last).toMatchObject({ compared: 2, missing: 1 });
   });
 
+  it('leaves out a delete marker that a client of the target made, and not one of the source', async () => {
+    const Bucket = 'verified-markers';
+    await Promise.all([versionedBucket(here, Bucket), versionedBucket(there, Bucket)]);
+    const arn = await replicate(sideOf(left), Bucket, { ...right, s3: link.url });
+    for (const Key of ['own', 'sent']) await put(Bucket, Key);
+    const { VersionId = '' } = await here.send(new DeleteObjectCommand({ Bucket, Key: 'sent' }));
+    await untilListed(Bucket, 3);
+    await untilCompleted(Bucket, 'own');
+    await there.send(new DeleteObjectCommand({ Bucket, Key: 'own' }));
+    expect(await verify(`s/${Bucket}`)).toMatchObject({ code: 0, found: [], last: { compared: 4 } });
+    const setRule = (xml: string) => adminCall(left.s3, left, 'PUT', `/${Bucket}?replication=`, Buffer.from(xml));
+    await setRule(everythingTo(arn).replace(/(<DeleteReplication><Status>)Enabled/, '$1Disabled'));
+    await here.send(new DeleteObjectCommand({ Bucket, Key: 'sent', VersionId }));
+    await setRule(everythingTo(arn));
+    expect((await verify(`s/${Bucket}`)).found).toMatchObject([
+      { difference: 'extra', key: 'sent', versionId: VersionId, deleteMarker: true },
+    ]);
+  });
+
+  it('says that what a client changes between two reads waits', async () => {
+    const Bucket = 'verified-changed';
+    await replicated(Bucket);
+    await put(Bucket, 'd');
+    await untilCompleted(Bucket, 'd');
+    await there.send(
+      new PutObjectTaggingCommand({ Bucket, Key: 'd', Tagging: { TagSet: [{ Key: 'of', Value: 'target' }] } }),
+    );
+    const front = await startWatchedFront(right.s3);
+    let reads = 0;
+    const change = async () => {
+      reads += 1;
+      if (reads !== 2) return;
+      link.cut();
+      const Tagging = { TagSet: [{ Key: 'of', Value: 'source' }] };
+      await here.send(new PutObjectTaggingCommand({ Bucket, Key: 'd', Tagging }));
+    };
+    try {
+      const keysOfRight = `${right.accessKey}\n${right.secretKey}\n`;
+      await client.attemptWith({ input: keysOfRight }, 'alias', 'set', 'changed', front.url);
+      front.before(isReadOfD, change, Number.POSITIVE_INFINITY);
+      expect((await verify(`s/${Bucket}`, `changed/${Bucket}`)).found).toMatchObject([
+        { difference: 'pending', key: 'd', fields: ['tags'] },
+      ]);
+    } finally {
+      link.heal();
+      await front.close();
+    }
+  });
+
+  it('counts a version of a sample once, and none that one side lacks twice', async () => {
+    const Bucket = 'verified-sample-once';
+    await replicated(Bucket);
+    const VersionId = await put(Bucket, 'a');
+    await put(Bucket, 'b');
+    await untilCompleted(Bucket, 'a', 'b');
+    await there.send(new DeleteObjectCommand({ Bucket, Key: 'a', VersionId }));
+    expect(await verify(`s/${Bucket}`, '--sample', '10')).toMatchObject({
+      code: 1,
+      found: [{ difference: 'missing', key: 'a' }],
+      last: { compared: 2, missing: 1 },
+    });
+  });
+
+  it('refuses a prefix that no rule names, and counts no version that none names', async () => {
+    const Bucket = 'verified-prefix';
+    await Promise.all([versionedBucket(here, Bucket), versionedBucket(there, Bucket)]);
+    const arn = await replicate(sideOf(left), Bucket, { ...right, s3: link.url });
+    const one = everythingTo(arn).replace('<Prefix></Prefix>', '<Prefix>in/1/</Prefix>');
+    const other = one
+      .replace('in/1/', 'in/3/')
+      .replace(/<Priority>\d+</, '<Priority>7<')
+      .replace(/<ID>[^<]*</, '<ID>other<');
+    const both = one.replace('</Rule>', `</Rule>${/<Rule>.*<\/Rule>/s.exec(other)?.[0] ?? ''}`);
+    await adminCall(left.s3, left, 'PUT', `/${Bucket}?replication=`, Buffer.from(both));
+    for (const key of ['in/1/a', 'in/2/b', 'in/3/c', 'out/d']) await put(Bucket, key);
+    await untilCompleted(Bucket, 'in/1/a', 'in/3/c');
+    expect(await verify(`s/${Bucket}`)).toMatchObject({ code: 0, last: { compared: 2, missing: 0 } });
+    for (const prefix of ['out/', 'in/2/', 'typo']) {
+      const { code, found } = await verify(`s/${Bucket}/${prefix}`);
+      expect({ prefix, code, found }).toEqual({ prefix, code: 1, found: [] });
+    }
+    const { stderr } = await client.attempt('replicate', 'verify', `s/${Bucket}/out/`);
+    expect(stderr).toContain(`No enabled rule sends what begins with \`s/${Bucket}/out/\``);
+    expect(await client.run('replicate', 'verify', `s/${Bucket}/in/1/none`)).toContain('Nothing was there to compare');
+  });
+
+  it('says that a sample was interrupted after all versions, and prints no key that a shell would change', async () => {
+    const Bucket = 'verified-hints';
+    await replicated(Bucket);
+    const keys = ['a', 'b\n', 'd'];
+    for (const key of keys) await put(Bucket, key);
+    await untilCompleted(Bucket, ...keys);
+    const front = await startWatchedFront(right.s3);
+    try {
+      const keysOfRight = `${right.accessKey}\n${right.secretKey}\n`;
+      await client.attemptWith({ input: keysOfRight }, 'alias', 'set', 'hinted', front.url);
+      front.before(isReadOfD, () => Promise.reject(new Error('broken')), Number.POSITIVE_INFINITY);
+      const sampled = await verify(`s/${Bucket}`, `hinted/${Bucket}`, '--sample', '3');
+      expect(sampled.code).toBe(1);
+      const hint = await client.attempt('replicate', 'verify', `s/${Bucket}`, `hinted/${Bucket}`, '--sample', '3');
+      expect(hint.stdout.toString('utf8')).toBe(
+        'All versions were compared, but not all attributes of the sample: what differs is above\n',
+      );
+      const whole = await client.attempt('replicate', 'verify', `s/${Bucket}`, `hinted/${Bucket}`);
+      expect(whole.stdout.toString('utf8')).not.toContain("--start-after 'b");
+    } finally {
+      await front.close();
+    }
+  });
+
   it('is what the guide says', async () => {
     const [, section = ''] = readFileSync(guide, 'utf8').split('## Whether anything is missing\n');
     const [, block = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];

@@ -12,7 +12,7 @@ import {
 } from './expected-versions.ts';
 import { plainId, type VersionPair } from './join-versions.ts';
 import { keyStates } from './source-states.ts';
-import { type AttributesOnSide, differingAttributes, readAttributes, type Side } from './version-attributes.ts';
+import { differingAttributes, readAttributes, readMarker, type Side } from './version-attributes.ts';
 
 /** The two sides, and what is to be the same. */
 export interface Compared {
@@ -62,6 +62,10 @@ export async function compareVersion(
   if (found.rule === undefined || !mustAgree(found.rule, state)) return undefined;
   if (state.atTarget === 'PENDING') return differenceOf(source, 'pending', fields, state);
   const again = await differingFields(compared, source, target, withAttributes);
+  // A client may have changed the version since: what it has changed waits.
+  const late = (await keyStates(compared.admin, keyOf(compared, source), { removals: false })).stateOf(
+    source.versionId,
+  );
   switch (again.kind) {
     case 'same':
       return undefined;
@@ -70,7 +74,7 @@ export async function compareVersion(
     case 'unknown':
       return differenceOf(source, 'unknown', again.fields, state, again.reason);
     case 'differs':
-      return differenceOf(source, 'differs', again.fields, state);
+      return differenceOf(source, late.atTarget === 'PENDING' ? 'pending' : 'differs', again.fields, late);
     default:
       return again satisfies never;
   }
@@ -103,7 +107,7 @@ async function differingFields(
   return all.length === 0 ? { kind: 'same' } : { kind: 'differs', fields: all };
 }
 
-function unreadable(side: string, read: AttributesOnSide): string | undefined {
+function unreadable(side: string, read: { readonly kind: string; readonly reason?: string }): string | undefined {
   return read.kind === 'unknown' ? `${side} does not show it: ${read.reason}` : undefined;
 }
 
@@ -128,22 +132,16 @@ async function compareMissing(compared: Compared, source: VersionEntry): Promise
   return differenceOf(source, 'missing', missing, state);
 }
 
-/**
- * What a client of the target has made is not the concern of the rules: the target says that a version is a replica. It does not say it of a
- * delete marker.
- */
+/** What a client of the target has made is not the concern of the rules: the target says that a version, or a delete marker, is a replica. */
 async function compareExtra(compared: Compared, target: VersionEntry): Promise<Difference | undefined> {
   const { key, versionId, deleteMarker } = target;
   if (!compared.rules.some((rule) => mustBeGone(rule, deleteMarker))) return undefined;
   const extra = ['removal'];
   let tags = {};
-  if (!deleteMarker) {
-    const read = await readAttributes(compared.target, key, versionId);
-    if (read.kind === 'unknown')
-      return differenceOf(target, 'unknown', extra, undefined, unreadable('the target', read));
-    if (read.kind === 'gone' || read.status !== 'REPLICA') return undefined;
-    tags = read.attributes.tags;
-  }
+  const read = await (deleteMarker ? readMarker : readAttributes)(compared.target, key, versionId);
+  if (read.kind === 'unknown') return differenceOf(target, 'unknown', extra, undefined, unreadable('the target', read));
+  if (read.kind === 'gone' || read.status !== 'REPLICA') return undefined;
+  if (read.kind === 'read') tags = read.attributes.tags;
   const rule = decidingRule(compared.rules, key, tags);
   if (rule === undefined || !mustBeGone(rule, deleteMarker)) return undefined;
   const states = await keyStates(compared.admin, keyOf(compared, target), { removals: true });

@@ -24,6 +24,16 @@ export function commonPrefix(rules: readonly ReplicationRule[]): string {
   }, first);
 }
 
+/** Reports whether a rule names a key, whatever its tags. */
+export function namesKey(rules: readonly ReplicationRule[], key: string): boolean {
+  return rules.some((rule) => key.startsWith(prefixOf(rule)));
+}
+
+/** Reports whether a rule may name keys that begin with a prefix. */
+export function namesBelow(rules: readonly ReplicationRule[], prefix: string): boolean {
+  return rules.some((rule) => prefixOf(rule).startsWith(prefix) || prefix.startsWith(prefixOf(rule)));
+}
+
 /** Reports whether the tags of an object decide which rule it has. */
 export function dependsOnTags(rules: readonly ReplicationRule[], key: string): boolean {
   return rules.some((rule) => key.startsWith(prefixOf(rule)) && tagsOf(rule).length > 0);

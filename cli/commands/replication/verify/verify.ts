@@ -8,7 +8,7 @@ import { adminOf } from '../../admin-client.ts';
 import type { Context } from '../../context.ts';
 import { bucketOf } from '../../bucket-of.ts';
 import { type Compared, compareVersion, type Difference } from './compare-versions.ts';
-import { commonPrefix } from './expected-versions.ts';
+import { commonPrefix, namesBelow, namesKey } from './expected-versions.ts';
 import { joinVersions, type VersionPair } from './join-versions.ts';
 import { otherSideOf } from './other-side.ts';
 import { parseSample, Sampler } from './sample.ts';
@@ -31,6 +31,13 @@ export async function verifyReplication(
   const sampler = new Sampler<VersionPair>(parseSample(sample), Math.random);
   const { client, target: source } = await bucketOf(context, argument);
   const { arn, bucket, rules } = await otherSideOf(context, client, source, other);
+  const place = `${bucket.aliasName}/${bucket.bucket}`;
+  if (!namesBelow(rules, source.key)) {
+    throw new ProgramError(
+      'BadArgument',
+      `No enabled rule sends what begins with \`${argument}\` to ${place}: \`coffer replicate ls\` shows the prefixes of the rules`,
+    );
+  }
   const there = await context.client(bucket.alias);
   const compared: Compared = {
     source: await openSide(client, source.bucket),
@@ -47,15 +54,20 @@ export async function verifyReplication(
     listVersions(there, { ...listing, bucket: bucket.bucket }),
   );
   const report = new Report(context);
+  const reported = new WeakSet<VersionPair>();
   try {
-    for await (const [pair, difference] of mapStream(pairs, maxCompared, async (pair) => {
+    for await (const [pair, difference] of mapStream(named(pairs, rules), maxCompared, async (pair) => {
       report.expect(pair);
-      return [pair, await compareVersion(compared, pair, sampler.take(pair))] as const;
+      // What one side has not got has no attributes to compare.
+      const isSampled = pair.source !== undefined && pair.target !== undefined && sampler.take(pair);
+      return [pair, await compareVersion(compared, pair, isSampled)] as const;
     })) {
+      if (difference !== undefined) reported.add(pair);
       await report.add(pair, difference);
     }
+    report.endListing();
     for await (const [, difference] of mapStream(
-      stream(sampler.chosen),
+      stream(sampler.chosen.filter((pair) => !reported.has(pair))),
       maxCompared,
       async (pair) => [pair, await compareVersion(compared, pair, true)] as const,
     )) {
@@ -65,7 +77,15 @@ export async function verifyReplication(
     report.interrupt();
     throw error;
   }
-  report.end({ url: argument, target: `${bucket.aliasName}/${bucket.bucket}`, arn });
+  report.end({ url: argument, target: place, arn });
+}
+
+/** Leaves out keys that no rule names: nothing says that they are on both sides. */
+async function* named(
+  pairs: AsyncIterable<VersionPair>,
+  rules: Compared['rules'],
+): AsyncGenerator<VersionPair, void, undefined> {
+  for await (const pair of pairs) if (namesKey(rules, pair.source?.key ?? pair.target?.key ?? '')) yield pair;
 }
 
 async function* stream<Item>(items: readonly Item[]): AsyncGenerator<Item, void, undefined> {
@@ -84,6 +104,8 @@ class Report {
   #key: string | undefined;
   /** The last key of which all versions were compared. */
   #whole: string | undefined;
+  /** All versions were compared, and attributes of a sample are read. */
+  #isListed = false;
 
   constructor(context: Context) {
     const { io, output, quiet } = context;
@@ -111,13 +133,26 @@ class Report {
     await this.#context.output.line(textOf(difference), { op: 'verify', difference: kind, ...fields });
   }
 
+  endListing(): void {
+    this.#isListed = true;
+  }
+
   /** Says where to go on. */
   interrupt(): void {
     this.#stop();
+    const { output } = this.#context;
+    if (this.#isListed) {
+      const text = 'All versions were compared, but not all attributes of the sample: what differs is above';
+      output.data(text, { op: 'verify', completed: false });
+      return;
+    }
     if (this.#whole === undefined) return;
     const lastKey = this.#whole;
-    const text = `Not all was compared: --start-after ${quoted(lastKey)} goes on after what was, and what differs before it is above`;
-    this.#context.output.data(text, { op: 'verify', completed: false, lastKey });
+    const text =
+      printable(lastKey) === lastKey
+        ? `Not all was compared: --start-after ${quoted(lastKey)} goes on after what was, and what differs before it is above`
+        : `Not all was compared, and what differs is above: the last key ${printable(lastKey)} cannot be printed as it is, --json has it for --start-after`;
+    output.data(text, { op: 'verify', completed: false, lastKey });
   }
 
   /** @throws ProgramError Reported */
@@ -127,7 +162,7 @@ class Report {
     const compared = `${counted(this.#compared, 'version')} compared with ${sides.target}`;
     const human =
       found.length === 0
-        ? `Nothing is missing: ${compared}`
+        ? `${this.#compared === 0 ? 'Nothing was there to compare' : 'Nothing is missing'}: ${compared}`
         : `${found.map((kind) => `${this.#counts[kind]} ${kind}`).join(', ')}: ${compared}`;
     const { output } = this.#context;
     output.data(human, { op: 'verify', completed: true, ...sides, compared: this.#compared, ...this.#counts });
@@ -147,7 +182,7 @@ function textOf({ kind, key, versionId, deleteMarker, fields, state, reason }: D
   return `${kind.padEnd(7)} ${printable(key)} ${printable(versionId)}${what}${differing}${why}`;
 }
 
-/** Writes a key as a word of a shell. */
+/** Writes a printable key as a word of a shell. */
 function quoted(key: string): string {
-  return `'${printable(key).replaceAll("'", String.raw`'\''`)}'`;
+  return `'${key.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -25,12 +25,21 @@ interface VersionAttributes {
   readonly legalHold: boolean;
 }
 
-export type AttributesOnSide =
+type AttributesOnSide =
   | { readonly kind: 'read'; readonly attributes: VersionAttributes; readonly status: string | undefined }
   /** The server refuses to show them. */
   | { readonly kind: 'unknown'; readonly reason: string }
   /** The version was removed after the listing. */
   | { readonly kind: 'gone' };
+
+interface MarkerOnSide {
+  readonly kind: 'marker';
+  /** Undefined for one that a client of this side made. */
+  readonly status: string | undefined;
+}
+
+/** A read is not passed on to the other side. */
+const ofThisSide = { 'x-minio-source-proxy-request': 'false' };
 
 const fields = ['metadata', 'tags', 'retention', 'legalHold'] as const;
 
@@ -49,7 +58,10 @@ export async function readAttributes(side: Side, key: string, versionId: string)
   const { client, bucket, hasLocks } = side;
   const ref = { bucket, key, versionId };
   try {
-    const [{ headers }, tags] = await Promise.all([headObject(client, ref), getTags(client, ref)]);
+    const [{ headers }, tags] = await Promise.all([
+      headObject(client, ref, { headers: ofThisSide }),
+      getTags(client, ref, ofThisSide),
+    ]);
     if (headers['x-amz-missing-meta'] !== undefined)
       return { kind: 'unknown', reason: 'the server cannot show all of its metadata' };
     const lock = hasLocks ? await readLock(client, ref, headers) : { retention: undefined, legalHold: false };
@@ -59,6 +71,28 @@ export async function readAttributes(side: Side, key: string, versionId: string)
     if (!(error instanceof ResponseError)) throw error;
     if (error.status === 404 || error.status === 405) return { kind: 'gone' };
     // An object under a client's key is refused with 400.
+    if (error.status !== 403 && error.status !== 400) throw error;
+    return { kind: 'unknown', reason: error.message };
+  }
+}
+
+/**
+ * Returns the state of replication of a delete marker; `gone` where it was removed after the listing.
+ *
+ * @throws what is no answer about this version
+ */
+export async function readMarker(
+  { client, bucket }: Side,
+  key: string,
+  versionId: string,
+): Promise<Exclude<AttributesOnSide, { readonly kind: 'read' }> | MarkerOnSide> {
+  try {
+    await headObject(client, { bucket, key, versionId }, { headers: ofThisSide });
+    return { kind: 'gone' };
+  } catch (error) {
+    if (!(error instanceof ResponseError)) throw error;
+    if (error.status === 405) return { kind: 'marker', status: error.fields['x-amz-replication-status'] };
+    if (error.status === 404) return { kind: 'gone' };
     if (error.status !== 403 && error.status !== 400) throw error;
     return { kind: 'unknown', reason: error.message };
   }
