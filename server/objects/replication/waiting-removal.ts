@@ -18,22 +18,27 @@ export async function checkNotRemoved(
   { bucket, key, stored }: { readonly bucket: string; readonly key: string; readonly stored: BucketRecord },
   { versionId, modified }: { readonly versionId: string; readonly modified: Date },
 ): Promise<void> {
-  const targets = new Set(stored.replication?.rules.map(({ target }) => targetIdOf(target)));
-  for (const target of targets) {
+  const arns = new Set(stored.replication?.rules.map(({ target }) => target));
+  for (const arn of arns) {
+    const target = targetIdOf(arn);
     if (target === undefined) continue;
     for await (const item of records.scan(outboxKeys.ofObject(replicationQueue(target), { bucket, key }))) {
-      if (item.kind !== 'entry') continue;
+      // A key may have many changes in the queue: most are told from a removal without being decoded.
+      if (item.kind !== 'entry' || !item.value.includes(removal)) continue;
       const queued = readable(item);
       if (queued?.kind !== 'removal' || queued.versionId !== versionId || queued.key !== key) continue;
       // A newer null version is another one.
       if (versionId === NULL_VERSION && queued.modified !== modified.getTime()) continue;
       throw new S3Error(
         'OperationAborted',
-        `Version ${versionId} of ${key.slice(0, 64)} was removed here, and a replication target has not got the removal: \`replicate backlog\` shows why.`,
+        `Version ${versionId} of ${key.slice(0, 64)} was removed here, and the replication target ${arn} has not got the removal: \`replicate backlog\` shows why. The wait ends when the target takes it, or when no rule names the target any more.`,
       );
     }
   }
 }
+
+/** What the record of a removal has in its JSON. */
+const removal = Buffer.from('"removal"');
 
 /** The delivery reports a damaged record, which must not hold up all versions of its key. */
 function readable(entry: Entry): QueuedReplication | undefined {
