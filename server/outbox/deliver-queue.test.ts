@@ -306,6 +306,43 @@ describe('the queue of a target', () => {
   });
 });
 
+describe('a queue whose store fails', () => {
+  it('ends with the deliveries and the measurements that were begun', async () => {
+    const { layer, records } = await observed();
+    await layer.putObject(put('bucket', 'key', 'text'));
+    let reads = 0;
+    const failing = new Proxy(records, {
+      get(store, name) {
+        const value: unknown = Reflect.get(store, name, store);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) => {
+          reads += 1;
+          const [batch] = args as [Partial<Parameters<typeof store.commit>[0]>?];
+          // The states of the queue are still written.
+          if (name === 'commit' && batch?.delete !== undefined) return Promise.reject(new Error('the store failed'));
+          return Reflect.apply(value, store, args) as unknown;
+        };
+      },
+    });
+    const caller = new AbortController();
+    const running = deliverQueue({
+      records: failing,
+      target,
+      delivery: { deliver: () => Promise.resolve(), isOfEvent: () => false },
+      bounds,
+      signal: caller.signal,
+      random: randomBytes,
+      log: silent,
+      wait: () => endOfTurn(),
+    });
+    await expect(running).rejects.toThrow('the store failed');
+    const before = reads;
+    for (let turn = 0; turn < 50; turn += 1) await endOfTurn();
+    expect(reads).toBe(before);
+    caller.abort(new Error('the test is over'));
+  });
+});
+
 const size = (events: number) => ({ events, bytes: events * 10 });
 
 describe('a full queue', () => {

@@ -97,9 +97,17 @@ const maxIdleMs = 10_000;
  * error of the store.
  */
 export async function deliverQueue<Outcome>(options: DeliverQueueOptions<Outcome>): Promise<void> {
-  const queue = new DeliveredQueue(options);
+  const stopping = new AbortController();
+  const queue = new DeliveredQueue({ ...options, signal: AbortSignal.any([options.signal, stopping.signal]) });
   await queue.begin();
-  await Promise.all([queue.deliverAll(), queue.measureAll()]);
+  const parts = [queue.deliverAll(), queue.measureAll()];
+  try {
+    await Promise.all(parts);
+  } finally {
+    // What is left would go on in the time of the next attempt.
+    stopping.abort();
+    await Promise.allSettled(parts);
+  }
 }
 
 /** The attempts for the events of a window. */
@@ -221,8 +229,11 @@ class DeliveredQueue<Outcome> {
     await forEachLimit(alone, aloneAtOnce, (group) => this.#deliverObject(group, round, 'alone'));
     if (round.done > 0) this.#onDelivered(round.done);
     else if (round.failure !== undefined) this.#onAway(round.failure.error);
-    await this.#held.write();
-    await delivered.end();
+    try {
+      await this.#held.write();
+    } finally {
+      await delivered.end();
+    }
     return round;
   }
 
