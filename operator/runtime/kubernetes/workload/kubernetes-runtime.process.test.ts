@@ -683,7 +683,7 @@ describe('refresh', () => {
     expect(claim?.['spec']).toMatchObject({ resources: { requests: { storage: '20Gi' } } });
     if (claim === undefined) throw new Error('there is no claim');
     caches.get('persistentVolumeClaims').wrote({ ...claim, status: { capacity: { storage: '10Gi' } } });
-    const volume = { claim: 'data-demo-0', has: '10Gi', asked: '20Gi', state: 'growing' };
+    const volume = { namespace: 'default', claim: 'data-demo-0', has: '10Gi', asked: '20Gi', state: 'growing' };
     expect((await runtime.observeOne('demo'))?.resizing).toEqual([volume]);
   });
 });
