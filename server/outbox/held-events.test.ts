@@ -143,6 +143,18 @@ describe('an event that its target refuses', () => {
     await run.stop();
   });
 
+  it('is tried again for two administrators who ask at the same time', async () => {
+    const { layer, records } = await observed();
+    const delivery = new Target();
+    for (const name of ['a1', 'b1', 'c1']) delivery.refused.set(name, new DeliveryError('rejected', 'no'));
+    for (const key of ['a', 'b', 'c']) await layer.putObject(put('bucket', key, 'x'));
+    const run = start(records, delivery, { maxRejectedMs: never });
+    await until(async () => expect(await held(records)).toHaveLength(3));
+    const both = [1, 2].map(() => retryHeld(records, target, { chosen: 'all', random: randomBytes }));
+    expect(await Promise.all(both)).toEqual([1, 2].map(() => ({ changed: 3, unknown: [] })));
+    await run.stop();
+  });
+
   it('is dropped when an administrator asks for it, and counted; the later ones of its object come then', async () => {
     const { layer, records } = await observed();
     const delivery = new Target();

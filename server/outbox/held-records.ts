@@ -27,6 +27,8 @@ export interface StoredHeld {
 
 /** Events that one commit changes. More would hold up the commits of requests. */
 const changedAtOnce = 128;
+/** Attempts to change one event that others change too. */
+const attempts = 8;
 
 export function encodeHeld(record: HeldRecord): Buffer {
   return encodeRecord(record);
@@ -160,16 +162,22 @@ async function changeEach(
     changed += held.length;
     for (const { event } of held) onChanged?.(event);
   };
+  /** Another administrator may change the event too: it is read again for each attempt. */
+  const changeAlone = async (id: string) => {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const [found] = await Array.fromAsync(heldOf(records, target, [id], unknown));
+      if (found === undefined) return;
+      if (await change([found])) return noted([found]);
+    }
+    throw new Error(`the held event ${id} of ${target} was changed by others again and again: repeat the call`);
+  };
   const flush = async () => {
     const held = gathered;
     gathered = [];
     if (held.length === 0) return;
     if (await change(held)) noted(held);
     else {
-      for (const one of held) {
-        if (await change([one])) noted([one]);
-        else unknown.push(one.id);
-      }
+      for (const { id } of held) await changeAlone(id);
     }
   };
   for await (const held of chosen === 'all' ? heldEvents(records, target) : heldOf(records, target, chosen, unknown)) {
