@@ -20,8 +20,10 @@ export const heldEventRoutes: readonly Route[] = [
   },
 ];
 
-/** Events of a page, and names in a call. */
+/** Events of a page. */
 const limit = 1_000;
+/** Names in a call. Its query is in the head of the request, which has 32 KiB at most. */
+const maxNames = 400;
 
 async function list(call: AdminCall): Promise<AdminAnswer> {
   const target = await targetOf(call);
@@ -35,7 +37,7 @@ async function change(call: AdminCall, what: 'retry' | 'drop'): Promise<AdminAns
   const [ids, all] = [query.getAll('id'), query.get('all')];
   if (all !== null && all !== 'true') throw invalid(`all is ${all}: it is true, or absent.`);
   if ((all === 'true') === ids.length > 0) throw invalid('Name events by id, or all of the target by all=true.');
-  if (ids.length > limit) throw invalid(`A call names at most ${limit} events, not ${ids.length}.`);
+  if (ids.length > maxNames) throw invalid(`A call names at most ${maxNames} events, not ${ids.length}.`);
   const wrong = ids.find((id) => !/^[0-9a-f]{48}$/.test(id));
   if (wrong !== undefined) throw invalid(`${wrong.slice(0, 100)} names no event: the list of held events has the ids.`);
   const onChanged = ({ bucket, key, versionId }: { bucket: string; key: string; versionId?: string | undefined }) =>

@@ -84,7 +84,7 @@ export async function dropHeld(
 }
 
 /** Names of one call. */
-const namesAtOnce = 1_000;
+const namesAtOnce = 400;
 
 async function change(
   context: Context,
