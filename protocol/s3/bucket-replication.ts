@@ -274,3 +274,6 @@ function writeFilter({ prefix, tags = {} }: ReplicationFilter): Xml {
   if (conditions.length === 0) return element('Filter', [element('Prefix', '')]);
   return element('Filter', conditions.length === 1 ? conditions : [element('And', conditions)]);
 }
+
+/** The header of a removal between two Coffers: the time of the null version that was removed. A MinIO has the time of the removal alone. */
+export const removedVersionTime = 'x-coffer-removed-version-time';

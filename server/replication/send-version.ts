@@ -1,3 +1,4 @@
+import { removedVersionTime } from '../../protocol/s3/bucket-replication.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import { attributesOf } from '../../protocol/s3/copies/copied-attributes.ts';
 import { refuseAllHidden, replacingHeaders } from '../../protocol/s3/copies/copy-headers.ts';
@@ -130,8 +131,11 @@ async function sendRemoval(
     headers: {
       ...replicationRequest,
       ...(bypassedGovernance === true && { 'x-amz-bypass-governance-retention': 'true' }),
-      // Another null version stays too.
-      ...(modified !== undefined && { 'x-minio-source-mtime': new Date(modified).toISOString() }),
+      // Another null version stays too. In the second header a MinIO has the time of the removal.
+      ...(modified !== undefined && {
+        [removedVersionTime]: new Date(modified).toISOString(),
+        'x-minio-source-mtime': new Date(modified).toISOString(),
+      }),
     },
   });
   if (!isAbsentThere(answer)) checkAnswer(answer, `remove version ${versionId} of ${key}`);

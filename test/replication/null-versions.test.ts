@@ -202,7 +202,7 @@ describe('the removal of a null version', () => {
     expect(await nullOf(two)).toBeUndefined();
   });
 
-  it('removes an older replica, which the source has replaced without sending that', async () => {
+  it('leaves an older replica, which may have come from another server', async () => {
     const { clock, one, two, resync } = await servers();
     await asNull(one, 'sent');
     await one.replicateTo(two);
@@ -214,7 +214,7 @@ describe('the removal of a null version', () => {
     await one.setRules(rules);
     await one.calls.layer.deleteObject(bucket, key, { versionId: 'null' });
     while ((await one.deliver()) > 0);
-    expect(await nullOf(two)).toBeUndefined();
+    expect(await nullOf(two)).toBe('sent');
   });
 
   it('removes a replica where a MinIO says the time of the removal', async () => {

@@ -269,13 +269,14 @@ export interface DeleteOptions extends ByCaller {
   /** As in `ReadOptions`. */
   readonly onlyId?: string | undefined;
   /**
-   * Another server removed `versionId` or, with `marker`, added a delete marker with that id. `modified` is the time of a removed version, as far
-   * as the other server says it.
+   * Another server removed `versionId` or, with `marker`, added a delete marker with that id. `modified` is the time of a removed version, and
+   * `removedAt` that of its removal, as far as the other server says one of them.
    */
   readonly replica?:
     | {
         readonly marker: Pick<Replica, 'versionId' | 'modified' | 'order'> | undefined;
         readonly modified?: Date | undefined;
+        readonly removedAt?: Date | undefined;
       }
     | undefined;
 }

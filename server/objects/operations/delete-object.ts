@@ -210,13 +210,15 @@ async function removeVersion(
 }
 
 /**
- * The other server has removed a null version of another time: this one was not there. An older replica was: the other server has replaced it while
- * its versioning was suspended, or it is a MinIO, which says when it removed the version.
+ * The other server has removed a null version of another time: this one was not there. A MinIO says when it removed the version, so that any older
+ * replica may be the one that it means.
  */
 function isOtherNull({ versionId, modified, replication }: ObjectRecord, replica: DeleteOptions['replica']): boolean {
-  const removed = replica?.modified?.getTime();
-  if (versionId !== undefined || removed === undefined || removed === modified) return false;
-  return replication?.status !== 'REPLICA' || removed < modified;
+  if (versionId !== undefined) return false;
+  if (replica?.modified !== undefined) return replica.modified.getTime() !== modified;
+  const removedAt = replica?.removedAt?.getTime();
+  if (removedAt === undefined || removedAt === modified) return false;
+  return replication?.status !== 'REPLICA' || removedAt < modified;
 }
 
 interface Removal {

@@ -40,8 +40,7 @@ export async function placeReplica(
   const found = await lookUpVersion(context, bucket, key, versionId);
   const there = found?.stored;
   let version = await versionOf(context, replica);
-  // The order of a null version may be finer than its time, by which its removal and its attributes name it.
-  if (there !== undefined && (!isNull || there.record.modified === version.modified))
+  if (there !== undefined && (!isNull || orderOf(there.record) === orderOf(version)))
     return { kind: 'there', record: there.record };
   if (there !== undefined) checkReplaceable(there.record, version, key);
   await checkNotRemoved(context, { bucket, key, stored: stored.record }, replica);

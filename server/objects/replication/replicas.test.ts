@@ -4,8 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { put, testLayer, body } from '../../../test/support/objects/test-layer.ts';
 import { targetArn, type ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import { commitOnce } from '../../store/commits.ts';
-import { MemoryRecordStore } from '../../store/memory/record-store.ts';
-import { switchedRecords } from '../../../test/support/store/switched-records.ts';
 import { within } from '../../store/keys.ts';
 import type { ObjectLayer } from '../contract/object-layer.ts';
 import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
@@ -141,16 +139,6 @@ describe('replicas', () => {
       expect.objectContaining({ versionId: 'null', modified: 6 }),
     ]);
     expect(String(await body(layer, bucket, 'key', 'null'))).toBe('six');
-  });
-
-  it('are the same null version where their times differ by less than a millisecond', async () => {
-    const { layer } = await versioned({ records: await switchedRecords(new MemoryRecordStore()) });
-    const nullOf = (order: string, text: string) =>
-      layer.putObject(put(bucket, 'key', text, { replica: { versionId: 'null', modified: new Date(5), order } }));
-    const [early, late] = [1, 2].map((rest) => idOf(5, rest));
-    await nullOf(early ?? '', 'first');
-    await nullOf(late ?? '', 'second');
-    expect(String(await body(layer, bucket, 'key', 'null'))).toBe('first');
   });
 
   it('keep the later change of tags', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { removedVersionTime } from '../../../protocol/s3/bucket-replication.ts';
 import { isVersionId } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { type Instant, millisecondsAt, readInstant } from '../../objects/contract/instant.ts';
@@ -114,7 +115,10 @@ export async function replicaDeletion(call: S3Call): Promise<DeleteOptions['repl
   const versionId = call.query.get('versionId');
   if (versionId === undefined) throw invalid('versionId', '', 'the id of the version that is replicated');
   const modified = timeOf(headers, 'x-minio-source-mtime');
-  if (header(headers, 'x-minio-source-deletemarker') !== 'true') return { marker: undefined, modified };
+  if (header(headers, 'x-minio-source-deletemarker') !== 'true') {
+    const version = timeOf(headers, removedVersionTime);
+    return { marker: undefined, ...(version === undefined ? { removedAt: modified } : { modified: version }) };
+  }
   if (modified === undefined) throw invalid('x-minio-source-mtime', '', 'the time of the delete marker');
   return { marker: { versionId, modified } };
 }
