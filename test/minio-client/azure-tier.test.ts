@@ -12,7 +12,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCoffer } from '../support/server/run-coffer.ts';
 import { refusal, s3Client } from '../support/server/s3-client.ts';
 import { type Azurite, startAzurite } from '../support/server/start-azurite.ts';
@@ -141,7 +141,8 @@ describe('a container of Azure as a tier', { timeout: 720_000 }, () => {
     await azurite.stop();
     expect((await refusal(s3.send(new GetObjectCommand({ Bucket, Key: 'small' })))).status).toBe(503);
     await azurite.start();
-    expect((await bytesOf('small')).toString()).toBe('a small body');
+    // A tier that did not answer is not asked for some seconds.
+    await vi.waitFor(async () => expect((await bytesOf('small')).toString()).toBe('a small body'), wait);
     const [first] = (await blobs()).toSorted((a, b) => a.size - b.size);
     const blob = azurite.container('cold').getBlockBlobClient(first?.name ?? '');
     const altered = Buffer.from(await blob.downloadToBuffer());

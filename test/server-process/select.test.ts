@@ -138,8 +138,11 @@ describe('a query by the AWS SDK', { timeout: 360_000 }, () => {
       for await (const { Records } of Payload ?? []) if (Records !== undefined) break;
       aborter.abort();
     }
+    // Queries have what the other programs of the machine leave, so that those of this test are short.
+    const few = 10_000;
+    await put('short.csv', Buffer.from(`text,number\n${'a,1\n'.repeat(few)}`));
     const Expression = 'SELECT COUNT(*) FROM S3Object';
-    const counts = await Promise.all(Array.from({ length: 5 }, () => select({ Key: 'large.csv', Expression })));
-    expect(counts).toEqual(Array.from({ length: 5 }, () => `${rows}\n`));
+    const counts = await Promise.all(Array.from({ length: 5 }, () => select({ Key: 'short.csv', Expression })));
+    expect(counts).toEqual(Array.from({ length: 5 }, () => `${few}\n`));
   });
 });
