@@ -93,7 +93,7 @@ export const warningTypes = [
   'secret',
   /** Permissions of anonymous callers for prefixes above or below the one that was set. */
   'anonymous',
-  /** What a policy does that its author may not want. */
+  /** Effects of a policy that its author may not want. */
   'policy',
   /** The identity provider. */
   'provider',

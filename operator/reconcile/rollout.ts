@@ -138,7 +138,7 @@ export type RolloutStep =
        * instances are replaced one after the other.
        */
       readonly alongside?: readonly Instance[];
-      /** What all instances must share, with the former value and the new one, where that is why they are replaced at once. */
+      /** The settings that all instances must share, with the former value and the new one, where that is why they are replaced at once. */
       readonly shared?: string;
       readonly restarts: readonly Restart[];
     }
@@ -251,7 +251,7 @@ function inputIn(
 }
 
 /**
- * Where all instances are replaced at once, no first one proves what else changes: a bad image would end all of them. So while a ready instance
+ * No first instance proves what else changes where all are replaced at once: a bad image would end all of them. So while a ready instance
  * has another value of what is shared, nothing else of it may change.
  */
 function changesNotSeparate(desired: Workload, running: RunningWorkload | undefined): Blocker | undefined {

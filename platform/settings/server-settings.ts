@@ -195,7 +195,7 @@ export interface OpenIdProviderSettings {
   readonly configUrl: string;
   readonly clientId: string;
   readonly clientSecret?: string;
-  /** How the client authenticates; without it each way is tried. */
+  /** The way in which the client authenticates; without it each way is tried. */
   readonly clientMethod?: 'client_secret_basic' | 'client_secret_post';
   /** The public client of `coffer login`. */
   readonly cliClientId?: string;

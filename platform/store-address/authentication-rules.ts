@@ -6,7 +6,7 @@ export type AuthenticationMethod = (typeof methods)[number];
 
 const bindings = ['disable', 'prefer', 'require'] as const;
 
-/** What the client accepts when it signs in. */
+/** The ways in which the client accepts to sign in. */
 export interface AuthenticationRules {
   /** The accepted methods; all by default. */
   readonly methods: readonly AuthenticationMethod[];

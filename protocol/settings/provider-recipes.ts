@@ -96,7 +96,7 @@ export const providerRecipes: readonly ProviderRecipe[] = [
     },
     issuers: /^https:\/\/gitlab\.com$/u,
     advice:
-      'The claim groups_direct has the paths of the groups that somebody is a direct member of, so that policies are named as these paths, or attached to the claim. CI jobs are tokens of another kind, with the audience that the job names.',
+      'The claim groups_direct has the paths of the groups of a person. Name policies as these paths, or attach them to the claim. CI jobs are tokens of another kind, with the audience that the job names.',
   },
   {
     name: 'authelia',

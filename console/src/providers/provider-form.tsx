@@ -64,7 +64,7 @@ export function ProviderForm(props: ProviderFormProps) {
     onSubmit({ values: given, changes });
   }
 
-  /** What the user typed stays. */
+  /** Fills empty fields, and those that an earlier choice filled. */
   function fill(settings: Values, earlier: Values): void {
     const own = Object.entries(typed).filter(([key, value]) => value !== '' && value !== earlier[key]);
     setDraft({ shown, typed: { ...settings, ...Object.fromEntries(own) } });

@@ -33,7 +33,7 @@ export interface Difference {
   readonly key: string;
   readonly versionId: string;
   readonly deleteMarker: boolean;
-  /** What differs: `version`, `removal`, `kind`, `size`, `etag`, `metadata`, `tags`, `retention`, `legalHold`. */
+  /** The parts that differ: `version`, `removal`, `kind`, `size`, `etag`, `metadata`, `tags`, `retention`, `legalHold`. */
   readonly fields: readonly string[];
   /** The state at the source; undefined for a version that no rule has sent. */
   readonly state?: string;
@@ -132,7 +132,7 @@ async function compareMissing(compared: Compared, source: VersionEntry): Promise
   return differenceOf(source, 'missing', missing, state);
 }
 
-/** What a client of the target has made is not the concern of the rules: the target says that a version, or a delete marker, is a replica. */
+/** A version that a client of the target has made is not the concern of the rules: the target says that a version, or a delete marker, is a replica. */
 async function compareExtra(compared: Compared, target: VersionEntry): Promise<Difference | undefined> {
   const { key, versionId, deleteMarker } = target;
   if (!compared.rules.some((rule) => mustBeGone(rule, deleteMarker))) return undefined;

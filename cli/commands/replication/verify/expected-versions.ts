@@ -1,6 +1,6 @@
 import type { ReplicationRule } from '../../../s3/replication.ts';
 
-/** What the source says of a version and one target. */
+/** The state of a version at the source, for one target. */
 export interface SourceState {
   /** `PENDING`, `COMPLETED`, `FAILED` or `REPLICA`; undefined for a version that no rule has sent. */
   readonly status: string | undefined;

@@ -27,7 +27,7 @@ export function parseSample(text: string | undefined): Sample {
 
 /** Chooses from a stream of unknown length, each item with the same chance. `random` answers from 0 to 1, exclusive. */
 export class Sampler<Item> {
-  /** What was chosen of a number; empty until then for the other kinds. */
+  /** The items that are chosen where a number is asked for; empty for the other kinds. */
   readonly chosen: Item[] = [];
   readonly #sample: Sample;
   readonly #random: () => number;

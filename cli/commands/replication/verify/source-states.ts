@@ -12,7 +12,7 @@ interface DiffLine {
   readonly refused?: string;
 }
 
-/** What the source says of the versions of one key and of the removals that wait. */
+/** The states of the versions of one key at the source, and the removals that wait there. */
 interface KeyStates {
   readonly stateOf: (versionId: string) => SourceState;
   readonly isRemovalWaiting: (versionId: string) => boolean;

@@ -58,7 +58,7 @@ export async function verifyReplication(
   try {
     for await (const [pair, difference] of mapStream(named(pairs, rules), maxCompared, async (pair) => {
       report.expect(pair);
-      // What one side has not got has no attributes to compare.
+      // A version that one side has not got has no attributes to compare.
       const isSampled = pair.source !== undefined && pair.target !== undefined && sampler.take(pair);
       return [pair, await compareVersion(compared, pair, isSampled)] as const;
     })) {
