@@ -86,6 +86,20 @@ describe('targets of a tenant', () => {
     expect(JSON.stringify(server(all, [], secrets))).not.toMatch(/-value/);
   });
 
+  it('leave keys of a Secret alone that are no keys of the type', () => {
+    const more = { siem: { ...secrets.siem, durable: 'true', caBundleFrom: 'x', endpoint: 'y' } };
+    const memory = { ...siem, webhook: { endpoint: 'https://siem.example.com' } };
+    const plain = environmentOf(of({ auditTargets: [memory] }));
+    expect(environmentOf(of({ auditTargets: [memory] }, more))).toEqual(plain);
+    expect(plain).not.toHaveProperty('SVC_AUDIT_WEBHOOK_QUEUE_DIR_SIEM');
+    expect(environmentOf(of({ auditTargets: [siem] }, more))).toMatchObject({
+      SVC_AUDIT_WEBHOOK_QUEUE_DIR_SIEM: '/data/audit/SIEM',
+    });
+    expect(issue(() => of({ auditTargets: [siem] }, { siem: { durable: 'true' } }))).toMatch(
+      /^SecretKeyMissing: .* has none of the keys authToken, tls\.crt, tls\.key \(it has: durable\)/,
+    );
+  });
+
   it('need a Secret that is there, allows the use, and has a key of the type', () => {
     const where = 'spec.notificationTargets[BUILD].credentialsSecret of Tenant demo names the Secret';
     expect(issue(() => of({ notificationTargets: [{ ...build, credentialsSecret: { name: 'none' } }] }))).toBe(

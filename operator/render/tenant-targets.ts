@@ -3,6 +3,7 @@ import type { Tenant } from '../api/object.ts';
 import type { SecretUse } from '../contract/secret.ts';
 import {
   auditTypes,
+  credentialFields,
   notificationTypes,
   targetPart,
   keysOf,
@@ -129,7 +130,7 @@ class TargetRenderer implements RenderedTargets {
     const { secrets } = this.#context;
     const { name: secret, data } = allowedSecret(secrets, credentialsSecret.name, field, use);
     for (const key of requiredKeys(type)) secretValue(secrets, { name: secret, key }, field, use);
-    const known = type.fields.filter(({ kind, name }) => kind !== 'value' && data[name] !== undefined);
+    const known = credentialFields(type).filter(({ name }) => data[name] !== undefined);
     if (known.length === 0) {
       const keys = Object.keys(data).sort().join(', ') || 'none';
       throw new ResourceError(

@@ -138,9 +138,14 @@ function typeSchema({ type, fields }: TargetType, required: readonly string[]): 
     .describe(`${typeNames[type] ?? type}${secret}`);
 }
 
+/** The settings whose values are keys of the Secret of a target. */
+export function credentialFields({ fields }: Pick<TargetType, 'fields'>): readonly TargetField[] {
+  return fields.filter(({ kind }) => kind === 'secret' || kind === 'file');
+}
+
 /** The keys of the Secret that a type knows. */
-export function keysOf({ fields }: Pick<TargetType, 'fields'>): readonly string[] {
-  return fields.filter(({ kind }) => kind === 'secret' || kind === 'file').map(({ name }) => name);
+export function keysOf(type: Pick<TargetType, 'fields'>): readonly string[] {
+  return credentialFields(type).map(({ name }) => name);
 }
 
 /** The keys that the Secret of a target must have. */
