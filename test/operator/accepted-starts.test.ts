@@ -15,10 +15,10 @@ import {
 } from '../support/operator/random-resources.ts';
 import { startRendered } from '../support/operator/rendered-server.ts';
 
-// Resources at random. What the operator accepts must start: else a change of a resource takes down what runs. COFFER_STARTS_SEED repeats a run.
+// Resources at random. What the operator accepts must start: else a change of a resource takes down what runs. The gate
+// tries the same values each time, and COFFER_SEED others.
 
-// The gate tries the same values each time; `COFFER_STARTS_SEED` draws others.
-const seed = Number(process.env['COFFER_STARTS_SEED'] ?? 1);
+const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const starts = inFullForm(80, 6);
 const kept = { name: 'accepted-primary-iam', key: 'client-secret' };
 
