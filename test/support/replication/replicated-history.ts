@@ -293,7 +293,9 @@ export class ReplicatedHistory {
       const present = found.filter((one) => one !== undefined);
       // What another side refuses waits there: then a state says so.
       const waits = present.some(({ state }) => isWaiting(state));
-      if (!waits && !version.isLoose) {
+      // Of three, a side may be lost when it has told one of the others of a change: a resync brings it to the third.
+      const isHalfTold = version.isForgotten && version.lost.size > 0 && this.#servers.length > 2;
+      if (!waits && !version.isLoose && !isHalfTold) {
         for (const { attributes } of present) expect(attributes, nameOf(version)).toEqual(present[0]?.attributes);
       }
       if (!version.isMarker && !version.isForgotten) this.#checkLocks(version, present, waits || version.isLoose);
