@@ -64,7 +64,11 @@ async function uploadInParts(writing: Writing, asked: string[], name: string): P
   }
   const choice = random.between(1, 100);
   if (choice <= 15) return undefined;
-  if (choice <= 30) return sendPart(writing, asked, uploads, upload, upload.parts.size, random.between(1, 200_000));
+  if (choice <= 30) {
+    // Its last part, which alone may be small. The first of two may never have been sent.
+    const last = Math.max(...upload.parts.keys());
+    return sendPart(writing, asked, uploads, upload, last, random.between(1, 200_000));
+  }
   if (choice <= 45) return abort(writing, uploads, upload);
   return complete(writing, asked, uploads, upload);
 }
