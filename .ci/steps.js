@@ -48,8 +48,8 @@ export const steps = [
   check('format', 5, 'npm run --silent format:check'),
   check('arrows', 1),
   check('workflows', 5, 'bash .ci/install actionlint && "${COFFER_TOOLS:-$HOME/.cache/coffer-tools}/bin/actionlint"'),
-  // Shared workers could hide that a test needs what another one left: each run has another order. Properties, faults and operations
-  // have the numbers that their tests were written for, of which `npm test` makes a part.
+  // Shared workers could hide that a test needs what another one left: the files are shuffled, by `.ci/soak draws` in another order each
+  // time. Properties, faults and operations have the numbers that their tests were written for, of which `npm test` makes a part.
   {
     name: 'unit',
     lane: 'compute',
@@ -213,6 +213,7 @@ export const areas = [
  * @type {readonly Step[]}
  */
 export const nightly = /** @type {const} */ ([
+  ['draws', 60],
   ['cluster', 75],
   ['image', 30],
   ['memory', 20],

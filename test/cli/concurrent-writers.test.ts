@@ -17,6 +17,7 @@ import { sharedServer } from '../support/server/shared-server.ts';
 import { type RunningServer, type ServerAccess, startServer } from '../support/server/start-server.ts';
 import { startWatchedFront, type WatchedFront } from '../support/server/watched-front.ts';
 import { forgetTexts, knowText, WrittenFolder, WrittenPrefix, type WrittenPlace } from './written-places.ts';
+import { seed } from '../support/seed.ts';
 
 /**
  * Random histories of a command and of a program that changes both places meanwhile. Each write has bytes of its own. Bytes that the program
@@ -25,7 +26,6 @@ import { forgetTexts, knowText, WrittenFolder, WrittenPrefix, type WrittenPlace 
 const histories = Number(process.env['COFFER_HISTORIES'] ?? 200);
 /** The interval, in histories, at which the command is a process of its own that is killed. */
 const killedEvery = inFullForm(12, 50);
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 
 const names = ['a', 'd/b', 'e'];
 /** Only the target has them. */

@@ -15,10 +15,10 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder, verifySweptFolder } from './verify-folder.ts';
 import { writeUntilGone } from './writers.ts';
 import { BUCKET, VERSIONS } from './writing.ts';
+import { seed } from '../support/seed.ts';
 
 /** `.ci/run` asks for 3, and for 12 when the stores changed; `.ci/soak kills` for 1,000. */
 const kills = Number(process.env['COFFER_KILLS'] ?? 1);
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const SEALED = 'crash-sealed';
 const WRITERS = 9;
 const BUCKETS = [BUCKET, SEALED, VERSIONS];

@@ -9,10 +9,10 @@ import { s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { report } from '../support/report.ts';
 import { damage, faults, places, storedBytes, type Victim, store } from './faults.ts';
+import { seed } from '../support/seed.ts';
 
 /** The gate asks for 60, `.ci/soak damage` for 1,000; `npm test` has time for these. */
 const wanted = Number(process.env['COFFER_FAULTS'] ?? 14);
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const BATCH = 120;
 const Bucket = 'damaged';
 const env = { SVC_KMS_SECRET_KEY: `some-key:${Buffer.alloc(32, 7).toString('base64')}` };

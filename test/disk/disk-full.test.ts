@@ -20,8 +20,8 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { verifyFolder, verifySweptFolder } from '../crash/verify-folder.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { type Kind, mountSmall, type SmallFileSystem } from './small-file-system.ts';
+import { seed } from '../support/seed.ts';
 
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const MEBIBYTES = 64;
 const Bucket = 'full';
 /** Milliseconds. Blobs that were given up are gone after a minute for their readers, the next round, and another one for their segment. */

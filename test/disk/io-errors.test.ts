@@ -13,8 +13,8 @@ import { writeUntilGone } from '../crash/writers.ts';
 import { BUCKET, VERSIONS } from '../crash/writing.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { compileIoFaults, type Fault, IoFaults } from './io-faults.ts';
+import { seed } from '../support/seed.ts';
 
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const WRITERS = 6;
 /** Milliseconds. Few calls are made on a busy machine, and a part of them only for large bodies. */
 const PATIENCE = 60_000;

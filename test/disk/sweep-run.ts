@@ -1,9 +1,8 @@
+import { seed } from '../support/seed.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { type Fault } from './io-faults.ts';
 import { describeFault } from './sweep.ts';
 
-/** The gate tries the same faults each time, so that a failure is one of the change. `.ci/soak sweep` draws others. */
-export const seed = Number(process.env['COFFER_SEED'] ?? 1);
 /** The count of the faults that are tried; none without a number. */
 const count = Number(process.env['COFFER_SWEEP'] ?? 0);
 /** `3/20`: the third of twenty parts of all faults, which together are each fault once. `.ci/soak sweep` tries one after the other. */

@@ -6,7 +6,8 @@ import { verifyFolder, verifySweptFolder } from '../crash/verify-folder.ts';
 import { report } from '../support/report.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { compileIoFaults, IoFaults } from './io-faults.ts';
-import { faultsOfRun, isSwept, partOf, runName, seed } from './sweep-run.ts';
+import { seed } from '../support/seed.ts';
+import { faultsOfRun, isSwept, partOf, runName } from './sweep-run.ts';
 import { allFaults, mayEndServer, sweepServer } from './sweep.ts';
 
 let folder: string;

@@ -13,11 +13,11 @@ import { type RunningServer, startServer, untilReady } from '../support/server/s
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
 import { firstDeliveries, missing, outOfOrder, outOfRevisions } from './deliveries.ts';
 import { EventReceiver } from './event-receiver.ts';
+import { seed } from '../support/seed.ts';
 
 /** `.ci/run` asks for 1,500 writes and three kills, `.ci/soak events` for 100,000 and five. */
 const writes = Number(process.env['COFFER_EVENTS'] ?? 150);
 const kills = Number(process.env['COFFER_KILLS'] ?? 1);
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const writers = 8;
 /** Milliseconds: a machine may pause its processes for minutes. */
 const timeout = 900_000;

@@ -13,11 +13,11 @@ import { runCoffer } from '../support/server/run-coffer.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { sharedServer } from '../support/server/shared-server.ts';
 import type { ServerAccess } from '../support/server/start-server.ts';
+import { seed } from '../support/seed.ts';
 
 const MiB = 1_024 * 1_024;
 /** `.ci/run` asks for 8, so that each way is killed twice, `.ci/soak client` for 50. */
 const kills = Number(process.env['COFFER_CLIENT_KILLS'] ?? 2);
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const patience = 180_000 + kills * 60_000;
 
 let folder: string;

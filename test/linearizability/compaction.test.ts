@@ -15,10 +15,10 @@ import { SimulatedDisk } from '../support/store/simulated-disk.ts';
 import type { Condition, Register } from './operation.ts';
 import { report } from '../support/report.ts';
 import { checkRounds, summaryOf, timeLimit } from './run-clients.ts';
+import { seed } from '../support/seed.ts';
 
 /** `.ci/soak linearizability` asks for more. */
 const operations = Number(process.env['COFFER_OPERATIONS'] ?? 1_200);
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const CLIENTS = 12;
 /** Milliseconds of the simulated clock in a turn of the event loop. A reader has a minute to open what it found: 20 turns. */
 const TURN_MS = 3_000;

@@ -10,10 +10,10 @@ import { type Checked, checkRounds, summaryOf, timeLimit } from './run-clients.t
 import { s3Register } from './s3-register.ts';
 import type { S3RegisterOptions } from './s3-requests.ts';
 import { subresourceRegister } from './subresource-register.ts';
+import { seed } from '../support/seed.ts';
 
 /** The gate asks for 10,000, `.ci/soak linearizability` for 1,000,000; `npm test` has time for these, and for two threads. */
 const operations = Number(process.env['COFFER_OPERATIONS'] ?? 800);
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const CLIENTS = 16;
 /** Without conditions each order of the calls at a moment is possible: the search doubles with each client. */
 const UNCONDITIONAL_CLIENTS = 6;
@@ -22,6 +22,27 @@ const Bucket = 'registers';
 const LOCKED = 'registers-locked';
 /** Versions, tags and retentions have a part of the operations each. */
 const versioned = Math.ceil(operations / 5);
+
+async function check(
+  name: string,
+  registers: readonly (Register & { close(): void })[],
+  more: Pick<Parameters<typeof checkRounds>[0], 'operations' | 'checkStored'>,
+): Promise<Checked> {
+  const checked = await checkRounds({
+    registers,
+    seed,
+    keysAtATime: 4,
+    onRound: (so) => console.log(summaryOf(so)),
+    ...more,
+  });
+  for (const register of registers) register.close();
+  report(`${name}: ${summaryOf(checked)}, seed ${seed}`);
+  expect(checked.violations).toEqual([]);
+  // Clients that never met would show nothing, and nor would those who were never told.
+  expect(checked.overlapping).toBeGreaterThan(more.operations / 2);
+  expect(checked.unknown).toBeLessThan(more.operations / 100);
+  return checked;
+}
 
 describe('one server with several threads', () => {
   let server: RunningServer;
@@ -41,27 +62,6 @@ describe('one server with several threads', () => {
     s3.destroy();
     await server.stop();
   });
-
-  async function check(
-    name: string,
-    registers: readonly (Register & { close(): void })[],
-    more: Pick<Parameters<typeof checkRounds>[0], 'operations' | 'checkStored'>,
-  ): Promise<Checked> {
-    const checked = await checkRounds({
-      registers,
-      seed,
-      keysAtATime: 4,
-      onRound: (so) => console.log(summaryOf(so)),
-      ...more,
-    });
-    for (const register of registers) register.close();
-    report(`${name}: ${summaryOf(checked)}, seed ${seed}`);
-    expect(checked.violations).toEqual([]);
-    // Clients that never met would show nothing, and nor would those who were never told.
-    expect(checked.overlapping).toBeGreaterThan(more.operations / 2);
-    expect(checked.unknown).toBeLessThan(more.operations / 100);
-    return checked;
-  }
 
   it(
     `has linearizable objects in ${operations} operations of ${CLIENTS} clients, seed ${seed}`,

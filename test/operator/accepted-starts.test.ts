@@ -14,11 +14,10 @@ import {
   randomTenant,
 } from '../support/operator/random-resources.ts';
 import { startRendered } from '../support/operator/rendered-server.ts';
+import { seed } from '../support/seed.ts';
 
-// Resources at random. What the operator accepts must start: else a change of a resource takes down what runs. The gate
-// tries the same values each time, and COFFER_SEED others.
+// Resources at random. What the operator accepts must start: else a change of a resource takes down what runs.
 
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const starts = inFullForm(80, 6);
 const kept = { name: 'accepted-primary-iam', key: 'client-secret' };
 

@@ -7,10 +7,10 @@ import { VersionCheck } from '../linearizability/check-versions.ts';
 import { s3Register } from '../linearizability/s3-register.ts';
 import { type Deployment, newDeployment } from '../replicas/deployment.ts';
 import { report } from '../support/report.ts';
+import { seed } from '../support/seed.ts';
 
 /** `.ci/soak linearizability` asks for 1,000,000. */
 const operations = Number(process.env['COFFER_OPERATIONS'] ?? 5_000);
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const CLIENTS = 16;
 const Bucket = 'registers';
 /** With versions and object lock. */

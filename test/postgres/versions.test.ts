@@ -9,9 +9,9 @@ import { ForeignVersionsModel } from '../support/objects/foreign-versions-model.
 import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
 import { switchedRecords } from '../support/store/switched-records.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { seed } from '../support/seed.ts';
 
 const operations = Number(process.env['COFFER_VERSIONS_OPERATIONS'] ?? 1_000);
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 
 let server: TestPostgres;
 beforeEach(async () => {

@@ -9,8 +9,8 @@ import { Inspector } from './inspector.ts';
 import { report } from '../support/report.ts';
 import { atEachCut, changeBoundaries, complaintsAt, flushBoundaries, type PowerCut, spread } from './power-cuts.ts';
 import { compileRecorder, type Recording, recordServer } from './record-server.ts';
+import { seed } from '../support/seed.ts';
 
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const MINUTES = 60_000;
 /** A test that went on after its timeout would replay into the folder of the next one, which then shows losses. */
 const PATIENCE = 30 * MINUTES;

@@ -21,8 +21,8 @@ import { openFilesBlobStore } from '../../server/store/files/blob-store.ts';
 import { openPostgresRecordStore } from '../../server/store/postgres/record-store.ts';
 import { pino } from 'pino';
 import { type Deployment, newDeployment } from './deployment.ts';
+import { seed } from '../support/seed.ts';
 
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 /** Kills of either server before the last one that writes format 3 has gone, and after that. */
 const kills = inFullForm(3, 1);
 const CLIENTS = 8;

@@ -21,9 +21,9 @@ import { type CutLink, startCutLink } from '../support/server/cut-link.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { type RunningServer, startServer, untilReady } from '../support/server/start-server.ts';
 import { replicate, sideOf, versionedBucket } from './replicated-buckets.ts';
+import { seed } from '../support/seed.ts';
 
 const histories = Number(process.env['COFFER_HISTORIES'] ?? 1);
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const stepsOfHistory = 25;
 const hour = 3_600_000;
 

@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runCommand, tool } from '../support/process/run-command.ts';
 import { report } from '../support/report.ts';
+import { seed } from '../support/seed.ts';
 
 const python = tool('select/bin/python', 'select');
 const script = fileURLToPath(new URL('any_files.py', import.meta.url));
 const program = [process.execPath, fileURLToPath(new URL('answer-queries.ts', import.meta.url))];
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 /** The queries need no server, and so a file of a few hundred records takes a fraction of a second. */
 const queries = 4 * Number(process.env['COFFER_SELECT_QUERIES'] ?? 500);
 const timeoutMs = Math.max(600, queries) * 1_000;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommand, tool } from '../support/process/run-command.ts';
 import { report } from '../support/report.ts';
 import { startEncryptingServer, type EncryptingServer } from '../support/server/start-encrypting-server.ts';
+import { seed } from '../support/seed.ts';
 
 const python = tool('select/bin/python', 'select');
 const script = fileURLToPath(new URL('compare.py', import.meta.url));
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 const queries = Number(process.env['COFFER_SELECT_QUERIES'] ?? 1_000);
 const timeoutMs = Math.max(900, 2 * queries) * 1_000;
 let running: EncryptingServer;

@@ -22,7 +22,7 @@ for name, more in {
 }.items():
     parquet.write_table(table.select(["i", "s", "f"]) if name == "delta" else table, sys.argv[1] + "/" + name, **more)
 `;
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
+import { seed } from '../support/seed.ts';
 const files = Number(process.env['COFFER_SELECT_FILES'] ?? 1_000);
 let folder: string;
 

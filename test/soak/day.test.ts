@@ -12,9 +12,9 @@ import { type DayClient, look, step, Obstacles } from './day-client.ts';
 import { randomPort } from './random-port.ts';
 import { report } from '../support/report.ts';
 import { growthAfter, watchMemory } from './resident-memory.ts';
+import { seed } from '../support/seed.ts';
 
 const minutes = Number(process.env['COFFER_SOAK_MINUTES'] ?? 120);
-const seed = Number(process.env['COFFER_SEED'] ?? Date.now() % 1_000_000);
 const durationMs = minutes * 60_000;
 const CLIENTS = 16;
 const Bucket = 'day';

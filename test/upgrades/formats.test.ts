@@ -16,6 +16,7 @@ import { expectContents, expectWrites, settings } from './contents.ts';
 import { expectVersions } from './expect-versions.ts';
 import { expectForeignVersions, writeForeignVersions } from './foreign-versions.ts';
 import { type StoredFolder, unpackFolder } from './stored-folder.ts';
+import { seed } from '../support/seed.ts';
 
 commitsHavePlaces('with-ids-made-before');
 
@@ -26,7 +27,7 @@ const formats = readdirSync(here)
   .sort((a, b) => a - b);
 /** Kills during the first starts, while the server brings a folder forward. */
 const kills = inFullForm(10, 1);
-const random = new SeededRandom(Number(process.env['COFFER_SEED'] ?? Date.now()));
+const random = new SeededRandom(seed);
 
 /** The formats of the folder itself and of its records. The records have the newest one once they may be written in it. */
 async function formatsOf(path: string): Promise<unknown> {

@@ -5,11 +5,11 @@ import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model
 import { sharedServer } from '../support/server/shared-server.ts';
 import type { ServerAccess } from '../support/server/start-server.ts';
 import { s3Layer } from './s3-layer.ts';
+import { seed } from '../support/seed.ts';
 
 /** The gate tries more of them than `npm test` has time for, and `.ci/soak versions` asks for 10,000. */
 const fewest = inFullForm(250, 60);
 const operations = Number(process.env['COFFER_VERSIONS_OPERATIONS'] ?? fewest);
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 /** Retentions do not end here: a bucket would fill with versions that nothing removes. */
 const OF_BUCKET = 500;
 

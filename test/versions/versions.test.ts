@@ -8,12 +8,12 @@ import { ForeignVersionsModel } from '../support/objects/foreign-versions-model.
 import { kindsOfBuckets, VersionsModel } from '../support/objects/versions-model.ts';
 import { switchedRecords } from '../support/store/switched-records.ts';
 import { temporaryFolder } from '../support/store/temporary-folder.ts';
+import { seed } from '../support/seed.ts';
 
 const asked = process.env['COFFER_VERSIONS_OPERATIONS'];
 const operations = Number(asked ?? 1_500);
 /** Each commit is a flush of the disk. */
 const operationsOnDisk = Number(asked ?? 300);
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 
 describe.each(kindsOfBuckets)('random operations on a bucket with %s', (kind, options) => {
   it.each([seed, seed + 1])('end as in the model over memory, seed %i', { timeout: 900_000 }, async (one) => {

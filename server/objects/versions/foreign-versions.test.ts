@@ -6,8 +6,7 @@ import { verifyStores } from '../../maintenance/verify/verify-stores.ts';
 import { MemoryBlobStore } from '../../store/memory/blob-store.ts';
 import { MemoryRecordStore } from '../../store/memory/record-store.ts';
 import { lookUpVersion } from './find-version.ts';
-
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
+import { seed } from '../../../test/support/seed.ts';
 
 describe('versions from elsewhere', () => {
   it.each([seed, seed + 1, seed + 2, seed + 3])(

@@ -23,13 +23,13 @@ import { drop, makeFiles, makeSparseFile, sha256Of, sha256OfFile } from './local
 import { MainThread } from './main-thread.ts';
 import { makeObjects } from './make-objects.ts';
 import { visitEachTest } from '../visit-each-test.ts';
+import { seed } from '../../support/seed.ts';
 
 /** `.ci/soak console-volume` names the sizes, and asks for the bounds of times and memory, for which a gate is too busy. */
 const bounded = process.env['COFFER_VOLUME_OBJECTS'] !== undefined;
 const objectCount = Number(process.env['COFFER_VOLUME_OBJECTS'] ?? 2_000);
 const fileCount = Number(process.env['COFFER_VOLUME_FILES'] ?? 50);
 const mib = Number(process.env['COFFER_VOLUME_MIB'] ?? 40);
-const seed = Number(process.env['COFFER_SEED'] ?? 1);
 
 /** Milliseconds of the processor. */
 const longestTask = 100;

@@ -1,12 +1,15 @@
 /**
  * Replaces fast-check in every test (test/support/vitest/setup.ts), so that the environment chooses how often a property is tried.
  * Without COFFER_FUZZ_RUNS a property has a tenth of the runs that its test names, and at least ten if the test names ten. COFFER_FUZZ_RUNS is the
- * minimum for each property: 100 in the gate, where most tests name as many, and 20,000 in `.ci/soak fuzz`.
+ * minimum for each property: 100 in the gate, where most tests name as many, and 20,000 in `.ci/soak fuzz`. What is drawn is the same in each
+ * run, unless COFFER_SEED draws something else.
  */
 import * as real from '../../../node_modules/fast-check/lib/fast-check.js';
+import { seed } from '../seed.ts';
 
 const leastRuns = process.env['COFFER_FUZZ_RUNS'];
-const seed = process.env['COFFER_SEED'];
+
+real.configureGlobal({ seed });
 
 function runsOf(named = 100): number {
   return leastRuns === undefined
@@ -22,7 +25,6 @@ export function assert<Ts>(property: real.IAsyncProperty<Ts>, parameters?: real.
 export function assert<Ts>(property: real.IProperty<Ts>, parameters?: real.Parameters<Ts>): void;
 export function assert<Ts>(property: real.IRawProperty<Ts>, parameters?: real.Parameters<Ts>): Promise<void> | void {
   return real.assert(property, {
-    ...(seed === undefined ? {} : { seed: Number(seed) }),
     ...parameters,
     numRuns: runsOf(parameters?.numRuns),
   });
