@@ -3,7 +3,7 @@ import { backoffMs, pause } from '../../platform/async/backoff.ts';
 import { messageOf } from '../../platform/errors/system-error.ts';
 import { redactText } from '../../platform/output/redact-secrets.ts';
 import { forEachLimit } from '../../platform/async/concurrency.ts';
-import { outboxKeys } from '../objects/events/outbox.ts';
+import { outboxKeys, queuedAt } from '../objects/events/outbox.ts';
 import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
 import { DeliveredEvents } from './delivered-events.ts';
@@ -11,7 +11,7 @@ import { DeliveryError } from './delivery-error.ts';
 import { HeldEvents } from './held-events.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
 import type { ProcessorShare } from './processor-share.ts';
-import { measureQueue, type QueueSize, readWindow, timeOf } from './read-queue.ts';
+import { measureQueue, type QueueSize, readWindow } from './read-queue.ts';
 import { SuspectEvents } from './suspect-events.ts';
 
 /** The consumer of a queue. `Outcome` is what a delivery leaves to be stored. */
@@ -248,7 +248,7 @@ class DeliveredQueue<Outcome> {
         if (outcome !== undefined) delivered.add(event.key, outcome);
         continue;
       }
-      const pause = share?.before(this.#clock() - timeOf(event.key));
+      const pause = share?.before(this.#clock() - queuedAt(event.key));
       if (pause !== undefined) await pause;
       if (round.failure !== undefined || signal.aborted) return;
       let isRefused = this.#held.isWaiting(event);

@@ -1,4 +1,4 @@
-import { groupOfEvent } from '../objects/events/outbox.ts';
+import { groupOfEvent, queuedAt } from '../objects/events/outbox.ts';
 import { endOf, prefixOf, within, decodeKey } from '../store/keys.ts';
 import { type Entry, type Key, type RecordStore, scanPages, type ScanRange } from '../store/record-store.ts';
 
@@ -99,14 +99,9 @@ export async function measureQueue(records: RecordStore, target: string, signal:
     signal.throwIfAborted();
     events += 1;
     bytes += entry.key.length + entry.value.length;
-    oldest = Math.min(oldest, timeOf(entry.key));
+    oldest = Math.min(oldest, queuedAt(entry.key));
   }
   return { events, bytes, ...(events > 0 && { oldest }) };
-}
-
-/** Returns when an event was queued, in milliseconds since 1970. The random part of the key begins with 6 bytes of milliseconds. */
-export function timeOf(recordKey: Key): number {
-  return decodeKey(recordKey)[3]?.readUIntBE(0, 6) ?? 0;
 }
 
 /** Lists the targets that have queued events. */

@@ -55,6 +55,7 @@ const rules: Readonly<Record<string, PlaceRule>> = {
   'outbox-held-count': ofDeployment,
   'outbox-retry': ofDeployment,
   'outbox-state': ofDeployment,
+  'outbox-unnamed': ofDeployment,
   p: ofId,
   promotions: ofBucket,
   q: ofId,

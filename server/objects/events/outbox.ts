@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { covers } from '../../../protocol/s3/event-names.ts';
 import type { NotificationRule } from '../../../protocol/s3/bucket-notification.ts';
 import type { Batch, Entry, Key } from '../../store/record-store.ts';
-import { decodeKey, key, within } from '../../store/keys.ts';
+import { decodeKey, endOf, key, partialPrefix, within } from '../../store/keys.ts';
 import type { ObjectContext } from '../context/context.ts';
 import { slottedEnd } from '../../store/slot.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
@@ -20,11 +20,26 @@ export interface QueuedEvent extends Omit<ObjectEvent, 'names'> {
 /**
  * The keys of queued events: target, object, random part. The object's part is a digest, so that no key is too long; two objects that share
  * it are delivered in the order of both. The order of events is that of the revisions of their records (docs/decisions/0045-outbox.md).
+ * The random part is that of `uniquePart` or of `namedPart`.
  */
 export const outboxKeys = {
   event: (target: string, object: ObjectRef, unique: Buffer): Key => key('outbox', target, groupPart(object), unique),
   /** The range of the events of an object. */
   ofObject: (target: string, object: ObjectRef) => within('outbox', target, groupPart(object)),
+  /** The range of the events of an object that were queued under a name. */
+  ofName: (target: string, object: ObjectRef, name: string): KeyRange => {
+    const start = partialPrefix('outbox', target, groupPart(object), nameDigest(name));
+    return { start, end: endOf(start) };
+  },
+  /** The range of the events of an object without a name that were queued until a time, in milliseconds since 1970. */
+  withoutName: (target: string, object: ObjectRef, until: number): KeyRange => {
+    const group = groupPart(object);
+    const last = Buffer.alloc(TIME_BYTES);
+    last.writeUIntBE(until, 0, TIME_BYTES);
+    return { start: key('outbox', target, group), end: endOf(partialPrefix('outbox', target, group, last)) };
+  },
+  /** Until when removals without a name were queued, which releases before this one made. */
+  removalsWithoutName: (target: string): Key => key('outbox-unnamed', target),
   /** The deliverer's state of a queue. */
   state: (target: string): Key => key('outbox-state', target),
   /** A counter of the events that found the queue full. */
@@ -38,6 +53,15 @@ export const outboxKeys = {
 } as const;
 
 type ObjectRef = Pick<ObjectEvent, 'bucket' | 'key'>;
+type KeyRange = ReturnType<typeof within>;
+
+const TIME_BYTES = 6;
+/** The first byte of a part with a name. No time begins with it. */
+const NAMED = 0xff;
+/** Bytes of `NAMED` and the digest of the name. */
+const NAME_BYTES = 6;
+/** Both kinds of a last part are as long, since administrators name refused events by it. */
+const UNIQUE_BYTES = 16;
 
 function groupPart({ bucket, key: objectKey }: ObjectRef): Buffer {
   return hash('sha1', `${bucket}/${objectKey}`, 'buffer').subarray(0, 8);
@@ -48,10 +72,43 @@ export function uniquePart(
   { time, bucket }: { readonly time: number; readonly bucket: string },
   random: ObjectContext['random'],
 ): Buffer {
-  const unique = Buffer.alloc(16);
-  unique.writeUIntBE(time, 0, 6);
-  slottedEnd(bucket, random).copy(unique, 6);
+  const unique = Buffer.alloc(UNIQUE_BYTES);
+  unique.writeUIntBE(time, 0, TIME_BYTES);
+  slottedEnd(bucket, random).copy(unique, TIME_BYTES);
   return unique;
+}
+
+/**
+ * Makes the last part of a key by which an event is found among many of its object: FF, 5 bytes of the digest of its name, 6 of milliseconds, 2
+ * random ones, 2 of the slot of the bucket. An event with the same name at the same time must be the same event.
+ */
+export function namedPart(
+  { time, bucket }: { readonly time: number; readonly bucket: string },
+  name: string,
+  random: ObjectContext['random'],
+): Buffer {
+  const unique = Buffer.alloc(UNIQUE_BYTES);
+  nameDigest(name).copy(unique);
+  unique.writeUIntBE(time, NAME_BYTES, TIME_BYTES);
+  const rest = UNIQUE_BYTES - NAME_BYTES - TIME_BYTES;
+  slottedEnd(bucket, random)
+    .subarray(-rest)
+    .copy(unique, NAME_BYTES + TIME_BYTES);
+  return unique;
+}
+
+function nameDigest(name: string): Buffer {
+  return Buffer.concat([Buffer.of(NAMED), hash('sha1', name, 'buffer').subarray(0, NAME_BYTES - 1)]);
+}
+
+/** Returns when an event was queued, in milliseconds since 1970. */
+export function queuedAt(recordKey: Key): number {
+  return decodeKey(recordKey)[3]?.readUIntBE(isNamed(recordKey) ? NAME_BYTES : 0, TIME_BYTES) ?? 0;
+}
+
+/** Reports if an event was queued under a name. */
+export function isNamed(recordKey: Key): boolean {
+  return decodeKey(recordKey)[3]?.[0] === NAMED;
 }
 
 /** Returns the key of the event of which a record of `outboxKeys.held` tells. */

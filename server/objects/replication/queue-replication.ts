@@ -1,7 +1,7 @@
 import { type ReplicationConfiguration, targetIdOf } from '../../../protocol/s3/bucket-replication.ts';
 import type { Batch, Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context/context.ts';
-import { outboxKeys, uniquePart } from '../events/outbox.ts';
+import { namedPart, outboxKeys, uniquePart } from '../events/outbox.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 import { compareInstants, type Instant } from '../contract/instant.ts';
 import { changesOf } from '../records/change-times.ts';
@@ -10,6 +10,7 @@ import type { ObjectRecord } from '../records/object-record.ts';
 import { decodeRecord, encodeRecord } from '../records/record-format.ts';
 import { matches, type ReplicatedChange, targetsOf } from './replication-targets.ts';
 import type { PlannedQueues } from '../context/event-hub.ts';
+import { NULL_VERSION } from '../versions/find-version.ts';
 import type { Place } from '../versions/place.ts';
 
 /** A change in the queue of a remote target. It names a version: the delivery reads what the version is then. */
@@ -199,10 +200,13 @@ export function queued(
     ...(bypassedGovernance && { bypassedGovernance }),
     ...(resync !== undefined && { resync }),
   };
-  return {
-    key: outboxKeys.event(replicationQueue(targetId), entry, uniquePart(entry, random)),
-    value: encodeRecord(entry),
-  };
+  const unique = change === 'removal' ? namedPart(entry, removalName(entry), random) : uniquePart(entry, random);
+  return { key: outboxKeys.event(replicationQueue(targetId), entry, unique), value: encodeRecord(entry) };
+}
+
+/** Returns the name of the removal of a version in a queue. Null versions of different times are different versions. */
+export function removalName({ versionId, modified }: Pick<QueuedReplication, 'versionId' | 'modified'>): string {
+  return versionId === NULL_VERSION ? `${versionId} ${modified}` : versionId;
 }
 
 function hasTime(change: ReplicatedChange, { versionId }: Pick<ObjectRecord, 'versionId'>): boolean {

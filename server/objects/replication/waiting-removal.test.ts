@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { targetArn } from '../../../protocol/s3/bucket-replication.ts';
+import { put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
+import { switchedRecords } from '../../../test/support/store/switched-records.ts';
+import { commitOnce } from '../../store/commits.ts';
+import { within } from '../../store/keys.ts';
+import { MemoryRecordStore } from '../../store/memory/record-store.ts';
+import type { Entry } from '../../store/record-store.ts';
+import { outboxKeys, queuedAt, uniquePart } from '../events/outbox.ts';
+import { decodeReplication, replicationQueue } from './queue-replication.ts';
+import { markRemovalsWithoutName } from './removals-without-name.ts';
+
+const bucket = 'bucket';
+const key = 'key';
+const target = '6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11';
+const arn = targetArn(target, 'other');
+const queue = replicationQueue(target);
+const rule = { id: 'r', enabled: true, priority: 1, filter: {}, destination: arn, target: arn };
+const start = Date.UTC(2027, 0, 1);
+
+let made: TestLayer;
+let now: number;
+/** The version from before the bucket had versions. */
+let nullVersion: { readonly versionId: string; readonly modified: Date };
+
+beforeEach(async () => {
+  now = start;
+  made = testLayer({ records: await switchedRecords(new MemoryRecordStore()), clock: () => now });
+  const { layer } = made;
+  await layer.createBucket(bucket, { location: '' });
+  const { lastModified } = await layer.putObject(put(bucket, key, 'text'));
+  nullVersion = { versionId: 'null', modified: lastModified };
+  await layer.putBucketVersioning(bucket, { status: 'Enabled' });
+  const all = { deletes: true, deleteMarkers: true, replicaModifications: true, existingObjects: true };
+  await layer.putBucketReplication(bucket, { rules: [{ ...rule, ...all }] });
+});
+
+async function queued(): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for await (const item of made.records.scan(within('outbox', queue))) if (item.kind === 'entry') found.push(item);
+  return found;
+}
+
+/** Writes a version, and removes it for good. */
+async function removed(): Promise<{ readonly versionId: string; readonly modified: Date }> {
+  const { versionId = '', lastModified: modified } = await made.layer.putObject(put(bucket, key, 'text'));
+  now += 10;
+  await made.layer.deleteObject(bucket, key, { versionId });
+  return { versionId, modified };
+}
+
+/** Queues the removals again as releases before did: without their names. */
+async function withoutNames(): Promise<void> {
+  const removals = (await queued()).filter((entry) => decodeReplication(entry).kind === 'removal');
+  for (const entry of removals) {
+    const change = decodeReplication(entry);
+    const put = [{ key: outboxKeys.event(queue, change, uniquePart(change, randomBytes)), value: entry.value }];
+    await commitOnce(made.records, { put, delete: [entry.key] }, randomBytes);
+  }
+}
+
+function mark(signal = new AbortController().signal): Promise<void> {
+  return markRemovalsWithoutName({
+    records: made.records,
+    queue,
+    reads: () => Promise.resolve(),
+    signal,
+    random: randomBytes,
+  });
+}
+
+/** Returns how many records of queues the server reads for what `work` does. */
+async function readsOf(work: () => Promise<unknown>): Promise<number> {
+  const { records } = made;
+  const scan = records.scan.bind(records);
+  const { start: first, end } = within('outbox', queue);
+  let read = 0;
+  records.scan = async function* (range) {
+    const isOfQueue = range.start.compare(first) >= 0 && range.end.compare(end) <= 0;
+    for await (const item of scan(range)) {
+      if (isOfQueue) read += 1;
+      yield item;
+    }
+  };
+  try {
+    await work();
+  } finally {
+    records.scan = scan;
+  }
+  return read;
+}
+
+function arrives(replica: { readonly versionId: string; readonly modified: Date }): Promise<unknown> {
+  return made.layer.putObject(put(bucket, key, 'text', { replica }));
+}
+
+const refusal = { code: 'OperationAborted' };
+
+describe('a removal that waits', () => {
+  it('is found among many changes of its key without reading them', async () => {
+    for (let count = 0; count < 50; count += 1) await removed();
+    const version = await removed();
+    for (let count = 0; count < 50; count += 1) await made.layer.putObject(put(bucket, key, 'text'));
+    await mark();
+    const read = await readsOf(() => expect(arrives(version)).rejects.toMatchObject(refusal));
+    expect(read).toBe(1);
+  });
+
+  it('costs an arriving version that was not removed no read of other changes', async () => {
+    for (let count = 0; count < 50; count += 1) await removed();
+    await mark();
+    expect(await readsOf(() => arrives({ versionId: 'f'.repeat(32), modified: new Date(start) }))).toBe(0);
+  });
+
+  it('is found before its queue was looked through', async () => {
+    const version = await removed();
+    await expect(arrives(version)).rejects.toMatchObject(refusal);
+    await withoutNames();
+    await expect(arrives(version)).rejects.toMatchObject(refusal);
+  });
+
+  it('of a release before is found, and what was queued later is not read for it', async () => {
+    const versions = [await removed(), await removed()];
+    await withoutNames();
+    now += 1_000;
+    for (let count = 0; count < 50; count += 1) await made.layer.putObject(put(bucket, key, 'text'));
+    await mark();
+    for (const version of versions) {
+      const read = await readsOf(() => expect(arrives(version)).rejects.toMatchObject(refusal));
+      // Two versions and two removals were queued until then.
+      expect(read).toBeLessThanOrEqual(4);
+    }
+  });
+
+  it('is found where looking through its queue was interrupted', async () => {
+    const version = await removed();
+    await withoutNames();
+    await mark(AbortSignal.abort());
+    await expect(arrives(version)).rejects.toMatchObject(refusal);
+  });
+
+  it('of a null version refuses that version alone', async () => {
+    await made.layer.deleteObject(bucket, key, { versionId: 'null' });
+    await mark();
+    await expect(arrives(nullVersion)).rejects.toMatchObject(refusal);
+    await arrives({ ...nullVersion, modified: new Date(nullVersion.modified.getTime() + 1) });
+  });
+
+  it('says when it was queued', async () => {
+    await removed();
+    const times = (await queued()).map((entry) => [decodeReplication(entry).kind, queuedAt(entry.key)]);
+    expect(times).toEqual([
+      ['version', start],
+      ['removal', start + 10],
+    ]);
+  });
+});
