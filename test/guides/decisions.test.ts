@@ -9,14 +9,13 @@ const list = readFileSync(new URL('README.md', folder), 'utf8');
 describe.each(names)('docs/decisions/%s', (name) => {
   const lines = readFileSync(new URL(name, folder), 'utf8').split('\n');
 
-  it('has its number, a date, a status and the headings of every decision, on one page', () => {
+  it('has its number, a date, a status and the headings of every decision', () => {
     expect(lines[0]).toMatch(new RegExp(`^# ${Number(name.slice(0, 4))}\\. `));
     expect(lines[2]).toMatch(/^Date: \d{4}-\d\d-\d\d\. Status: (accepted|replaced by .*)\./);
     const headings = lines.filter((line) => line.startsWith('## '));
     const known = ['## Context', '## Decision', '## Consequences', '## Considered'];
     expect(headings).toEqual(known.filter((heading) => headings.includes(heading)));
     expect(headings.slice(0, 2)).toEqual(known.slice(0, 2));
-    expect(lines.length).toBeLessThanOrEqual(80);
   });
 
   it('is in the list, and names code that is there', () => {
