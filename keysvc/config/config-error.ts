@@ -21,6 +21,7 @@ function describe(issue: z.core.$ZodIssue, input: unknown, prefix: string): stri
     (at, name) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[name] : undefined),
     input,
   );
+  if (issue.code === 'invalid_type' && (value === undefined || value === null)) return `${place}: is missing`;
   const shown =
     value === undefined || typeof value === 'object' || isSection(issue) || secretPlaces.test(place)
       ? ''

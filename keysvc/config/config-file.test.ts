@@ -28,7 +28,7 @@ describe('the configuration', () => {
       logErrors: true,
       logAudit: false,
       shutdownDelayMs: 0,
-      warnings: [],
+      warnings: [expect.stringMatching(/^tls\.auth is not set/)],
     });
   });
 
@@ -129,6 +129,35 @@ describe('a configuration of other releases of the protocol', () => {
       { skipAuth: new Set(['/v1/ready', '/v1/metrics']) },
     ],
     ['levels of the log', `${minimal}\nlog: { error: debug, audit: OFF }`, { logErrors: true, logAudit: false }],
+    [
+      'levels of the log with signs and blanks',
+      `${minimal}\nlog: { error: "INFO +1", audit: "+4" }`,
+      { logErrors: true, logAudit: true },
+    ],
+    ['a level of the log below another', `${minimal}\nlog: { error: INFO+-2, audit: "-4" }`, { logAudit: true }],
+    [
+      'a policy that is merged into another',
+      `${minimal}\npolicy: { a: &a { allow: [/v1/status], deny: [/v1/metrics] }, b: { <<: *a, deny: [/v1/key/*] } }`,
+      {
+        policies: [
+          { name: 'a', allow: ['/v1/status'], deny: ['/v1/metrics'] },
+          { name: 'b', allow: ['/v1/status'], deny: ['/v1/key/*'] },
+        ],
+      },
+    ],
+    ...[
+      'aws: {}',
+      'aws: { secretsmanager: }',
+      'azure: { keyvault: "" }',
+      'gcp: { secretmanager: }',
+      'fortanix: { sdkms: }',
+      'gemalto: { keysecure: }',
+      'entrust: {}',
+    ].map((store): [string, string, object] => [
+      `another store without its section, ${store}`,
+      minimal.replace('{ fs:', `{ ${store}, fs:`),
+      { keyStore: { kind: 'files', path: '/keys' } },
+    ]),
     ['a number as the name of a key', `${minimal}\nkeys: [{ name: 2024 }, { name: 007 }]`, { keys: ['2024', '007'] }],
     [
       'stores without a value beside the one store',
@@ -196,9 +225,21 @@ describe('a configuration of other releases of the protocol', () => {
       [/^keys\.1\.name is not set, so that no key is made/, /^keys\.2\.name is not set/, /^keys\.3\.name is not set/],
     ],
   ])('starts, and warns, with %s', (_, text, warnings) => {
-    expect(parse(text, { EMPTY: '' }).warnings).toEqual(
+    expect(parseConfig(text, { EMPTY: '' }, { auth: 'on' }).warnings).toEqual(
       warnings.map((warning) => expect.stringMatching(warning) as string),
     );
+  });
+
+  it.each([
+    ['no word', '', 1],
+    ['an empty one, as in the sample file', 'auth: "", ca: ""', 1],
+    ['its word', 'auth: on', 0],
+    ['authorities', 'ca: ca.crt', 0],
+  ])('warns that it trusts no client of its own: %s on client certificates', (_, tls, count) => {
+    const { warnings } = parse(minimal.replace('key: k.pem', `${tls === '' ? '' : `${tls}, `}key: k.pem`));
+    expect(
+      warnings.filter((line) => /^tls\.auth is not set, and tls\.ca neither: .*`auth: off`/.test(line)),
+    ).toHaveLength(count);
   });
 
   it('takes a star under deny for everything', () => {
@@ -207,10 +248,9 @@ describe('a configuration of other releases of the protocol', () => {
 
   it('takes a superuser by any word for none, without a warning', () => {
     for (const word of ['_', 'disabled', 'false', 'none'])
-      expect(parse(minimal.replace('root: disabled', `admin: { identity: ${word} }`))).toMatchObject({
-        admin: undefined,
-        warnings: [],
-      });
+      expect(
+        parseConfig(minimal.replace('root: disabled', `admin: { identity: ${word} }`), {}, { auth: 'on' }),
+      ).toMatchObject({ admin: undefined, warnings: [] });
   });
 
   it('opens the version without a certificate where skip_auth says so', () => {
@@ -312,7 +352,14 @@ describe('a configuration is refused', () => {
       /keystore\.floppy is unknown; known are fs/,
     ],
     ['for two key stores', replace('fs:', 'vault: {}, fs:'), /vault and fs/],
-    ['for a folder that is not named', replace('path: /keys', ''), /keystore\.fs\.path/],
+    ['for a folder that is not named', replace('path: /keys', ''), /keystore\.fs\.path: is missing/],
+    ['for a store without a value', replace('{ path: /keys }', ''), /keystore\.fs\.path: is missing/],
+    [
+      'for a store without its section alone',
+      replace('fs: { path: /keys }', 'aws: { secretsmanager: }'),
+      /keystore\.aws\.secretsmanager: is missing/,
+    ],
+    ['for a section that is merged from no section', `${minimal}\npolicy: { a: { <<: word } }`, /no valid YAML/],
   ])('%s', (_, text, message) => {
     expect(() => parse(text)).toThrow(message);
   });

@@ -153,7 +153,7 @@ function readYaml(text: string): unknown {
   if (text.length > maxConfigBytes)
     throw new ProgramError('configuration', `it is larger than ${maxConfigBytes} bytes`);
   try {
-    return parseYaml(text, { maxAliases: 100, scalars: 'texts' });
+    return parseYaml(text, { maxAliases: 100, scalars: 'texts', merge: true });
   } catch (error) {
     // The error of the parser, which holds the text, is no cause: logs print causes.
     throw new ProgramError('configuration', `it is no valid YAML: ${(error as Error).message}`);

@@ -96,7 +96,7 @@ export function toConfig(file: ConfigFile, overrides: ConfigOverrides = {}): Con
     logErrors: file.log?.error !== 'off',
     logAudit: file.log?.audit === 'on',
     shutdownDelayMs: shutdownDelayOf(file, overrides),
-    warnings: warningsOf(file),
+    warnings: [...warningsOf(file), ...warningsOfTrust(file, overrides)],
   };
 }
 
@@ -121,6 +121,15 @@ function warningsOf({ admin, policy, tls, api, keys }: ConfigFile): string[] {
     ...(keys ?? []).flatMap((key, index) =>
       key?.name === undefined ? [`keys.${index}.name is not set, so that no key is made for it`] : [],
     ),
+  ];
+}
+
+/** KES since 2024 takes any certificate where its configuration does not say otherwise, as its sample file does. */
+function warningsOfTrust({ tls }: ConfigFile, { auth }: ConfigOverrides): string[] {
+  if ((auth ?? tls?.auth ?? tls?.ca) !== undefined) return [];
+  return [
+    'tls.auth is not set, and tls.ca neither: clients are refused unless a public authority issued their certificate. KES since 2024 takes ' +
+      'any certificate then: write `auth: off` for that, or name the authorities of clients by tls.ca',
   ];
 }
 

@@ -25,7 +25,7 @@ const noEffect = optional(
   z.string().refine((value) => parseDuration(value) !== undefined, 'is no duration; write for example 15s'),
 );
 
-const files = z.strictObject({ path: z.string().min(1, 'the path is empty') });
+const files = z.strictObject({ path: needed });
 
 const azure = z.strictObject({
   keyvault: z.strictObject({
@@ -93,6 +93,16 @@ const kes = z.strictObject({
 });
 
 export const keyStoreSchemas = { fs: files, azure, vault, aws, gcp, kes } as const;
+
+/** The section of a store whose settings are a level deeper. Without its section such a store is not set. */
+export const innerSections: Readonly<Record<string, string>> = {
+  azure: 'keyvault',
+  aws: 'secretsmanager',
+  gcp: 'secretmanager',
+  fortanix: 'sdkms',
+  gemalto: 'keysecure',
+  entrust: 'keycontrol',
+};
 
 /** Key stores of the protocol's configuration that this key service does not support. */
 export const unsupportedKeyStores = [

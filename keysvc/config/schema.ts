@@ -22,12 +22,16 @@ const flag = z
   .pipe(z.enum(['true', 'yes', 'on', 'y', 'false', 'no', 'off', 'n']))
   .transform((word) => ['true', 'yes', 'on', 'y'].includes(word));
 
-/** Later releases have the level of a log here, a word with or without a number, or a number. Every level but `off` is on. */
+/** Later releases have the level of a log here, a word with or without a number that is added, or a number. Every level but `off` is on. */
 const log = z
   .string()
   .trim()
   .toUpperCase()
-  .pipe(z.string().regex(/^(?:ON|OFF|(?:DEBUG|INFO|WARN|ERROR)(?:\+\d+)?|-?\d+)$/, 'is neither on nor off nor a level'))
+  .pipe(
+    z
+      .string()
+      .regex(/^(?:ON|OFF|(?:DEBUG|INFO|WARN|ERROR)(?:\s*\+[+-]?\d+)?|[+-]?\d+)$/, 'is neither on nor off nor a level'),
+  )
   .transform((level) => (level === 'OFF' ? 'off' : 'on'));
 
 const duration = z.string().transform((value, context) => {

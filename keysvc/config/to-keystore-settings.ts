@@ -2,7 +2,7 @@ import { ProgramError } from '../../platform/errors/program-error.ts';
 import type { z } from 'zod';
 import { isLoopback, type AzureLogin, type KeyStoreSettings, type VaultLogin } from '../keystores/keystore-settings.ts';
 import { describeIssues } from './config-error.ts';
-import { keyStoreSchemas, unsupportedKeyStores, type KeyStoreFile } from './keystore-schema.ts';
+import { innerSections, keyStoreSchemas, unsupportedKeyStores, type KeyStoreFile } from './keystore-schema.ts';
 
 /**
  * Converts the settings of the one key store below `keystore`.
@@ -11,7 +11,7 @@ import { keyStoreSchemas, unsupportedKeyStores, type KeyStoreFile } from './keys
  */
 export function toKeyStoreSettings(keystore: Readonly<Record<string, unknown>>): KeyStoreSettings {
   const written = Object.keys(keystore);
-  const valued = written.filter((kind) => keystore[kind] !== null && keystore[kind] !== '');
+  const valued = written.filter((kind) => hasValue(kind, keystore[kind]));
   // The names of other stores may be left without a value. One alone gets the error of what it lacks.
   const [kind, ...others] = valued.length === 0 ? written : valued;
   if (kind === undefined)
@@ -34,6 +34,16 @@ export function toKeyStoreSettings(keystore: Readonly<Record<string, unknown>>):
     );
   }
   return settingsOf[kind](keystore[kind]);
+}
+
+/** Reports whether a store is set. Other programs of the protocol take one without its section for one that is not. */
+function hasValue(kind: string, value: unknown): boolean {
+  if (value === null || value === '') return false;
+  const section = Object.hasOwn(innerSections, kind) ? innerSections[kind] : undefined;
+  if (section === undefined || typeof value !== 'object') return true;
+  const others = Object.keys(value ?? {}).filter((name) => name !== section);
+  const inner = (value as Readonly<Record<string, unknown>>)[section];
+  return others.length > 0 || (inner !== undefined && inner !== null && inner !== '');
 }
 
 type Kind = keyof typeof keyStoreSchemas;

@@ -9,7 +9,7 @@ import { parseConfig } from './config-file.ts';
 const config = (changes: Record<string, string> = {}) => {
   const parts = {
     root: 'disabled',
-    tls: '{ key: k.pem, cert: c.pem }',
+    tls: '{ key: k.pem, cert: c.pem, auth: on }',
     keystore: '{ fs: { path: keys } }',
     ...changes,
   };

@@ -18,6 +18,8 @@ interface YamlOptions {
   readonly maxAliases: number;
   /** `texts` reads each scalar but null as it is written, so that the reader of a setting decides its type: `0123` and `false` may be names. */
   readonly scalars?: 'typed' | 'texts';
+  /** Merges the mappings under the key `<<` into the one that has it, as YAML 1.1 does. By default `<<` is a key like others. */
+  readonly merge?: boolean;
 }
 
 /**
@@ -25,12 +27,12 @@ interface YamlOptions {
  *
  * @throws ProgramError with line and column, and without the text of the document
  */
-export function parseYaml(text: string, { maxAliases, scalars = 'typed' }: YamlOptions): unknown {
+export function parseYaml(text: string, { maxAliases, scalars = 'typed', merge = false }: YamlOptions): unknown {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
     prettyErrors: false,
-    merge: false,
+    merge,
     logLevel: 'silent',
     ...(scalars === 'texts' && { schema: 'failsafe', customTags: ['null'] }),
   });
@@ -43,6 +45,9 @@ export function parseYaml(text: string, { maxAliases, scalars = 'typed' }: YamlO
   try {
     value = document.toJS({ maxAliasCount: maxAliases });
   } catch (error) {
+    // Nothing else throws a plain error here.
+    if (merge && (error as Error).constructor === Error)
+      throw new ProgramError('invalid-value', 'a key << whose value is no mapping, and no list of mappings');
     // The message would repeat the name of the alias.
     if (!(error instanceof ReferenceError)) throw error;
     throw new ProgramError(

@@ -106,6 +106,9 @@ const forms: readonly (readonly [name: string, settings: Settings])[] = [
   ...['debug', 'INFO', 'Warn', 'ERROR+1', 'on', 'OFF', '""', ''].map(
     (level) => [`log ${level}`, { log: `{ error: ${level}, audit: ${level} }` }] as const,
   ),
+  ...['"INFO +1"', '"INFO+-2"', '"+4"', '"-4"', '"9"'].map(
+    (level) => [`log ${level}`, { log: `{ error: ${level}, audit: ${level} }` }] as const,
+  ),
   ['no logs', { log: '' }],
   ...[
     '/v1/ready: { skip_auth: true, timeout: 15s }',
@@ -134,6 +137,11 @@ const forms: readonly (readonly [name: string, settings: Settings])[] = [
     `{ identities: [${hashB.toUpperCase()}] }`,
     `{ identities: [${'1'.repeat(64)}] }`,
   ].map((policy) => [`a policy ${policy}`, { policy: `{ app: ${policy} }` }] as const),
+  [
+    'a policy that is merged into another',
+    { policy: '{ a: &a { allow: [/v1/status] }, b: { <<: *a, deny: [/v1/metrics] } }' },
+  ],
+  ['a second document', { policy: '\n---\nadress: none' }],
   ['a number as the name of a policy', { policy: '{ 2024: { allow: [/v1/status] } }' }],
   ...['k', '2024', '007', '0x10', '1e3', 'true', 'yes', '2024-01-01', '', '""', '"${NAME}"', '"${EMPTY}"'].map(
     (key) => [`a key ${key}`, { keys: `[{ name: ${key} }]` }] as const,
@@ -144,6 +152,18 @@ const forms: readonly (readonly [name: string, settings: Settings])[] = [
     (keystore) => [`the keystore ${keystore}`, { keystore }] as const,
   ),
   ['names of other stores', { keystore: '{ fs: { path: keys }, vault: , aws: , gcp: , azure: , entrust: }' }],
+  ...[
+    'aws: {}',
+    'aws: { secretsmanager: }',
+    'azure: { keyvault: }',
+    'gcp: { secretmanager: }',
+    'fortanix: { sdkms: }',
+    'gemalto: {}',
+    'entrust: { keycontrol: }',
+  ].map(
+    (store) =>
+      [`another store without its section, ${store}`, { keystore: `{ fs: { path: keys }, ${store} }` }] as const,
+  ),
 ];
 
 describe('a configuration with which stock KES starts', () => {
@@ -171,6 +191,48 @@ describe('a configuration with which stock KES starts', () => {
       expect.stringMatching(message),
     ]);
   });
+});
+
+/** Sections of stores that cannot be reached here, and what the key service says of those that it does not take. */
+const sections: readonly (string | readonly [section: string, refused: RegExp])[] = [
+  'vault: { endpoint: "ADDRESS", approle: { id: 1234, secret: 5678 } }',
+  'vault: { endpoint: "ADDRESS", engine: "", version: "", namespace: "", prefix: "", approle: { id: r, secret: s, retry: 15s } }',
+  'vault: { endpoint: "ADDRESS", engine: kv, version: v2, namespace: n, prefix: p, approle: { id: r, secret: s } }',
+  'vault: { endpoint: "ADDRESS", version: v1, approle: { engine: a/b, namespace: /, id: r, secret: s }, kubernetes: }',
+  'vault: { endpoint: "ADDRESS", kubernetes: { engine: k, namespace: n, role: r, jwt: a.b.c } }',
+  'vault: { endpoint: "ADDRESS", transit: { engine: t, key: k }, approle: { id: r, secret: s } }',
+  'vault: { endpoint: "ADDRESS", transit: , tls: { key: "", cert: "", ca: "" }, status: { ping: 10s }, approle: { id: r, secret: s } }',
+  'vault: { endpoint: "ADDRESS", approle: { id: "${ NAME }", secret: "${NAME}" } }',
+  'aws: { secretsmanager: { endpoint: "HOST", region: us-east-2, kmskey: "", credentials: { accesskey: 12345, secretkey: 6789, token: "" } } }',
+  'aws: { secretsmanager: { endpoint: "HOST", region: us-east-2 } }',
+  [
+    'aws: { secretsmanager: { endpoint: "HOST", region: us-east-2, credentials: { accesskey: a } } }',
+    /credentials: accesskey and secretkey belong together/,
+  ],
+  'gcp: { secretmanager: { project_id: p, endpoint: "", scopes: [""], credentials: { client_email: "", client_id: "", private_key_id: "", private_key: "" } } }',
+  'gcp: { secretmanager: { project_id: 2024, scopes: , credentials: } }',
+  ...[
+    'fortanix: { sdkms: { endpoint: "ADDRESS", group_id: "", credentials: { key: k }, tls: { ca: "" } } }',
+    'gemalto: { keysecure: { endpoint: "ADDRESS", credentials: { token: t, domain: "", retry: 15s } } }',
+    'entrust: { keycontrol: { endpoint: "ADDRESS", vault_id: v, box_id: b, credentials: { username: u, password: p } } }',
+  ].map(
+    (section) => [section, /^keystore\.(?:fortanix|gemalto|entrust) is not supported; what is: fs, azure/] as const,
+  ),
+];
+
+describe('the section of a store that stock KES reads', () => {
+  it.each<[string, RegExp | undefined]>(sections.map((one) => (typeof one === 'string' ? [one, undefined] : [...one])))(
+    'is honoured, or refused by its name: %s',
+    async (section, refused) => {
+      // Nothing listens there, so that stock KES ends with what it was told of the connection.
+      const host = `127.0.0.1:${await freePort()}`;
+      const keystore = `{ ${section.replace('ADDRESS', `http://${host}`).replace('HOST', host)} }`;
+      expect(await startsStock({ keystore })).toMatch(/^kes ended: Error: (?!kesconf|yaml)/);
+      const own = () => parseConfig(configurationOf({ keystore }, 0), environment());
+      if (refused === undefined) expect(own).not.toThrow();
+      else expect(own).toThrow(refused);
+    },
+  );
 });
 
 describe('a server certificate without names', () => {
