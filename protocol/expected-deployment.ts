@@ -1,6 +1,21 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
+/** The Tenant that has a store. Its UID tells it from one of the same name in another cluster, and from one that was deleted. */
+export const storeTenant = z.object({
+  name: z.string().min(1),
+  /** Absent with the local runtime. */
+  namespace: z.string().min(1).optional(),
+  uid: z.string().regex(/^[\w-]{1,64}$/),
+});
+
+export type StoreTenant = z.infer<typeof storeTenant>;
+
+/** Returns a Tenant as messages call it: `Tenant demo of namespace team (UID …)`. */
+export function describeTenant({ name, namespace, uid }: StoreTenant): string {
+  return `Tenant ${name}${namespace === undefined ? '' : ` of namespace ${namespace}`} (UID ${uid})`;
+}
+
 /**
  * The file of `SVC_DEPLOYMENT_FILE`: which stores a server may have. The operator writes it, so that a server refuses a store by itself that
  * is not the one of its tenant.
@@ -17,6 +32,8 @@ export const expectedDeployment = z.object({
   accepted: z.uuid().optional(),
   /** The IDs of deployments that are known to be others'. */
   others: z.array(z.uuid()).readonly().optional(),
+  /** The Tenant of the server, where its records are in a database. A store of another Tenant has to be accepted. */
+  tenant: storeTenant.optional(),
 });
 
 export type ExpectedDeployment = z.infer<typeof expectedDeployment>;

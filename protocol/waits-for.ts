@@ -3,13 +3,33 @@ export const waitsForHeader = 'x-coffer-waiting-for';
 
 const words = ['start', 'database', 'records', 'bodies', 'key-service', 'default-key'] as const;
 
-/** `store:` and the ID of the store that is there, or that an empty one would get: it is not the one of this deployment. */
+/**
+ * `store:` and the ID of the store that is there, or that an empty one would get: it is not the one of this deployment. A colon and the UID of the
+ * Tenant that has the store follow where its records name another Tenant. Probes are answered to every caller, so that they have no names.
+ */
 type OtherStore = `store:${string}`;
 
-const otherStore = /^store:[0-9a-f-]{36}$/;
+const otherStore = /^store:([0-9a-f-]{36})(?::([\w-]{1,64}))?$/;
 
 export function isOtherStore(waitsFor: string): waitsFor is OtherStore {
   return otherStore.test(waitsFor);
+}
+
+export function writeOtherStore({ store, tenant }: RefusedStore): OtherStore {
+  return `store:${store}${tenant === undefined ? '' : `:${tenant}`}`;
+}
+
+export function readOtherStore(waitsFor: string): RefusedStore | undefined {
+  const [, store, tenant] = otherStore.exec(waitsFor) ?? [];
+  return store === undefined ? undefined : { store, tenant };
+}
+
+/** A store that a server refuses. */
+export interface RefusedStore {
+  /** The ID that an acceptance has to name. */
+  readonly store: string;
+  /** The UID of the other Tenant that has it; undefined where its records name none. */
+  readonly tenant?: string | undefined;
 }
 
 /**

@@ -67,6 +67,8 @@ export interface ReconcilerOptions {
   readonly deploymentOf?: (access: TenantAccess) => Promise<StoredDeployment>;
   /** Returns the deployments in databases of the Tenants of other namespaces, by ID, with the Tenant. */
   readonly databasesElsewhere?: () => ReadonlyMap<string, StoreHolder>;
+  /** Undefined when stores are not told whose they are. */
+  readonly tenantUids?: TenantUids;
   /** Lets the restored store of a tenant go on in place of the original. */
   readonly promoteStore?: (access: TenantAccess) => Promise<void>;
   readonly finalizer?: ResourceFinalizer;
@@ -81,6 +83,19 @@ export interface ReconcilerOptions {
   readonly acceptedRoots: AcceptedRootStore;
   readonly now: () => Date;
   readonly random: () => number;
+}
+
+/** The UIDs of Tenants, by which the records of a database name the one that has them. */
+interface TenantUids {
+  /** Returns the UID of a Tenant of this namespace; undefined once it is deleted. */
+  uidOf(name: string): string | undefined;
+  /** Returns the Tenant with a UID, of any namespace that this operator sees. */
+  find(uid: string): TenantPlace | undefined;
+}
+
+export interface TenantPlace {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** A tenant moves to another key service. */

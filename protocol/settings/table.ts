@@ -57,7 +57,7 @@ export const settings = [
   server(
     'SVC_DEPLOYMENT_FILE',
     { kind: 'path' },
-    'File of the operator, in JSON: the ID of the deployment whose stores the server may have (`expected`), and of another one that was accepted (`accepted`). With another or an empty store the server waits. Without the setting it takes any.',
+    'File of the operator, in JSON: the ID of the deployment whose stores the server may have (`expected`), and of another one that was accepted (`accepted`), and the Tenant whose server it is (`tenant`), which the records of a database name. With another or an empty store, or that of another Tenant, the server waits. Without the setting it takes any.',
   ),
   server(
     'SVC_REGION',

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/output/logger.ts';
-import { isOtherStore, type Missing, type MissingService, type WaitsFor } from '../../protocol/waits-for.ts';
+import {
+  isOtherStore,
+  writeOtherStore,
+  type Missing,
+  type MissingService,
+  type WaitsFor,
+} from '../../protocol/waits-for.ts';
 import { OtherStoreError } from '../store/other-store.ts';
 import { isStoreUnavailable } from '../store/store-error.ts';
 import { KeyServiceError } from '../../platform/key-service/exchange.ts';
@@ -60,7 +66,7 @@ const components: Readonly<Record<MissingService, string>> = {
 
 function missingDependency(error: unknown): Missing | undefined {
   if (error instanceof KeyServiceError) return error.code === 'key-not-found' ? 'default-key' : 'key-service';
-  if (error instanceof OtherStoreError) return `store:${error.store}`;
+  if (error instanceof OtherStoreError) return writeOtherStore(error);
   if (!isStoreUnavailable(error)) return undefined;
   return error.store === 'blobs' ? 'bodies' : 'database';
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { key } from './keys.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
+import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 import { decodeDeployment, deploymentKey, encodeDeployment, joinDeployment, requireDeployment } from './deployment.ts';
 import { folderMarker } from './blobs-marker.ts';
@@ -21,13 +22,21 @@ beforeEach(async () => {
 });
 afterEach(() => base.remove());
 
-function joined(records: MemoryRecordStore, more: { sameFolder?: boolean; newId?: string; blobs?: string } = {}) {
+interface More {
+  readonly sameFolder?: boolean;
+  readonly newId?: string;
+  readonly blobs?: string;
+  readonly expected?: ExpectedDeployment;
+}
+
+function joined(records: MemoryRecordStore, more: More = {}) {
   return joinDeployment({
     records,
     marker: folderMarker(more.blobs ?? folder),
     places: { records: 'postgres://db/coffer', blobs: more.blobs ?? folder },
     sameFolder: more.sameFolder ?? false,
     ...(more.newId === undefined ? {} : { newId: more.newId }),
+    ...(more.expected === undefined ? {} : { expected: more.expected }),
   });
 }
 
@@ -87,6 +96,70 @@ describe('two new stores', () => {
     await expect(joinDeployment({ records, marker: cut, places, sameFolder: false })).rejects.toThrow('power cut');
     const id = await joined(records);
     expect(await joined(records)).toBe(id);
+  });
+});
+
+const recordOf = async (records: MemoryRecordStore) =>
+  decodeDeployment((await records.get(deploymentKey))?.value ?? Buffer.of(), 'here');
+
+describe('a store of a Tenant', () => {
+  const first = { name: 'demo', namespace: 'team', uid: 'one' };
+  const second = { name: 'demo', namespace: 'team', uid: 'two' };
+
+  it('is begun by one of two that begin together, and its servers agree on whose it is', async () => {
+    const records = new MemoryRecordStore();
+    const servers = [first, second, first, second].map((tenant) => joined(records, { expected: { tenant } }));
+    const ended = await Promise.allSettled(servers);
+    const { tenant, deploymentId } = await recordOf(records);
+    for (const [at, whose] of [first, second, first, second].entries()) {
+      const result =
+        whose.uid === tenant?.uid
+          ? { status: 'fulfilled', value: deploymentId }
+          : { status: 'rejected', reason: { code: 'other-store', store: deploymentId, tenant: tenant?.uid } };
+      expect(ended[at]).toMatchObject(result);
+    }
+  });
+
+  it('goes to a Tenant that accepts it, and the one that had it goes on with it', async () => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records, { expected: { tenant: first } });
+    expect(await joined(records, { expected: { tenant: second, accepted: id } })).toBe(id);
+    expect(await recordOf(records)).toMatchObject({ tenant: second, marked: true });
+    expect(await joined(records, { expected: { tenant: first, expected: id } })).toBe(id);
+    expect(await recordOf(records)).toMatchObject({ tenant: second });
+    await expect(joined(records, { expected: { tenant: first } })).rejects.toMatchObject({ tenant: 'two' });
+  });
+
+  it('is that of the first Tenant that has it, where an earlier server, or one without an operator, began it', async () => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records);
+    expect(await recordOf(records)).not.toHaveProperty('tenant');
+    expect(await joined(records, { expected: { tenant: first } })).toBe(id);
+    expect(await recordOf(records)).toEqual({ format: 1, deploymentId: id, marked: true, tenant: first });
+    await expect(joined(records, { expected: { tenant: second } })).rejects.toMatchObject({ tenant: 'one' });
+  });
+
+  it('is served by a server without an operator too, and stays that of its Tenant', async () => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records, { expected: { tenant: first } });
+    expect(await joined(records)).toBe(id);
+    expect(await recordOf(records)).toMatchObject({ tenant: first });
+  });
+
+  it('is not given to a Tenant whose bodies are those of another deployment', async () => {
+    const records = new MemoryRecordStore();
+    await joined(records);
+    await joined(new MemoryRecordStore(), { blobs: join(base.path, 'others') });
+    const blobs = join(base.path, 'others');
+    await expect(joined(records, { blobs, expected: { tenant: first } })).rejects.toThrow(/and the blobs at/);
+    expect(await recordOf(records)).not.toHaveProperty('tenant');
+  });
+
+  it.each([{}, { name: 'demo', uid: '' }, ''])('is damaged where the records name the Tenant %j', async (tenant) => {
+    const records = new MemoryRecordStore();
+    const value = Buffer.from(JSON.stringify({ format: 1, deploymentId: randomUUID(), marked: false, tenant }));
+    await records.commit({ id: commitId(), put: [{ key: deploymentKey, value }] });
+    await expect(joined(records, { expected: { tenant: first } })).rejects.toThrow(/tenant/);
   });
 });
 

@@ -6,8 +6,8 @@ import { commitOnce } from './commits.ts';
 import { blamesBlobs, blobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
-import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
-import { idOfNewStore, refuseOtherStore } from './other-store.ts';
+import { storeTenant, type ExpectedDeployment } from '../../protocol/expected-deployment.ts';
+import { idOfNewStore, newTenantOf, refuseOtherStore } from './other-store.ts';
 import { StoreError } from './store-error.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
@@ -34,6 +34,11 @@ const schema = z.looseObject({
   uses: z.array(z.string()).optional(),
   /** True once the blobs have the deployment's marker. After that, blobs without it belong to another deployment. */
   marked: z.boolean(),
+  /**
+   * The Tenant that has the store, where its records are in a database that others reach too. Absent where an earlier server began it, or one without
+   * an operator: the first server of a Tenant that has it writes it.
+   */
+  tenant: z.looseObject(storeTenant.shape).optional(),
 });
 
 export type DeploymentRecord = z.infer<typeof schema>;
@@ -86,7 +91,7 @@ interface JoinOptions {
 
 /**
  * Returns the ID of the deployment that both stores belong to. New stores get one: first the record, then the marker. If several servers
- * start at once, the first commit wins.
+ * start at once, the first commit wins: it names the Tenant too, so that the server of another Tenant refuses what it did not begin.
  *
  * Throws `OtherStoreError` if they are not the expected ones, `ProgramError` if they belong to different deployments, `StoreError` if the records cannot be reached, and
  * `StoreError` of the blobs if the blobs cannot be reached or have no marker, as in a shared folder that is not mounted.
@@ -110,21 +115,26 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
         continue;
       }
       const accepted = idOfNewStore(expected, places.records);
-      const record = { deploymentId: accepted ?? options.newId ?? randomUUID(), marked: false };
+      const deploymentId = accepted ?? options.newId ?? randomUUID();
+      const record = { deploymentId, marked: false, tenant: expected.tenant };
       await change(records, { kind: 'absent', key: deploymentKey }, record);
       continue;
     }
     const deployment = decodeDeployment(entry.value, places.records);
     const { deploymentId, marked } = deployment;
-    refuseOtherStore(expected, deploymentId, places.records);
+    refuseOtherStore(expected, deployment, places.records);
     if (found !== undefined && found !== deploymentId) throw different(places, deploymentId, found);
+    if (found === undefined && marked) throw unmarked(places, deploymentId);
+    const unchanged = { kind: 'revision', key: deploymentKey, revision: entry.revision } as const;
+    const tenant = newTenantOf(expected, deployment);
+    if (tenant !== undefined) {
+      await change(records, unchanged, { ...deployment, tenant });
+      continue;
+    }
     if (found !== undefined) {
-      const { revision } = entry;
-      if (!marked)
-        await change(records, { kind: 'revision', key: deploymentKey, revision }, { ...deployment, marked: true });
+      if (!marked) await change(records, unchanged, { ...deployment, marked: true });
       return deploymentId;
     }
-    if (marked) throw unmarked(places, deploymentId);
     await marker.write(deploymentId).catch(blamesBlobs);
   }
 }

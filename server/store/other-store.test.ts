@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nextDeployment } from '../../protocol/expected-deployment.ts';
-import { idOfNewStore, OtherStoreError, readExpectedDeployment, refuseOtherStore } from './other-store.ts';
+import { idOfNewStore, newTenantOf, OtherStoreError, readExpectedDeployment, refuseOtherStore } from './other-store.ts';
 
 const expected = randomUUID();
 
@@ -48,20 +48,54 @@ describe('an empty store', () => {
 
 describe('a store of a deployment', () => {
   it.each([{}, { expected }, { expected: randomUUID(), accepted: expected }])('is taken with %j', (file) => {
-    expect(refusal(() => refuseOtherStore(file, expected, 'here'))).toBeUndefined();
+    expect(refusal(() => refuseOtherStore(file, { deploymentId: expected }, 'here'))).toBeUndefined();
   });
   it('is refused where it is neither the expected nor the accepted one', () => {
-    const error = refusal(() => refuseOtherStore({ expected: randomUUID(), accepted: randomUUID() }, expected, 'here'));
+    const file = { expected: randomUUID(), accepted: randomUUID() };
+    const error = refusal(() => refuseOtherStore(file, { deploymentId: expected }, 'here'));
     expect(error).toMatchObject({ code: 'other-store', store: expected });
   });
   it('is refused on a volume that was there before, until it is accepted', () => {
     const unprovenClaim = randomUUID();
-    expect(refusal(() => refuseOtherStore({ unprovenClaim }, expected, 'here'))).toMatchObject({ store: expected });
-    expect(refusal(() => refuseOtherStore({ unprovenClaim, accepted: expected }, expected, 'here'))).toBeUndefined();
+    const found = { deploymentId: expected };
+    expect(refusal(() => refuseOtherStore({ unprovenClaim }, found, 'here'))).toMatchObject({ store: expected });
+    expect(refusal(() => refuseOtherStore({ unprovenClaim, accepted: expected }, found, 'here'))).toBeUndefined();
   });
   it('is refused where it is that of another deployment, though nothing is expected yet', () => {
-    const error = refusal(() => refuseOtherStore({ others: [expected] }, expected, 'here'));
+    const error = refusal(() => refuseOtherStore({ others: [expected] }, { deploymentId: expected }, 'here'));
     expect(error).toMatchObject({ store: expected, message: expect.stringContaining('another deployment') });
+  });
+});
+
+describe('the store of a Tenant', () => {
+  const tenant = { name: 'demo', namespace: 'team', uid: 'one' };
+  const other = { ...tenant, uid: 'two' };
+  const found = { deploymentId: expected, tenant: other };
+
+  it('is refused by the server of another one, whose name may be the same', () => {
+    const error = refusal(() => refuseOtherStore({ tenant }, found, 'here'));
+    expect(error).toBeInstanceOf(OtherStoreError);
+    expect(error).toMatchObject({ store: expected, tenant: 'two' });
+    expect(error).toMatchObject({ message: expect.stringMatching(/demo of namespace team \(UID two\).*UID one/) });
+  });
+  it.each([
+    ['its own server', { tenant: other }],
+    ['a server that had it before', { tenant, expected }],
+    ['a server whose Tenant accepted it', { tenant, accepted: expected }],
+    ['a server without an operator', {}],
+  ])('is taken by %s', (_whose, file) => {
+    expect(refusal(() => refuseOtherStore(file, found, 'here'))).toBeUndefined();
+  });
+  it('is that of the first Tenant whose server has it, where the records name none', () => {
+    expect(refusal(() => refuseOtherStore({ tenant }, { deploymentId: expected }, 'here'))).toBeUndefined();
+    expect(newTenantOf({ tenant }, { deploymentId: expected })).toBe(tenant);
+    expect(newTenantOf({}, { deploymentId: expected })).toBeUndefined();
+  });
+  it('is that of a Tenant that accepted it from then on, and stays so for one that had it before', () => {
+    expect(newTenantOf({ tenant, accepted: expected }, found)).toBe(tenant);
+    expect(newTenantOf({ tenant, accepted: expected, expected }, found)).toBeUndefined();
+    expect(newTenantOf({ tenant, expected }, found)).toBeUndefined();
+    expect(newTenantOf({ tenant: other, accepted: expected }, found)).toBeUndefined();
   });
 });
 

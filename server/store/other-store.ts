@@ -1,17 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { ProgramError } from '../../platform/errors/program-error.ts';
 import { fileErrorReason } from '../../platform/errors/system-error.ts';
-import { expectedDeployment, nextDeployment, type ExpectedDeployment } from '../../protocol/expected-deployment.ts';
+import {
+  describeTenant,
+  expectedDeployment,
+  nextDeployment,
+  type ExpectedDeployment,
+  type StoreTenant,
+} from '../../protocol/expected-deployment.ts';
 
 /** The store is not the one of this deployment. An administrator may give the right one back, or accept it, while the server waits. */
 export class OtherStoreError extends Error {
   readonly code = 'other-store';
   /** The ID that an acceptance has to name. */
   readonly store: string;
+  /** The UID of the other Tenant that has the store; undefined where that is not why it is refused. */
+  readonly tenant: string | undefined;
 
-  constructor(store: string, message: string) {
+  constructor(store: string, message: string, tenant?: string) {
     super(message);
     this.store = store;
+    this.tenant = tenant;
   }
 }
 
@@ -34,13 +43,20 @@ export function idOfNewStore(
   );
 }
 
+/** What the record of a deployment says whose it is. */
+interface FoundDeployment {
+  readonly deploymentId: string;
+  /** Undefined for a store that was begun by an earlier server, or by one without an operator. */
+  readonly tenant?: StoreTenant | undefined;
+}
+
 /**
- * Throws `OtherStoreError` for the store of a deployment that is neither the expected nor the accepted one, that is another's, or that is on an
- * unproven claim.
+ * Throws `OtherStoreError` for the store of a deployment that is neither the expected nor the accepted one, that is another's or another Tenant's, or
+ * that is on an unproven claim.
  */
 export function refuseOtherStore(
-  { expected, unprovenClaim, accepted, others = [] }: ExpectedDeployment,
-  found: string,
+  { expected, unprovenClaim, accepted, others = [], tenant }: ExpectedDeployment,
+  { deploymentId: found, tenant: holder }: FoundDeployment,
   place: string,
 ): void {
   if (others.includes(found)) {
@@ -51,7 +67,12 @@ export function refuseOtherStore(
   }
   if (found === expected || found === accepted) return;
   if (expected === undefined) {
-    if (unprovenClaim === undefined) return;
+    if (unprovenClaim === undefined) {
+      if (tenant !== undefined && holder !== undefined && holder.uid !== tenant.uid) {
+        throw ofOtherTenant(found, place, holder, tenant);
+      }
+      return;
+    }
     throw new OtherStoreError(
       found,
       `the records at ${place} are those of the deployment ${found}, and their volume was there before this server: accept the store by its ID`,
@@ -62,6 +83,29 @@ export function refuseOtherStore(
     `the records at ${place} are those of the deployment ${found}, and the data is that of the deployment ${expected}: name its ` +
       'volume or database',
   );
+}
+
+function ofOtherTenant(found: string, place: string, holder: StoreTenant, tenant: StoreTenant): OtherStoreError {
+  return new OtherStoreError(
+    found,
+    `the records at ${place} are those of the deployment ${found}, which belongs to ${describeTenant(holder)}, and this server is that of ` +
+      `${describeTenant(tenant)}: give it a database and bodies of its own. Where it goes on in place of that Tenant, which must not run again, ` +
+      'or with a copy of its database and bodies, accept the store by its ID',
+    holder.uid,
+  );
+}
+
+/**
+ * Returns the Tenant that the record of a deployment has to name from now on; undefined while it stays. A store without one gets the first that has
+ * it. One of another Tenant is given to the Tenant that accepted it, and not to one that had it before, since both would take it in turn.
+ */
+export function newTenantOf(
+  { expected, accepted, tenant }: ExpectedDeployment,
+  { deploymentId, tenant: holder }: FoundDeployment,
+): StoreTenant | undefined {
+  if (tenant === undefined || holder?.uid === tenant.uid) return undefined;
+  const isAccepted = accepted === deploymentId && expected !== deploymentId;
+  return holder === undefined || isAccepted ? tenant : undefined;
 }
 
 /** Reads the file of `SVC_DEPLOYMENT_FILE`. Throws `ProgramError`. */

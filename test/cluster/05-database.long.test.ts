@@ -79,5 +79,28 @@ describe('two Tenants that begin on one new database at once', () => {
     );
     const loser = reasons[0] === 'Ready' ? two : one;
     expect(await loser.untilStalled('tenant', 'demo', 'StoreOfAnother')).toContain('Tenant demo of namespace');
+    expect(await deployment(loser)).toBeUndefined();
+  });
+});
+
+describe('a Tenant that was deleted and made again on its database', () => {
+  it('waits until it accepts the store, which has what it had', async () => {
+    await remove();
+    const { url } = await postgres.createDatabase();
+    await one.createNamespace();
+    await kubectl.apply(database(one, url), tenant(one));
+    await one.untilSettled();
+    const store = await untilRecorded(one);
+    await one.createBucket('kept');
+    await kubectl.run(['delete', 'tenants.coffer.dev', 'demo', '-n', one.namespace, '--timeout=120s']);
+    await kubectl.apply(tenant(one));
+    const message = await one.untilStalled('tenant', 'demo', 'StoreOfAnother');
+    expect(message).toContain('one of another cluster, or a former one');
+    expect(/accept-store=(\S+)$/.exec(message)?.[1]).toBe(store);
+    const [, command = ''] = /kubectl (annotate .*)$/.exec(message) ?? [];
+    await kubectl.run([...command.split(' '), '-n', one.namespace]);
+    await one.untilSettled();
+    const { Buckets = [] } = await (await one.rootClient()).send(new ListBucketsCommand({}));
+    expect(Buckets.map(({ Name }) => Name)).toEqual(['kept']);
   });
 });

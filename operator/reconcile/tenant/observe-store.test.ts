@@ -71,6 +71,14 @@ const file = ({ space }: { readonly space: Namespace }) => {
   return content?.kind === 'text' ? (JSON.parse(content.text) as unknown) : undefined;
 };
 
+const onDatabase = (annotations = {}) => {
+  const records = { postgres: { urlSecretRef: { name: 'database', key: 'url' } } };
+  const { metadata, ...rest } = tenant({ storage: { records } });
+  return { ...rest, metadata: { ...metadata, annotations } };
+};
+
+const messageIn = (space: Namespace) => space.statuses.get('Tenant/demo')?.conditions[0]?.message ?? '';
+
 const isStalled = (space: Namespace, name: string) =>
   space.conditions(`Tenant/${name}`)?.includes('Stalled=True StoreOfAnother');
 
@@ -102,11 +110,6 @@ describe('the server of a Tenant', () => {
   it('learns which databases are those of Tenants of other namespaces, and may have a copy once it is accepted', async () => {
     const elsewhere = new Map([[second, { at: 'team/demo', created: '', accepted: false, serves: true }]]);
     const found = await observed({ databasesElsewhere: () => elsewhere });
-    const database = { records: { postgres: { urlSecretRef: { name: 'database', key: 'url' } } } };
-    const onDatabase = (annotations = {}) => {
-      const { metadata, ...rest } = tenant({ storage: database });
-      return { ...rest, metadata: { ...metadata, annotations } };
-    };
     found.space.secrets = [
       { name: 'database', data: { url: 'postgres://coffer@database/coffer' }, uses: new Set(['database']) },
     ];
@@ -125,6 +128,80 @@ describe('the server of a Tenant', () => {
     await found.pass(onDatabase({ 'coffer.dev/accept-store': second }));
     expect(file(found)).toEqual({ expected: second });
     expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(second);
+  });
+
+  describe('on a database', () => {
+    const uids = new Map([
+      ['demo', 'own-uid'],
+      ['other', 'sibling-uid'],
+    ]);
+    const tenantUids = {
+      uidOf: (name: string) => uids.get(name),
+      find: (uid: string) =>
+        ({
+          'sibling-uid': { namespace: 'test', name: 'other' },
+          'elsewhere-uid': { namespace: 'team', name: 'demo' },
+        })[uid],
+    };
+    const begun = async () => {
+      const found = await observed({ tenantUids });
+      found.space.secrets = [
+        { name: 'database', data: { url: 'postgres://coffer@database/coffer' }, uses: new Set(['database']) },
+      ];
+      found.state.store = second;
+      found.space.statuses.delete('Tenant/demo');
+      await found.pass(onDatabase());
+      return found;
+    };
+    const identity = { name: 'demo', namespace: 'test', uid: 'own-uid' };
+
+    it('gets the UID of its Tenant, by which the records name it, and may have what the Tenant accepts', async () => {
+      const found = await begun();
+      expect(file(found)).toEqual({ tenant: identity });
+      await found.pass(onDatabase({ 'coffer.dev/accept-store': second }));
+      expect(file(found)).toEqual({ tenant: identity, accepted: second });
+    });
+
+    it.each([
+      ['of this namespace', 'sibling-uid', /that of Tenant other:/, false],
+      ['of another namespace', 'elsewhere-uid', /that of Tenant demo of namespace team:/, true],
+      [
+        'that nobody here sees',
+        'foreign-uid',
+        /UID own-uid.*UID foreign-uid.*another cluster.*must not run again/,
+        true,
+      ],
+    ])('says that the store belongs to a Tenant %s', async (_which, uid, words, mayAccept) => {
+      const found = await begun();
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}:${uid}` });
+      await found.pass(onDatabase());
+      expect(found.space.conditions('Tenant/demo')).toEqual([
+        'Ready=False StoreOfAnother',
+        'Stalled=True StoreOfAnother',
+      ]);
+      expect(messageIn(found.space)).toMatch(words);
+      const line = `kubectl annotate tenants.coffer.dev demo --overwrite coffer.dev/accept-store=${second}`;
+      expect(messageIn(found.space).endsWith(line)).toBe(mayAccept);
+      expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
+    });
+
+    it('has the store of a Tenant that is away once its own Tenant accepts it', async () => {
+      const found = await begun();
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}:foreign-uid` });
+      const accepted = onDatabase({ 'coffer.dev/accept-store': second });
+      await found.pass(accepted);
+      expect(isStalled(found.space, 'demo')).toBe(false);
+      await found.space.allReady(found.reconciler);
+      await found.pass(accepted);
+      expect(file(found)).toEqual({ expected: second, tenant: identity });
+      expect(found.space.conditions('Tenant/demo')).toContain('Ready=True Ready');
+    });
+  });
+
+  it('on a volume gets no UID, since a backup gives the volume to a Tenant with another one', async () => {
+    const found = await observed({ tenantUids: { uidOf: () => 'own-uid', find: () => undefined } });
+    await found.pass(tenant());
+    expect(file(found)).not.toHaveProperty('tenant');
   });
 
   it('learns which stores are those of other Tenants, and says whose it has', async () => {

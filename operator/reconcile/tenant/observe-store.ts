@@ -1,6 +1,11 @@
-import { expectedDeployment, nextDeployment, type ExpectedDeployment } from '../../../protocol/expected-deployment.ts';
+import {
+  expectedDeployment,
+  nextDeployment,
+  type ExpectedDeployment,
+  type StoreTenant,
+} from '../../../protocol/expected-deployment.ts';
 import { ResponseError } from '../../../protocol/response-error.ts';
-import { isOtherStore } from '../../../protocol/waits-for.ts';
+import { readOtherStore, type RefusedStore } from '../../../protocol/waits-for.ts';
 import { kubectlArgument, namespaceFlag } from '../../api/kubectl-argument.ts';
 import type { Tenant } from '../../api/object.ts';
 import { acceptStoreAnnotation, promoteAnnotation } from '../../api/tenant.ts';
@@ -83,13 +88,25 @@ export function expectedStore(
   const { deployment: expected, unproven } = known;
   const accepted = tenant.metadata.annotations?.[acceptStoreAnnotation];
   const others = [...othersStores(tenant, known, resources, options).keys()].filter((id) => id !== expected).toSorted();
-  const isNeeded = expected !== undefined || unproven !== undefined;
+  const identity = identityOf(tenant, options);
+  const isNeeded = expected !== undefined || unproven !== undefined || identity !== undefined;
   return {
     ...(expected === undefined ? {} : { expected }),
     ...(unproven === undefined ? {} : { unprovenClaim: unproven.uid }),
     ...(isNeeded && accepted !== expected && isId(accepted) ? { accepted } : {}),
     ...(others.length === 0 ? {} : { others }),
+    ...(identity === undefined ? {} : { tenant: identity }),
   };
+}
+
+/**
+ * Returns what a tenant is called in the records of its database, which servers of other clusters may reach. A volume has the mark of its claim instead,
+ * which a backup restores: the UID of a restored Tenant is another one.
+ */
+function identityOf(tenant: Tenant, { tenantUids, namespace }: SharedState['options']): StoreTenant | undefined {
+  const { name } = tenant.metadata;
+  const uid = hasOwnRecords(tenant) ? undefined : tenantUids?.uidOf(name);
+  return uid === undefined ? undefined : { name, ...(namespace === '' ? {} : { namespace }), uid };
 }
 
 function isId(text: string | undefined): text is string {
@@ -147,10 +164,11 @@ function holderOf({ metadata, spec }: Tenant, deployment: string | undefined, na
 }
 
 /** Returns the store that a server refuses; undefined while it refuses none. */
-function refusedStore(running: RunningWorkload | undefined): string | undefined {
+function refusedStore(running: RunningWorkload | undefined): RefusedStore | undefined {
   for (const { state } of running?.instances ?? []) {
     const waitsFor = state.kind === 'starting' || state.kind === 'not-ready' ? state.waitsFor : undefined;
-    if (waitsFor !== undefined && isOtherStore(waitsFor)) return waitsFor.slice(waitsFor.indexOf(':') + 1);
+    const refused = waitsFor === undefined ? undefined : readOtherStore(waitsFor);
+    if (refused !== undefined) return refused;
   }
   return undefined;
 }
@@ -172,7 +190,7 @@ export async function observeStore(
   const others = othersStores(tenant, known, resources, options);
   const refused = refusedStore(running);
   if (refused !== undefined) {
-    const condition = problemOf(tenant, known, refused, others);
+    const condition = problemOf(tenant, known, refused.store, others) ?? heldByOther(tenant, known, refused, options);
     if (condition !== undefined) return { condition, status: {} };
   }
   if (options.deploymentOf === undefined || tenant.spec.hibernated) return nothing;
@@ -297,7 +315,34 @@ function acceptance(tenant: Tenant, id: string): string {
   return `kubectl annotate ${kubectlArgument(tenant)} --overwrite ${acceptStoreAnnotation}=${id}`;
 }
 
-function sharedStore(tenant: Tenant, { title, mayBeCopied }: OtherTenant, found: string): ConditionUpdate {
+/** Returns why a store is refused whose records name another Tenant; undefined once this one may have it, which its server soon sees. */
+function heldByOther(
+  tenant: Tenant,
+  { deployment: known }: KnownStore,
+  { store, tenant: uid }: RefusedStore,
+  { tenantUids, namespace }: SharedState['options'],
+): ConditionUpdate | undefined {
+  const isAllowed = known === store || tenant.metadata.annotations?.[acceptStoreAnnotation] === store;
+  if (uid === undefined || isAllowed) return undefined;
+  const place = tenantUids?.find(uid);
+  if (place !== undefined) {
+    const isElsewhere = place.namespace !== namespace;
+    const title = `Tenant ${place.name}${isElsewhere ? ` of namespace ${place.namespace}` : ''}`;
+    return sharedStore(tenant, { title, mayBeCopied: isElsewhere }, store);
+  }
+  const message =
+    `the database of this Tenant (UID ${tenantUids?.uidOf(tenant.metadata.name)}) has the store of the deployment ${store}, which belongs to a Tenant ` +
+    `that this operator does not see (UID ${uid}): one of another cluster, or a former one. The log of the server has its name. Give each ` +
+    'a database, and bodies, of its own; the server waits, and the resources are not applied meanwhile. If this Tenant goes on in place of that ' +
+    `one, which must not run again, or the database is a copy, with copied bodies: ${acceptance(tenant, store)}`;
+  return { type: 'Ready', status: 'False', reason: 'StoreOfAnother', message };
+}
+
+function sharedStore(
+  tenant: Tenant,
+  { title, mayBeCopied }: Pick<OtherTenant, 'title' | 'mayBeCopied'>,
+  found: string,
+): ConditionUpdate {
   const copied = mayBeCopied ? `. If the database is a copy, with copied bodies: ${acceptance(tenant, found)}` : '';
   const message =
     `its server has the store of another deployment, ${found}, which is that of ${title}: give each a database, and bodies, of its ` +

@@ -75,6 +75,9 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
     await options.prepare?.(state);
     await manifests.read();
     const key = await state.madeOnce(() => randomBytes(32).toString('base64url'), 'fingerprint-key');
+    // A Tenant of a folder has no UID. Another state folder has another key, and a Tenant that is written again is the same one.
+    const localUid = (name: string) =>
+      createHmac('sha256', key).update(`tenant uid:${name}`).digest('hex').slice(0, 32);
     const listeners: (() => void)[] = [];
     const failures = new Map<string, string>();
     const event = (news: OperatorEvent) => {
@@ -127,6 +130,13 @@ export async function startLocal(options: LocalOptions): Promise<LocalOperator> 
       sealedKeys: createSealedKeysReader(),
       deploymentOf: readDeployment,
       promoteStore,
+      tenantUids: {
+        uidOf: localUid,
+        find: (uid) => {
+          const name = [...manifests.resources.tenants.keys()].find((each) => localUid(each) === uid);
+          return name === undefined ? undefined : { namespace: '', name };
+        },
+      },
       finalizer: {
         // The reader of the folder keeps removed resources.
         hold: () => Promise.resolve(),

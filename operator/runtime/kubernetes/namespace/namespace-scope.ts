@@ -7,7 +7,7 @@ import type { TierController } from '../../../reconcile/tenant/tier-controller.t
 import type { TenantAccess } from '../../../reconcile/managed/controller.ts';
 import type { ReadSealedKeys, StoredDeployment } from '../../../reconcile/tenant/read-sealed-keys.ts';
 import type { ManagedControllers } from '../../../reconcile/managed/controller.ts';
-import type { OperatorEvent, RolloutCounters } from '../../../reconcile/reconciler-options.ts';
+import type { OperatorEvent, RolloutCounters, TenantPlace } from '../../../reconcile/reconciler-options.ts';
 import { usersOfKeyService } from '../../../reconcile/key-service/key-service-in-use.ts';
 import { setConflictCondition } from '../../../reconcile/set-conflict-condition.ts';
 import type { ConditionUpdate } from '../../../reconcile/conditions.ts';
@@ -359,6 +359,10 @@ export class NamespaceScope {
       deploymentOf: this.#options.deploymentOf,
       promoteStore: this.#options.promoteStore,
       databasesElsewhere: () => databasesElsewhere(caches.get('tenants').list(), namespace),
+      tenantUids: {
+        uidOf: (name) => this.#resources.object({ kind: 'Tenant', name })?.metadata.uid,
+        find: (uid) => tenantWithUid(caches.get('tenants').list(), uid),
+      },
       finalizer: new KubernetesFinalizer({ api, cache: (kind) => caches.get(cacheOfKind[kind]), namespace }),
       credentials: (resource) => madeCredentials(resource, { api, secrets, namespace, owner }),
       removeCredentials: (resource) => removeCredentials(resource, { api, secrets, namespace }),
@@ -382,6 +386,11 @@ export class NamespaceScope {
     }
     return parts;
   }
+}
+
+function tenantWithUid(tenants: readonly KubeObject[], uid: string): TenantPlace | undefined {
+  const found = tenants.find(({ metadata }) => metadata.uid === uid)?.metadata;
+  return found && { namespace: found.namespace ?? '', name: found.name };
 }
 
 interface Parts {

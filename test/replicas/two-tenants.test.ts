@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, ListBucketsCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ExpectedDeployment, StoreTenant } from '../../protocol/expected-deployment.ts';
+import { readOtherStore } from '../../protocol/waits-for.ts';
+import { storeTool } from '../store-tool/run-store-tool.ts';
+import { s3Client } from '../support/server/s3-client.ts';
+import type { TestDatabase } from '../support/server/postgres.ts';
+import { readinessOf, type RunningServer } from '../support/server/start-server.ts';
+import { type Deployment, newDeployment } from './deployment.ts';
+
+// Servers of two Tenants whose operators name one database. The Tenants have one name, as in two clusters.
+
+const Bucket = 'of-the-first';
+const timeout = 180_000;
+const tenants = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'].map((uid) => ({
+  name: 'demo',
+  namespace: 'team',
+  uid,
+}));
+
+let deployment: Deployment;
+let folder: string;
+beforeAll(async () => {
+  [deployment, folder] = await Promise.all([newDeployment(), mkdtemp(join(tmpdir(), 'coffer-two-tenants-'))]);
+}, 720_000);
+afterAll(async () => {
+  await deployment?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What the operator of a Tenant gives to its servers, on the shared database or on the copy. */
+const fileOf = ({ uid }: StoreTenant, place: Place = 'shared') => join(folder, `${place}-${uid}.json`);
+type Place = 'shared' | 'copy';
+const write = (tenant: StoreTenant, more: ExpectedDeployment = {}, place?: Place) =>
+  writeFile(fileOf(tenant, place), JSON.stringify({ ...more, tenant }));
+
+const start = (tenant: StoreTenant) => deployment.start({ SVC_DEPLOYMENT_FILE: fileOf(tenant) }, 'until it listens');
+
+/** Resolves with undefined for a server that is ready, and with the store that it refuses. */
+async function settled(server: RunningServer) {
+  let found: { readonly refused: ReturnType<typeof readOtherStore> } | undefined;
+  await expect
+    .poll(
+      async () => {
+        const [status, waitsFor] = (await readinessOf(server)).split(' ');
+        const refused = readOtherStore(waitsFor ?? '');
+        found = status === '200' || refused !== undefined ? { refused } : undefined;
+        return found !== undefined;
+      },
+      { timeout, message: server.log.slice(-3).join('\n') },
+    )
+    .toBe(true);
+  return found?.refused;
+}
+
+const untilServes = (server: RunningServer) => expect.poll(() => settled(server), { timeout }).toBeUndefined();
+
+const bucketsOf = async (server: RunningServer) =>
+  ((await s3Client(server).send(new ListBucketsCommand({}))).Buckets ?? []).map(({ Name }) => Name);
+
+describe('two Tenants that begin on one new database at once', () => {
+  let servers: readonly { readonly tenant: StoreTenant; readonly server: RunningServer }[];
+  let first: StoreTenant;
+  let second: StoreTenant;
+  let store: string;
+  const of = (tenant: StoreTenant) => servers.filter((each) => each.tenant === tenant).map(({ server }) => server);
+
+  it('are one that has it, and one whose servers all refuse it and name both', { timeout: 720_000 }, async () => {
+    await Promise.all(tenants.map((tenant) => write(tenant)));
+    servers = await Promise.all(
+      [...tenants, ...tenants].map(async (tenant) => ({ tenant, server: await start(tenant) })),
+    );
+    const refused = await Promise.all(servers.map(({ server }) => settled(server)));
+    const winner = servers[refused.indexOf(undefined)]?.tenant;
+    first = winner ?? expect.fail('no server is ready');
+    second = tenants.find((tenant) => tenant !== first) ?? expect.fail('there are two');
+    store = refused.find((each) => each !== undefined)?.store ?? expect.fail('no server refuses the store');
+    expect(refused).toEqual(servers.map(({ tenant }) => (tenant === first ? undefined : { store, tenant: first.uid })));
+    for (const server of of(second)) {
+      const line = await server.untilLogged('which belongs to Tenant demo of namespace team');
+      for (const { uid } of tenants) expect(line).toContain(uid);
+    }
+    const [server] = of(first);
+    await s3Client(server as RunningServer).send(new CreateBucketCommand({ Bucket }));
+  });
+
+  it('are two where the second has a copy and accepts it', { timeout: 720_000 }, async () => {
+    const copy = await deployment.postgres.createDatabase();
+    const blobs = join(folder, 'copied');
+    await mkdir(blobs);
+    for (const server of of(first)) await server.stop();
+    const places = storesOf(copy, blobs);
+    await copyTo(places);
+    const startOnCopy = (tenant: StoreTenant) =>
+      deployment.start({ SVC_DEPLOYMENT_FILE: fileOf(tenant, 'copy'), ...places }, 'until it listens');
+    await Promise.all(tenants.map((tenant) => write(tenant, {}, 'copy')));
+    const server = await startOnCopy(second);
+    expect(await settled(server)).toEqual({ store, tenant: first.uid });
+    await write(second, { accepted: store }, 'copy');
+    await untilServes(server);
+    expect(await bucketsOf(server)).toEqual([Bucket]);
+    // The copy is that of the second Tenant from now on: that needs no acceptance, and the first one does.
+    await write(second, {}, 'copy');
+    expect(await settled(await startOnCopy(second))).toBeUndefined();
+    expect(await settled(await startOnCopy(first))).toEqual({ store, tenant: second.uid });
+  });
+
+  it('are one after the other where the second goes on in place of the first', { timeout: 720_000 }, async () => {
+    const waiting = of(second);
+    await write(second, { accepted: store });
+    for (const server of waiting) {
+      await untilServes(server);
+      expect(await bucketsOf(server)).toEqual([Bucket]);
+    }
+    expect(await settled(await start(first))).toEqual({ store, tenant: second.uid });
+  });
+});
+
+const storesOf = ({ url, password }: TestDatabase, blobs: string) => ({
+  SVC_STORE_RECORDS: url,
+  SVC_STORE_RECORDS_PASSWORD: password,
+  SVC_STORE_BLOBS: `files:${blobs}`,
+});
+
+async function copyTo(places: Readonly<Record<string, string>>): Promise<void> {
+  const files = ['from', 'to'].map((name) => join(folder, `${name}.env`));
+  const [from = '', to = ''] = files;
+  const stores = [storesOf(deployment.database, deployment.blobs), places];
+  for (const [at, file] of files.entries()) {
+    const lines = Object.entries(stores[at] ?? {}).map(([name, value]) => `${name}=${value}\n`);
+    await writeFile(file, lines.join(''), { mode: 0o600 });
+  }
+  for (const args of [
+    ['read-only', 'on', from],
+    ['copy', from, to],
+    ['read-only', 'off', from],
+  ]) {
+    const { code, stdout, stderr } = await storeTool(args);
+    expect(code, `${args.join(' ')}\n${stdout}${stderr}`).toBe(0);
+  }
+}
