@@ -18,6 +18,7 @@ import {
   versionHeaders,
 } from './replica-request.ts';
 import { plainHeaders } from './plain-s3/plain-headers.ts';
+import { isThere } from './body-there.ts';
 import { checkAnswer, checkStored, type TargetClient, type TargetRequest } from './target-client.ts';
 
 export interface Sender {
@@ -169,9 +170,15 @@ async function sendInParts(sender: Sender, info: ObjectInfo, versionId: string, 
     });
     checkStored(answer, `complete version ${versionId} of ${key}`);
   } catch (error) {
+    // Another server has sent the version meanwhile, and its arrival ended this upload.
+    if (isReplica && saysGone(error) && (await isThere(sender, { key, etag: info.etag }, versionId))) return;
     await client.send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
   }
+}
+
+function saysGone(error: unknown): boolean {
+  return error instanceof DeliveryError && error.code === 'rejected' && error.status === 404;
 }
 
 function uploadIdOf(text: string, key: string): string {

@@ -12,6 +12,7 @@ import { taggingOf } from './attributes-of-info.ts';
 import { tagsOf } from './remote-tags.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import { checkNullThere, isOtherThere } from './null-version-there.ts';
+import { isThere } from './body-there.ts';
 import { changeOf, isMissing, removedThere } from './version-there.ts';
 import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
 import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
@@ -256,9 +257,4 @@ async function sendWhole(sender: Sender, { bucket, key, versionId }: QueuedRepli
   // A target that had the version already has kept its own attributes: the server ended before the commit of an earlier delivery.
   if (info.replication.changed !== undefined) await sendAttributes(sender, info, versionId);
   return { version: changeOf(info), bytes: info.size };
-}
-
-async function isThere({ client }: Sender, { key, etag }: ObjectInfo, versionId: string): Promise<boolean> {
-  const answer = await client.send({ method: 'HEAD', key, query: { versionId: sourceVersionId(versionId) } });
-  return answer.status === 200 && answer.headers['etag'] === `"${etag}"`;
 }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import { type BucketRecord, guardBucket, getBucket, isObserved } from '../records/bucket-record.ts';
+import { type BucketRecord, guardBucket, getBucket, isObserved, type StoredBucket } from '../records/bucket-record.ts';
 import { ruledEvent, unlessCurrent } from '../records/object-event.ts';
 import { type Change, commitChange } from '../commit/commit-change.ts';
 import { lockOfNew } from '../versions/object-lock.ts';
@@ -47,6 +47,7 @@ import {
   etagOfParts,
   type OpenedPart,
 } from './choose-parts.ts';
+import { type EndedUploads, endOtherUploads, noUploads } from '../replication/end-other-uploads.ts';
 import { queueTransition } from '../tiers/transition-at-once.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { objectRecordKey } from '../records/version-place.ts';
@@ -54,6 +55,7 @@ import { readManifest } from '../records/manifest.ts';
 import type { PlannedQueues } from '../context/event-hub.ts';
 import { checkWriteConditions } from '../versions/preconditions.ts';
 import { shownVersionId } from '../versions/find-version.ts';
+import { joined } from '../versions/move-object.ts';
 import { checkCurrent, type Place, readPlace, removedBytes } from '../versions/place.ts';
 
 /**
@@ -115,11 +117,13 @@ async function plan(
   const guard = guardBucket(bucket, stored);
   const ended = endUpload({ recordKey, uploadId });
   const uploaded = stored.record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
+  const others = await otherUploads(context, request, stored, source);
   const batch = {
     expect: [
       ...(uploaded?.expect ?? []),
       ...guard.expect,
       ...replaced.expect,
+      ...others.changes.expect,
       { kind: 'revision' as const, key: recordKey, revision: upload.revision },
       // A part that is uploaded again at this moment has another blob: the old one is queued for removal.
       ...parts.map((part) => ({ kind: 'revision' as const, key: part.key, revision: part.revision })),
@@ -128,15 +132,16 @@ async function plan(
       ...guard.put,
       ...replaced.put,
       ...ended.put,
+      ...others.changes.put,
       { key: objectRecordKey({ bucket, key, order }), value: encodeObject(record) },
       { key: recordKeys.manifest(bucket, key, order), value: encodeBody(uploadId, manifest) },
       ...queued,
       ...queueTransition(context, { bucket, key, lifecycle: stored.record.lifecycle, record }),
     ],
-    delete: [...replaced.delete, ...ended.delete, ...parts.map((part) => part.key)],
+    delete: [...replaced.delete, ...ended.delete, ...others.changes.delete, ...parts.map((part) => part.key)],
   };
   // The bytes of parts that are not listed become free.
-  const delta = size - (uploaded?.bytes ?? 0) - (placed.removedBytes ?? removedBytes(place));
+  const delta = size - (uploaded?.bytes ?? 0) - others.bytes - (placed.removedBytes ?? removedBytes(place));
   const versionId = history === 'none' ? undefined : shownVersionId(record);
   const names = ['s3:ObjectCreated:CompleteMultipartUpload'];
   return {
@@ -164,6 +169,17 @@ async function plan(
       digests,
     ),
   };
+}
+
+/** A client may have several uploads of a key, and each is a version. */
+async function otherUploads(
+  context: ObjectContext,
+  { bucket, key, uploadId }: Pick<CompleteMultipartUpload, 'bucket' | 'key' | 'uploadId'>,
+  stored: StoredBucket,
+  source: UploadRecord['replica'],
+): Promise<EndedUploads> {
+  if (source === undefined) return noUploads;
+  return endOtherUploads(context, { bucket, key, stored }, source, uploadId);
 }
 
 function placeUpload(context: ObjectContext, place: Place, source: UploadRecord['replica']): Promise<ReplicaPlace> {
@@ -208,14 +224,15 @@ async function endReplica(
     { kind: 'revision' as const, key: recordKey, revision: upload.revision },
     ...guardBucket(bucket, stored).expect,
   ];
-  const batch = { expect, ...endUpload({ recordKey, uploadId }) };
   const uploaded = stored.record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
+  const others = await otherUploads(context, { bucket, key, uploadId }, stored, upload.record.replica);
+  const batch = joined(
+    { ...endUpload({ recordKey, uploadId }), expect: [...expect, ...(uploaded?.expect ?? [])] },
+    others.changes,
+  );
   const digests = await openDigests(context, { bucket, id: record.id, part: 0 }, record);
   return {
-    batch: await countBytes(context, { bucket, key }, stored, -(uploaded?.bytes ?? 0), {
-      ...batch,
-      expect: [...expect, ...(uploaded?.expect ?? [])],
-    }),
+    batch: await countBytes(context, { bucket, key }, stored, -(uploaded?.bytes ?? 0) - others.bytes, batch),
     result: objectInfo({ bucket, key, versionId: shownVersionId(record) }, record, digests),
   };
 }

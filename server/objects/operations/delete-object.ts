@@ -18,6 +18,7 @@ import {
 import { checkRemovable, isLocked } from '../versions/object-lock.ts';
 import { checkReplicated } from '../replication/replication-targets.ts';
 import { deleteMarker, replaceVersion } from '../versions/replace-version.ts';
+import { endOtherUploads } from '../replication/end-other-uploads.ts';
 import type { BatchChanges } from '../records/blob-claims.ts';
 import { removeObject } from '../versions/remove-object.ts';
 import type { PlannedQueues } from '../context/event-hub.ts';
@@ -162,7 +163,9 @@ async function removeVersion(
   const record = found?.stored.record;
   checkIdentity(record, onlyId);
   checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions), key);
-  if (found === undefined || record === undefined || isOtherNull(record, replica)) return { result: undefined };
+  if (found === undefined || record === undefined)
+    return endUploadsOf(context, { bucket, key, stored }, versionId, replica);
+  if (isOtherNull(record, replica)) return { result: undefined };
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
   if (isDue?.(expiring(record, found.at, promoted?.put.length === 0)) === false) return { result: undefined };
@@ -207,6 +210,21 @@ async function removeVersion(
       }),
     }),
   };
+}
+
+/** Ends the uploads of a version that another server has removed before it was sent: it was killed meanwhile. */
+async function endUploadsOf(
+  context: ObjectContext,
+  place: Parameters<typeof endOtherUploads>[1],
+  versionId: string,
+  replica: DeleteOptions['replica'],
+): Promise<Change<undefined>> {
+  if (replica === undefined) return { result: undefined };
+  const modified = replica.modified?.getTime() ?? Number.NaN;
+  const { changes, bytes } = await endOtherUploads(context, place, { versionId, modified });
+  if (changes.delete.length === 0) return { result: undefined };
+  const batch = joined({ ...guardBucket(place.bucket, place.stored), delete: [] }, changes);
+  return { batch: await countBytes(context, place, place.stored, -bytes, batch), result: undefined };
 }
 
 /**

@@ -5,7 +5,7 @@ import { put, testLayer, body } from '../../../test/support/objects/test-layer.t
 import { targetArn, type ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
-import type { ObjectLayer } from '../contract/object-layer.ts';
+import type { ObjectLayer, Replica } from '../contract/object-layer.ts';
 import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
 
 const bucket = 'bucket';
@@ -54,6 +54,16 @@ async function queueOf({ records }: ReturnType<typeof testLayer>): Promise<Queue
 /** An id as a server makes it: it begins with the time. */
 function idOf(modified: number, rest: number): string {
   return modified.toString(16).padStart(12, '0') + rest.toString(16).padStart(20, '0');
+}
+
+function nullOf(time: number) {
+  return { versionId: 'null', modified: new Date(time) };
+}
+
+/** The ids of the uploads that go on. */
+async function uploads({ layer }: ReturnType<typeof testLayer>) {
+  const all = { bucket, prefix: '', delimiter: '', afterKey: '', afterUploadId: '', limit: 100 };
+  return (await layer.listMultipartUploads(all)).uploads.map(({ uploadId }) => uploadId);
 }
 
 describe('replicas', () => {
@@ -211,6 +221,73 @@ describe('replicas', () => {
     await layer.completeMultipartUpload({ bucket, key, uploadId, parts });
     expect(await listing(layer)).toMatchObject([{ versionId: idOf(9, 1) }, { versionId: idOf(5, 1) }]);
     expect(String(await body(layer, bucket, key, replica.versionId))).toBe('part');
+  });
+});
+
+describe('uploads that a server left when it was killed', () => {
+  const key = 'key';
+  const replica = { versionId: idOf(5, 1), modified: new Date(5) };
+  const other = { versionId: idOf(6, 1), modified: new Date(6) };
+
+  async function begun({ layer }: ReturnType<typeof testLayer>, of?: Pick<Replica, 'versionId' | 'modified'>) {
+    const begin = { bucket, key, headers: { metadata: {} }, ...(of && { replica: of }) };
+    const { uploadId } = await layer.createMultipartUpload(begin);
+    const { etag } = await layer.putPart({ ...put(bucket, key, 'part'), uploadId, partNumber: 1 });
+    const parts = [{ partNumber: 1, etag }];
+    return { uploadId, complete: () => layer.completeMultipartUpload({ bucket, key, uploadId, parts }) };
+  }
+
+  it('end with another upload of the version, and with them those of no other version and no client', async () => {
+    const made = await versioned();
+    await begun(made, replica);
+    const others = [await begun(made, other), await begun(made)].map(({ uploadId }) => uploadId);
+    await (await begun(made, replica)).complete();
+    expect((await uploads(made)).toSorted()).toEqual(others.toSorted());
+  });
+
+  it('end where the version came meanwhile', async () => {
+    const made = await versioned();
+    await begun(made, replica);
+    const again = await begun(made, replica);
+    await made.layer.putObject(put(bucket, key, 'part', { replica }));
+    await again.complete();
+    expect(await uploads(made)).toEqual([]);
+  });
+
+  it('end with the null version of their time alone', async () => {
+    const made = await versioned();
+    await begun(made, nullOf(5));
+    const { uploadId } = await begun(made, nullOf(6));
+    await (await begun(made, nullOf(5))).complete();
+    expect(await uploads(made)).toEqual([uploadId]);
+  });
+
+  it('end with the removal of the version, which the other server did not send again', async () => {
+    const made = await versioned();
+    await begun(made, replica);
+    const others = [await begun(made, other), await begun(made)].map(({ uploadId }) => uploadId);
+    const { versionId } = replica;
+    await made.layer.deleteObject(bucket, key, { versionId });
+    expect(await uploads(made)).toHaveLength(3);
+    await made.layer.deleteObject(bucket, key, { versionId, replica: { marker: undefined } });
+    expect((await uploads(made)).toSorted()).toEqual(others.toSorted());
+  });
+
+  it('go on where the upload that completes is that of a client', async () => {
+    const made = await versioned();
+    const { uploadId } = await begun(made, replica);
+    await (await begun(made)).complete();
+    expect(await uploads(made)).toEqual([uploadId]);
+  });
+
+  it('give the bytes of their parts back to the quota of the bucket', async () => {
+    const made = await versioned();
+    await made.layer.putBucketQuota(bucket, 1_000);
+    await begun(made, replica);
+    await begun(made, other);
+    await (await begun(made, replica)).complete();
+    await made.layer.deleteObject(bucket, key, { versionId: other.versionId, replica: { marker: undefined } });
+    expect(await made.layer.getBucketQuota(bucket)).toMatchObject({ used: 4 });
   });
 });
 
