@@ -44,9 +44,14 @@ export async function prepare({ url, accessKey, secretKey }: Account): Promise<v
 
 const sent = ({ url, accessKey, secretKey }: Account) => ({ address: new URL(url).host, accessKey, secretKey });
 
-/** Calls each method of madmin-go, or the named ones. */
-export async function walkMadmin(account: Account, target: Account, only: readonly string[] = []): Promise<Walked> {
-  const input = JSON.stringify({ ...sent(account), target: sent(target), only });
+/** Calls each method of madmin-go, or the named ones, about the key of that name where it has one. */
+export async function walkMadmin(
+  account: Account,
+  target: Account,
+  only: readonly string[] = [],
+  key?: string,
+): Promise<Walked> {
+  const input = JSON.stringify({ ...sent(account), target: sent(target), only, ...(key !== undefined && { key }) });
   const { code, stdout, stderr } = await runCommand(tool('bin/madmin-calls', 'madmin'), [], {
     input,
     timeoutMs: 300_000,

@@ -31,6 +31,15 @@ type job struct {
 	Target account `json:"target"`
 	// Calls to make; all of them if there are none.
 	Only []string `json:"only"`
+	// The key that calls about one key name; each its own if there is none.
+	Key string `json:"key"`
+}
+
+func (j job) keyOr(usual string) string {
+	if j.Key == "" {
+		return usual
+	}
+	return j.Key
 }
 
 type result struct {
@@ -462,15 +471,15 @@ func steps(asked job) []step {
 		{"KMSAPIs", func(ctx context.Context, c *madmin.AdminClient) (any, error) { return c.KMSAPIs(ctx) }},
 		{"KMSVersion", func(ctx context.Context, c *madmin.AdminClient) (any, error) { return c.KMSVersion(ctx) }},
 		{"CreateKey", func(ctx context.Context, c *madmin.AdminClient) (any, error) {
-			return done(c.CreateKey(ctx, "another-key"))
+			return done(c.CreateKey(ctx, asked.keyOr("another-key")))
 		}},
-		{"GetKeyStatus", func(ctx context.Context, c *madmin.AdminClient) (any, error) { return c.GetKeyStatus(ctx, "some-key") }},
+		{"GetKeyStatus", func(ctx context.Context, c *madmin.AdminClient) (any, error) { return c.GetKeyStatus(ctx, asked.keyOr("some-key")) }},
 		{"ListKeys", func(ctx context.Context, c *madmin.AdminClient) (any, error) { return c.ListKeys(ctx, "*") }},
 		{"ImportKey", func(ctx context.Context, c *madmin.AdminClient) (any, error) {
 			return done(c.ImportKey(ctx, "imported", []byte(`{"bytes":""}`)))
 		}},
 		{"DeleteKey", func(ctx context.Context, c *madmin.AdminClient) (any, error) {
-			return done(c.DeleteKey(ctx, "another-key"))
+			return done(c.DeleteKey(ctx, asked.keyOr("another-key")))
 		}},
 		{"SetKMSPolicy", func(ctx context.Context, c *madmin.AdminClient) (any, error) {
 			return done(c.SetKMSPolicy(ctx, "p", []byte(`{}`)))
