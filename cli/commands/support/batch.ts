@@ -37,6 +37,14 @@ export async function startJob(context: Context, [alias = '', file = '']: readon
   });
 }
 
+/** A job that ended, as a Coffer keeps it. */
+interface EndedJob extends BatchJob {
+  readonly ended: string;
+  readonly failed: number;
+  readonly cancelled?: boolean;
+}
+
+/** Shows the jobs that run or wait, as `mc` does, and then those that ended, which a Coffer keeps. */
 export async function listJobs(
   context: Context,
   [alias = '']: readonly string[],
@@ -49,13 +57,39 @@ export async function listJobs(
     query: { jobType: type },
   });
   const jobs = answer.jobs ?? null;
+  const ended = (await endedJobs(admin))?.filter((job) => type === '' || job.type === type);
   const rows = (jobs ?? []).map((job) => [job.id, job.type, job.user ?? '', job.started]);
-  context.output.message(
-    rows.length === 0 ? 'No jobs run now' : context.output.table(['ID', 'Type', 'User', 'Started'], rows),
-    {
-      jobs,
-    },
-  );
+  const running = rows.length === 0 ? 'No jobs run now' : context.output.table(['ID', 'Type', 'User', 'Started'], rows);
+  context.output.message([running, ...endedTable(context, ended ?? [])].join('\n\n'), {
+    jobs,
+    ...(ended && { ended }),
+  });
+}
+
+/** Returns undefined for a MinIO, which keeps no list of them. */
+async function endedJobs(admin: AdminClient): Promise<readonly EndedJob[] | undefined> {
+  try {
+    const { jobs } = await admin.json<{ readonly jobs: readonly (BatchJob & Partial<EndedJob>)[] }>({
+      method: 'GET',
+      api: 'coffer',
+      call: 'batch-jobs',
+    });
+    return jobs.filter((job): job is EndedJob => job.ended !== undefined);
+  } catch (error) {
+    if (error instanceof ResponseError && error.status !== undefined && error.status < 500) return undefined;
+    throw error;
+  }
+}
+
+function endedTable(context: Context, ended: readonly EndedJob[]): readonly string[] {
+  if (ended.length === 0) return [];
+  const rows = ended.map((job) => [job.id, job.type, job.user ?? '', job.started, job.ended, stateOf(job)]);
+  return [context.output.table(['ID', 'Type', 'User', 'Started', 'Ended', 'State'], rows)];
+}
+
+function stateOf({ cancelled, failed }: EndedJob): string {
+  if (cancelled === true) return 'cancelled';
+  return failed > 0 ? 'failed' : 'complete';
 }
 
 export async function describeJob(context: Context, [alias = '', id = '']: readonly string[]): Promise<void> {

@@ -151,7 +151,7 @@ function addBatch(group: CommandGroup): void {
   });
   batch.add('list <alias>', {
     alias: 'ls',
-    description: 'show the jobs that run',
+    description: 'show the jobs that run, and those that ended',
     options: [['--type <kind>', 'only of this kind']],
     examples: ['mine'],
     doing: 'list the jobs of',
