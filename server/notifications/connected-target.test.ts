@@ -97,6 +97,22 @@ describe('a target with a connection', () => {
     await expect(target.send(message)).rejects.toThrow('connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1');
   });
 
+  it('gives a sign of life by its connection, and by a new one after a failure', async () => {
+    const { target, seen, fail } = testTarget();
+    await target.reach?.();
+    await target.send(message);
+    fail('send');
+    await expect(target.send(message)).rejects.toThrow('connection lost');
+    await target.reach?.();
+    expect(seen).toEqual({ connections: 2, sent: [1], closed: [1] });
+    await expect(target.send(message)).rejects.toThrow('connection lost');
+    fail('connect');
+    await expect(target.reach?.()).rejects.toThrow('no connection');
+    fail('no');
+    await target.reach?.();
+    expect(seen.connections).toBe(3);
+  });
+
   it('fails where the broker hangs', async () => {
     const { target, fail } = testTarget(5);
     fail('silent');

@@ -35,21 +35,21 @@ export function connectedTarget<Connection>(
     giveUp.abort();
     void connection.then((opened) => client.close(opened)).catch(() => undefined);
   };
+  const use = async (work: (connection: Connection) => Promise<void> | undefined) => {
+    const used = (connecting ??= connect());
+    try {
+      await inTime(used.connection.then(work), limitMs);
+    } catch (error) {
+      // Events that are sent at the same time share the connection: the first failure drops it. The refusal of one event is none of the connection.
+      const isOfEvent = error instanceof DeliveryError && error.code === 'rejected';
+      if (connecting === used && !isOfEvent) drop(used);
+      throw withoutRequest(error);
+    }
+  };
   return {
-    async send(message) {
-      const used = (connecting ??= connect());
-      try {
-        await inTime(
-          used.connection.then((connection) => client.send(connection, message)),
-          limitMs,
-        );
-      } catch (error) {
-        // Events that are sent at the same time share the connection: the first failure drops it. The refusal of one event is none of the connection.
-        const isOfEvent = error instanceof DeliveryError && error.code === 'rejected';
-        if (connecting === used && !isOfEvent) drop(used);
-        throw withoutRequest(error);
-      }
-    },
+    send: (message) => use((connection) => client.send(connection, message)),
+    // A failure has dropped the connection: a new one is the answer of the target.
+    reach: () => use(() => undefined),
     async close() {
       const last = connecting;
       connecting = undefined;
@@ -70,7 +70,7 @@ function withoutRequest(error: unknown): unknown {
   return clean;
 }
 
-async function inTime(work: Promise<void>, ms: number): Promise<void> {
+async function inTime(work: Promise<void | undefined>, ms: number): Promise<void> {
   const ended = new AbortController();
   const late = sleep(ms, undefined, { signal: ended.signal, ref: false }).then(() => {
     throw new DeliveryError('unavailable', `it did not answer within ${timeoutText(ms)}`);

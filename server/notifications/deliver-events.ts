@@ -63,8 +63,8 @@ export async function deliverEvents(options: DeliverEventsOptions): Promise<void
             // A delivered event cannot be removed from the queue.
             if (await isReadOnly(records)) await sleep(retryMs, undefined, { signal });
             else {
-              const held = { showsHeld: true, maxRejectedMs } as const;
-              await deliverQueue({ ...options, ...held, target: name, delivery, bounds, random: randomBytes });
+              const retry = { maxMs: maxRejectedMs };
+              await deliverQueue({ ...options, retry, target: name, delivery, bounds, random: randomBytes });
             }
           } catch (error) {
             if (signal.aborted || isOver(error)) return;
@@ -92,6 +92,7 @@ function deliveryTo(target: NotificationTarget, { digests, source }: DeliverEven
       await target.send(eventMessage(event, source(), details));
     },
     isSeparate: target.isSeparate === true,
+    ...(target.reach && { reach: target.reach }),
     // A damaged event waits, and those of other objects go on.
     isOfEvent: (error) =>
       (error instanceof DeliveryError && error.code === 'rejected') ||

@@ -5,6 +5,8 @@ import type { EventMessage } from './event-message.ts';
 export interface NotificationTarget {
   /** Resolves when the target has taken the event for good. Rejects with `DeliveryError` or the error of the connection. */
   send(message: EventMessage): Promise<void>;
+  /** Resolves where the target answers; it gets no event. Rejects as `send` does. Absent where a target has no answer but to events. */
+  readonly reach?: () => Promise<void>;
   close(): Promise<void>;
   /** True where the events that are sent at the same time share no connection. */
   readonly isSeparate?: true;

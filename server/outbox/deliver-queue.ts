@@ -8,7 +8,7 @@ import { commitOnce } from '../store/commits.ts';
 import type { Entry, Key, RecordStore } from '../store/record-store.ts';
 import { DeliveredEvents } from './delivered-events.ts';
 import { DeliveryError } from './delivery-error.ts';
-import { HeldEvents } from './held-events.ts';
+import { HeldEvents, type RetryTimes } from './held-events.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
 import type { ProcessorShare } from './processor-share.ts';
 import { measureQueue, type QueueSize, readWindow } from './read-queue.ts';
@@ -39,6 +39,13 @@ export interface Delivery<Outcome = void> {
   partOf?(event: Entry): string | undefined;
   /** Returns what an event leaves that ends behind a refused event of its part. Undefined, as without it, where the event waits. */
   behindRefused?(event: Entry): Outcome | undefined;
+  /**
+   * Resolves where the target answers, whatever it does with events, and rejects where it is away. Without it only an event says whether the target is
+   * there.
+   */
+  reach?(): Promise<void>;
+  /** Is told of an event that is held from now on although its failure is not `isOfEvent`: it failed again and again, and the target took others. */
+  onBlamed?(event: Entry, error: unknown): Promise<void>;
 }
 
 /** Makes the delivery of a target that must not be asked: every event waits, and the state of the queue says why. */
@@ -73,10 +80,10 @@ interface DeliverQueueOptions<Outcome> {
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Milliseconds between two looks at an empty queue. */
   readonly idleMs?: number;
-  /** Milliseconds at most between two attempts for an event that the target refuses. */
-  readonly maxRejectedMs?: number;
-  /** True where administrators list the refused events, try them again and drop them. */
-  readonly showsHeld?: true;
+  /** The times of the attempts for an event that the target refuses. */
+  readonly retry?: Partial<RetryTimes>;
+  /** Refused events whose attempts have times of their own. */
+  readonly maxTimed?: number;
   /** Makes events wait while requests need the processors. Absent for a target on which clients wait. */
   readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
@@ -89,6 +96,8 @@ const defaultIdleMs = 250;
 /** Milliseconds between two measurements of a short queue. A measurement takes at most a tenth of the time. */
 const measureMs = 1_000;
 const backoff = { firstMs: 250, maxMs: 10_000, jitter: 0.5 };
+/** Some 10 MB of memory. */
+const defaultMaxTimed = 10_000;
 /** Milliseconds at most between two looks for events behind those that the target refuses. A look takes at most a tenth of the time. */
 const maxIdleMs = 10_000;
 
@@ -120,6 +129,8 @@ interface Round<Outcome> {
   done: number;
   /** Why the target is away: the first failure, since others may follow from it. */
   failure: { readonly error: unknown } | undefined;
+  /** True where the target is there although it took nothing: it answered a refusal, or a sign of life. */
+  isAnswered: boolean;
 }
 
 class DeliveredQueue<Outcome> {
@@ -139,7 +150,7 @@ class DeliveredQueue<Outcome> {
   #written = '';
 
   constructor(options: DeliverQueueOptions<Outcome>) {
-    const { records, target, maxRejectedMs = backoff.maxMs, showsHeld } = options;
+    const { records, target, retry, maxTimed = defaultMaxTimed } = options;
     this.#options = options;
     this.#label = options.label ?? { target, events: 'events' };
     this.#clock = options.clock ?? Date.now;
@@ -151,8 +162,8 @@ class DeliveredQueue<Outcome> {
       commit: (batch) => this.#commit(batch),
       clock: this.#clock,
       monotonicClock: this.#monotonicClock,
-      maxMs: maxRejectedMs,
-      isStored: showsHeld === true,
+      retry: { ...backoff, ...retry },
+      maxTimed,
     });
   }
 
@@ -176,10 +187,12 @@ class DeliveredQueue<Outcome> {
     let [failed, done, blocked, lookedMs] = [failedBefore, 0, 0, 0];
     let hasWaited = false;
     await this.#held.readRetries();
+    this.#held.beginPass();
     for (let from: Key | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
       if (signal.aborted) return failed;
       const began = this.#monotonicClock();
       const window = await readWindow(records, target, { from, limit: windowSize });
+      await this.#held.openWindow(window.groups.flat());
       lookedMs += this.#monotonicClock() - began;
       const ready = window.groups.filter((group) => !this.#isHeldUp(group, delivery));
       blocked += window.groups.flat().length - ready.flat().length;
@@ -195,7 +208,7 @@ class DeliveredQueue<Outcome> {
       from = window.next;
     }
     this.#blocked = blocked;
-    this.#suspects.forget(await this.#held.endPass());
+    await this.#held.endPass();
     if (done === 0 && !hasWaited) await this.#wait(Math.max(idleMs, Math.min(9 * lookedMs, maxIdleMs)), signal);
     return failed;
   }
@@ -221,14 +234,16 @@ class DeliveredQueue<Outcome> {
       settle: delivery.settle?.bind(delivery),
       isOfEvent: (error) => delivery.isOfEvent(error),
     });
-    const round: Round<Outcome> = { delivery, delivered, tried: 0, done: 0, failure: undefined };
-    const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure);
+    const round: Round<Outcome> = { delivery, delivered, tried: 0, done: 0, failure: undefined, isAnswered: false };
+    const isHeld = (event: Entry) => this.#held.size > 0 && this.#held.has(event) && !this.#held.isWaiting(event);
+    const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure, isHeld);
     if (probe !== undefined) await this.#deliverObject(probe, round, 'alone');
     await forEachLimit(together, concurrency, (group) => this.#deliverObject(group, round, 'together'));
     const aloneAtOnce = delivery.isSeparate === true ? concurrency : 1;
     await forEachLimit(alone, aloneAtOnce, (group) => this.#deliverObject(group, round, 'alone'));
-    if (round.done > 0) this.#onDelivered(round.done);
-    else if (round.failure !== undefined) this.#onAway(round.failure.error);
+    this.#delivered += round.done;
+    if (round.done === 0 && round.failure !== undefined) this.#onAway(round.failure.error);
+    else if (round.done > 0 || round.isAnswered) this.#onBack();
     try {
       await this.#held.write();
     } finally {
@@ -245,7 +260,9 @@ class DeliveredQueue<Outcome> {
     for (const event of group) {
       if (refused.size > 0 && refused.has(delivery.partOf?.(event) ?? '')) {
         const outcome = delivery.behindRefused?.(event);
-        if (outcome !== undefined) delivered.add(event.key, outcome);
+        if (outcome === undefined) continue;
+        this.#suspects.forget(event);
+        delivered.add(event.key, outcome);
         continue;
       }
       const pause = share?.before(this.#clock() - queuedAt(event.key));
@@ -257,10 +274,10 @@ class DeliveredQueue<Outcome> {
         try {
           delivered.add(event.key, await delivery.deliver(event));
           round.done += 1;
-          this.#suspects.onAccepted(event);
+          this.#suspects.forget(event);
         } catch (error) {
           isRefused = true;
-          if (!this.#isRefusal(event, error, round, how)) return;
+          if (!(await this.#isRefusal(event, error, round, how))) return;
         }
       }
       if (!isRefused) continue;
@@ -272,15 +289,18 @@ class DeliveredQueue<Outcome> {
   }
 
   /** Holds an event that could not be delivered, or notes that the target is away. Returns whether it is held. */
-  #isRefusal(event: Entry, error: unknown, round: Round<Outcome>, how: 'alone' | 'together'): boolean {
+  async #isRefusal(event: Entry, error: unknown, round: Round<Outcome>, how: 'alone' | 'together'): Promise<boolean> {
     const { target, log } = this.#options;
     this.#failures += 1;
-    const isOfEvent = round.delivery.isOfEvent(error);
-    if (!isOfEvent && !this.#suspects.onFailed(event, failureOf(round, how))) {
-      round.failure ??= { error };
-      return false;
-    }
     const text = textOf(error);
+    if (round.delivery.isOfEvent(error)) {
+      round.isAnswered ||= isAnswer(error);
+    } else if (!(await this.#isToBlame(event, error, round, how))) {
+      round.failure ??= { error };
+      // It has failed before while the target was well: it still waits for its own time.
+      if (this.#held.has(event)) this.#held.refuse(event, text);
+      return false;
+    } else if (!this.#held.has(event)) await round.delivery.onBlamed?.(event, error);
     if (this.#held.size === 0) {
       log.warn(
         { event: 'notify-held', target, err: error },
@@ -291,11 +311,24 @@ class DeliveredQueue<Outcome> {
     return true;
   }
 
+  /**
+   * Reports whether an event is the reason of its failure, and not its target. A failure alone is that of the target. An event that is held was found to
+   * be the reason before: where it fails again, and the target answers otherwise, it is the reason still.
+   */
+  async #isToBlame(event: Entry, error: unknown, round: Round<Outcome>, how: 'alone' | 'together'): Promise<boolean> {
+    const failure = failureOf(round, how);
+    if (!this.#held.has(event)) return this.#suspects.onFailed(event, failure);
+    if (failure !== 'of-target') return failure === 'of-event';
+    const isThere = isAnswer(error) || (await isReached(round.delivery));
+    round.isAnswered ||= isThere;
+    return isThere;
+  }
+
   async #remove(batch: Parameters<typeof commitOnce>[1]): Promise<boolean> {
     const removed = batch.delete ?? [];
     const outcome = await this.#commit({ ...batch, delete: [...removed, ...this.#held.recordsOf(removed)] });
     if (outcome.kind !== 'committed') return false;
-    this.#held.forget(removed);
+    this.#held.onTaken(removed);
     return true;
   }
 
@@ -311,9 +344,8 @@ class DeliveredQueue<Outcome> {
     this.#failure = { since: this.#failure?.since ?? this.#clock(), error: text, away: true };
   }
 
-  #onDelivered(count: number): void {
+  #onBack(): void {
     const { target, log } = this.#options;
-    this.#delivered += count;
     if (this.#failure === undefined) return;
     this.#failure = undefined;
     log.info({ event: 'notify-back', target }, `${this.#label.target} takes ${this.#label.events} again`);
@@ -336,26 +368,20 @@ class DeliveredQueue<Outcome> {
       log.warn({ event: 'notify-full', target, ...size }, `the queue of ${shown} is full: new ${events} are dropped`);
     }
     this.#fullSince = since;
+    const held = this.#held.summary;
     const state: QueueState = {
       ...size,
       ...(delivery === undefined && { unknown: true }),
       ...(since !== undefined && { fullSince: since }),
       delivered: this.#delivered,
       failures: this.#failures,
-      ...this.#refusals(),
+      ...(this.#failure && { failure: this.#failure }),
+      ...(held && { held }),
     };
     const text = JSON.stringify(state);
     if (text === this.#written) return;
     await this.#commit({ put: [{ key: outboxKeys.state(target), value: encodeState(state) }] });
     this.#written = text;
-  }
-
-  #refusals(): Pick<QueueState, 'failure' | 'held'> {
-    const held = this.#held.summary;
-    const { showsHeld } = this.#options;
-    const failure =
-      this.#failure ?? (held && showsHeld !== true ? { since: held.since, error: held.error } : undefined);
-    return { ...(failure && { failure }), ...(held && { held }) };
   }
 
   #commit(batch: Parameters<typeof commitOnce>[1]): ReturnType<typeof commitOnce> {
@@ -373,6 +399,19 @@ function failureOf(
 ): 'of-target' | 'of-event' | 'of-either' {
   if (how === 'together' || failure !== undefined) return 'of-either';
   return done > 0 ? 'of-event' : 'of-target';
+}
+
+/** Reports whether the target itself has answered to this event. A status from 502 to 504 may be that of a gateway, and one below 500 may be for all events. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof DeliveryError && (error.code === 'rejected' || error.status === 500);
+}
+
+async function isReached(delivery: Pick<Delivery<unknown>, 'reach'>): Promise<boolean> {
+  if (delivery.reach === undefined) return false;
+  return delivery.reach().then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Returns an error for administrators. Libraries repeat addresses, which may have passwords. */

@@ -53,7 +53,7 @@ class Target implements Delivery {
 function start(
   records: Parameters<typeof deliverQueue>[0]['records'],
   delivery: Delivery,
-  more: Partial<Pick<Parameters<typeof deliverQueue>[0], 'bounds' | 'maxRejectedMs' | 'clock'>> = {},
+  more: Partial<Pick<Parameters<typeof deliverQueue>[0], 'bounds' | 'retry' | 'clock' | 'maxTimed'>> = {},
 ) {
   const ended = new AbortController();
   let now = 1_000_000;
@@ -73,7 +73,6 @@ function start(
       now += Math.min(ms, 100);
       await endOfTurn();
     },
-    showsHeld: true,
     ...more,
   });
   return {
@@ -120,7 +119,7 @@ describe('an event that its target refuses', () => {
     const delivery = new Target();
     for (const name of ['a1', 'b1']) delivery.refused.set(name, new DeliveryError('rejected', 'no'));
     for (const key of ['a', 'b']) for (const text of ['x', 'xx']) await layer.putObject(put('bucket', key, text));
-    const run = start(records, delivery, { maxRejectedMs: never });
+    const run = start(records, delivery, { retry: { maxMs: never } });
     await until(async () => expect(await held(records)).toHaveLength(2));
     // The next attempt is far away, also for events that were refused many times.
     while (delivery.tries < 30)
@@ -148,7 +147,7 @@ describe('an event that its target refuses', () => {
     const delivery = new Target();
     for (const name of ['a1', 'b1', 'c1']) delivery.refused.set(name, new DeliveryError('rejected', 'no'));
     for (const key of ['a', 'b', 'c']) await layer.putObject(put('bucket', key, 'x'));
-    const run = start(records, delivery, { maxRejectedMs: never });
+    const run = start(records, delivery, { retry: { maxMs: never } });
     await until(async () => expect(await held(records)).toHaveLength(3));
     const both = [1, 2].map(() => retryHeld(records, target, { chosen: 'all', random: randomBytes }));
     expect(await Promise.all(both)).toEqual([1, 2].map(() => ({ changed: 3, unknown: [] })));
@@ -270,9 +269,9 @@ class BreakingTarget extends Target {
   readonly #breaking: ReadonlySet<string>;
   #sent: ((error: Error) => void)[] = [];
 
-  constructor(breaking: readonly string[]) {
+  constructor(breaking: Iterable<string>) {
     super();
-    this.#breaking = new Set(breaking);
+    this.#breaking = breaking instanceof Set ? breaking : new Set(breaking);
   }
 
   override async deliver(event: Entry): Promise<void> {
@@ -291,25 +290,186 @@ class BreakingTarget extends Target {
   }
 }
 
+/** A target that can be asked for a sign of life. */
+class ReachableTarget extends BreakingTarget {
+  isAway = false;
+
+  override async deliver(event: Entry): Promise<void> {
+    this.tries += 1;
+    if (this.isAway) throw new Error('ECONNREFUSED');
+    await super.deliver(event);
+  }
+
+  reach(): Promise<void> {
+    return this.isAway ? Promise.reject(new Error('ECONNREFUSED')) : Promise.resolve();
+  }
+}
+
+/** Delivers until the event of the object `bad` is held and nothing else waits. */
+async function withHeld(delivery: BreakingTarget) {
+  const { layer, records } = await observed();
+  await layer.putObject(put('bucket', 'bad', ''));
+  for (let at = 0; at < 40; at += 1) await layer.putObject(put('bucket', `good${at}`, ''));
+  const run = start(records, delivery);
+  let more = 0;
+  await until(async () => {
+    await layer.putObject(put('bucket', `more${(more += 1)}`, ''));
+    expect(await held(records)).toHaveLength(1);
+  });
+  await until(async () => {
+    expect(delivery.got.filter((name) => name.startsWith('good'))).toHaveLength(40);
+    expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 1 });
+  });
+  return { layer, records, run };
+}
+
 describe('an event for which a broker ends the connection without a word', () => {
-  it('stops no others, and is held', async () => {
-    const { layer, records } = await observed();
+  it('stops no others, and is held; its target is online while it gives a sign of life', async () => {
+    const delivery = new ReachableTarget(['bad0']);
+    const { records, run } = await withHeld(delivery);
+    const { tries } = delivery;
+    await until(() => expect(delivery.tries).toBeGreaterThan(tries + 3));
+    const state = await readState(records, target);
+    expect(state).not.toHaveProperty('failure');
+    expect(state).toMatchObject({ held: { events: 1, error: 'the connection was ended' } });
+    await run.stop();
+  });
+
+  it('says nothing of a target that has gone away since: it is offline, and online when it takes the event', async () => {
+    const breaking = new Set(['bad0']);
+    const delivery = new ReachableTarget(breaking);
+    const { records, run } = await withHeld(delivery);
+    delivery.isAway = true;
+    await until(async () => {
+      const failure = { error: 'ECONNREFUSED', away: true };
+      expect(await readState(records, target)).toMatchObject({ failure, held: { events: 1 } });
+    });
+    breaking.clear();
+    delivery.isAway = false;
+    await until(async () => {
+      expect(delivery.got).toContain('bad0');
+      const state = await readState(records, target);
+      expect(state).not.toHaveProperty('failure');
+      expect(state).not.toHaveProperty('held');
+    });
+    await run.stop();
+  });
+
+  it('shows its failure as that of a target that gives no sign of life, until that takes another', async () => {
     const delivery = new BreakingTarget(['bad0']);
+    const { layer, records, run } = await withHeld(delivery);
+    await until(async () => {
+      const failure = { error: 'the connection was ended', away: true };
+      expect(await readState(records, target)).toMatchObject({ failure, held: { events: 1 } });
+    });
+    await layer.putObject(put('bucket', 'last', ''));
+    await until(() => {
+      expect(delivery.got).toContain('last0');
+      expect(run.lines.some((line) => line.includes('takes events again'))).toBe(true);
+    });
+    await run.stop();
+  });
+
+  it('is not held while nothing else says that the target is well', async () => {
+    const { layer, records } = await observed();
+    const delivery = new ReachableTarget(['bad0']);
     await layer.putObject(put('bucket', 'bad', ''));
-    for (let at = 0; at < 40; at += 1) await layer.putObject(put('bucket', `good${at}`, ''));
     const run = start(records, delivery);
+    await until(() => expect(delivery.tries).toBeGreaterThan(20));
+    await until(async () => {
+      const failure = { error: 'the connection was ended', away: true };
+      expect(await readState(records, target)).toMatchObject({ events: 1, failure });
+    });
+    expect(await held(records)).toEqual([]);
     let more = 0;
     await until(async () => {
       await layer.putObject(put('bucket', `more${(more += 1)}`, ''));
       expect(await held(records)).toHaveLength(1);
     });
-    await until(async () => {
-      expect(delivery.got.filter((name) => name.startsWith('good'))).toHaveLength(40);
-      expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 1 });
-    });
-    const state = await readState(records, target);
-    expect(state).not.toHaveProperty('failure');
+    await until(() => expect(delivery.got).toHaveLength(more));
     await run.stop();
+  });
+});
+
+describe('a target that is back', () => {
+  it('is online when it answers by a refusal', async () => {
+    const { layer, records } = await observed();
+    const delivery = new ReachableTarget([]);
+    delivery.refused.set('bad0', new DeliveryError('rejected', 'no'));
+    delivery.isAway = true;
+    await layer.putObject(put('bucket', 'bad', ''));
+    const run = start(records, delivery);
+    await until(async () => expect(await readState(records, target)).toMatchObject({ failure: { away: true } }));
+    delivery.isAway = false;
+    await until(async () => {
+      const state = await readState(records, target);
+      expect(state).toMatchObject({ held: { events: 1, error: 'no' } });
+      expect(state).not.toHaveProperty('failure');
+    });
+    await run.stop();
+  });
+});
+
+describe('more refused events than have times of their own', () => {
+  const names = Array.from({ length: 20 }, (_, at) => `bad${at}`);
+  const few = { maxTimed: 3, retry: { maxMs: 5_000 } };
+
+  async function refused() {
+    const { layer, records } = await observed();
+    const delivery = new Target();
+    for (const name of names) {
+      delivery.refused.set(`${name}1`, new DeliveryError('rejected', 'no'));
+      for (const text of ['x', 'xx']) await layer.putObject(put('bucket', name, text));
+      await layer.putObject(put('bucket', `good ${name}`, ''));
+    }
+    const run = start(records, delivery, few);
+    await until(async () => {
+      expect(await readState(records, target)).toMatchObject({ events: 40, held: { events: 20, error: 'no' } });
+    });
+    return { layer, records, delivery, run };
+  }
+
+  it('stop no others, and are delivered in order when the target takes them', async () => {
+    const { layer, records, delivery, run } = await refused();
+    expect(await held(records)).toHaveLength(20);
+    for (let at = 0; at < 40; at += 1) await layer.putObject(put('bucket', `more${at}`, ''));
+    await until(() => expect(delivery.got).toHaveLength(60));
+    delivery.refused.clear();
+    await until(() => expect(delivery.got).toHaveLength(100));
+    for (const name of names)
+      expect(delivery.got.filter((one) => [`${name}1`, `${name}2`].includes(one))).toEqual([`${name}1`, `${name}2`]);
+    await until(async () => expect(await readState(records, target)).not.toHaveProperty('held'));
+    expect(await held(records)).toEqual([]);
+    await run.stop();
+  });
+
+  it('are all tried again, where the target still refuses those with times of their own', async () => {
+    const { records, delivery, run } = await refused();
+    // The first three that were refused have times of their own.
+    await until(() => expect(delivery.tries).toBeGreaterThan(200));
+    for (const name of names.slice(10)) delivery.refused.delete(`${name}1`);
+    await until(() => expect(delivery.got).toHaveLength(20 + 20));
+    await until(async () => expect(await readState(records, target)).toMatchObject({ held: { events: 10 } }));
+    expect(await held(records)).toHaveLength(10);
+    await run.stop();
+  });
+
+  it('are known to the next server, and are tried and dropped by administrators', async () => {
+    const { records, delivery, run } = await refused();
+    await run.stop();
+    const next = start(records, delivery, { maxTimed: 3, retry: { firstMs: never, maxMs: never } });
+    await until(async () => expect(await readState(records, target)).toMatchObject({ held: { events: 20 } }));
+    // All are tried at first.
+    const { tries } = delivery;
+    await retryHeld(records, target, { chosen: 'all', random: randomBytes });
+    await until(() => expect(delivery.tries).toBeGreaterThanOrEqual(tries + 20));
+    const change = await dropHeld(records, target, { chosen: 'all', random: randomBytes });
+    expect(change).toEqual({ changed: 20, unknown: [] });
+    await until(async () => {
+      expect(delivery.got.filter((name) => /^bad.*2$/.test(name))).toHaveLength(20);
+      expect(await readState(records, target)).not.toHaveProperty('held');
+    });
+    await next.stop();
   });
 });
 
@@ -352,7 +512,7 @@ describe('events that fail as if their target were away', () => {
     delivery.refused.set('bad1', new DeliveryError('rejected', 'no'));
     for (const text of ['x', 'xx']) await layer.putObject(put('bucket', 'bad', text));
     for (let at = 0; at < 20; at += 1) await layer.putObject(put('bucket', `good${at}`, ''));
-    const run = start(records, delivery, { maxRejectedMs: never });
+    const run = start(records, delivery, { retry: { maxMs: never } });
     await until(() => expect(delivery.got).toHaveLength(20));
     let more = 0;
     await until(async () => {

@@ -16,11 +16,11 @@ export interface QueueState extends QueueSize {
   readonly delivered: number;
   /** Attempts that failed, since the lease holder began. */
   readonly failures: number;
-  /** Present while the last attempts have failed. */
+  /** Present while nothing gets through. What the target refuses alone is `held`. */
   readonly failure?: {
     readonly since: number;
     readonly error: string;
-    /** The target took nothing at the last attempts. Absent where it refused single events alone. */
+    /** Absent in states of older servers whose target refused single events alone. */
     readonly away?: true;
   };
   /** The events that the target has refused, while it may take others. The time and the error are those of the first refusal. */

@@ -14,12 +14,14 @@ const event = (): Entry => {
   };
 };
 
+const noneIsHeld = () => false;
+
 describe('suspected events', () => {
   it('are found behind other events of their object', () => {
     const suspects = new SuspectEvents();
     const [first, second, other] = [event(), event(), event()];
     suspects.onFailed(second, 'of-either');
-    expect(suspects.plan([[first, second], [other]], true)).toEqual({
+    expect(suspects.plan([[first, second], [other]], true, noneIsHeld)).toEqual({
       probe: [other],
       together: [],
       alone: [[first, second]],
@@ -30,12 +32,12 @@ describe('suspected events', () => {
     const suspects = new SuspectEvents();
     const all = Array.from({ length: 100 }, () => [event()]);
     for (let round = 0; round < 150; round += 1) {
-      const [failed] = suspects.plan(all, true).probe ?? [];
+      const [failed] = suspects.plan(all, true, noneIsHeld).probe ?? [];
       if (failed !== undefined) suspects.onFailed(failed, 'of-target');
     }
-    expect(suspects.plan(all, true).alone.length).toBeLessThanOrEqual(32);
+    expect(suspects.plan(all, true, noneIsHeld).alone.length).toBeLessThanOrEqual(32);
     // Each of the others asks at its time.
-    const asked = new Set(Array.from({ length: 3_000 }, () => suspects.plan(all, true).probe));
+    const asked = new Set(Array.from({ length: 3_000 }, () => suspects.plan(all, true, noneIsHeld).probe));
     expect(all.slice(32).filter((group) => !asked.has(group))).toEqual([]);
   });
 
@@ -43,7 +45,7 @@ describe('suspected events', () => {
     const suspects = new SuspectEvents();
     for (let at = 0; at < 32; at += 1) suspects.onFailed(event(), 'of-target');
     const window = [[event()], [event()]];
-    const asked = new Set(Array.from({ length: 200 }, () => suspects.plan(window, true).probe));
+    const asked = new Set(Array.from({ length: 200 }, () => suspects.plan(window, true, noneIsHeld).probe));
     expect(asked).toEqual(new Set(window));
   });
 
@@ -52,7 +54,7 @@ describe('suspected events', () => {
     const one = event();
     for (let at = 0; at < 5; at += 1) expect(suspects.onFailed(one, 'of-either')).toBe(false);
     expect([1, 2, 3].map(() => suspects.onFailed(one, 'of-event'))).toEqual([false, false, true]);
-    suspects.onAccepted(one);
+    suspects.forget(one);
     expect(suspects.onFailed(one, 'of-event')).toBe(false);
   });
 
@@ -60,7 +62,7 @@ describe('suspected events', () => {
     const suspects = new SuspectEvents();
     const one = event();
     suspects.onFailed(one, 'of-target');
-    suspects.forget([one.key]);
-    expect(suspects.plan([[one]], false).alone).toEqual([]);
+    suspects.forget(one);
+    expect(suspects.plan([[one]], false, noneIsHeld).alone).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Entry, Key } from '../store/record-store.ts';
+import type { Entry } from '../store/record-store.ts';
 
 type Group = readonly Entry[];
 
@@ -15,12 +15,14 @@ interface SendingPlan {
   readonly probe: Group | undefined;
   /** Are sent at the same time. */
   readonly together: readonly Group[];
-  /** Are sent after these, on no connection of others: the failure of one says nothing of the others. */
+  /** Are sent after these, on no connection of others: the failure of one says nothing of the others. Held events are the last. */
   readonly alone: readonly Group[];
 }
 
 /** Suspects with which a target that is away is asked. With more, a failed probe makes none: their number stays small however long it is away. */
 const maxProbed = 32;
+/** Suspects that are known. Beyond them a failure makes none. */
+const maxSuspects = 1_000;
 /** Failures alone after which an event is to blame, and not its target. */
 const maxAlone = 3;
 
@@ -32,14 +34,18 @@ const maxAlone = 3;
 export class SuspectEvents {
   readonly #suspects = new Map<string, Suspect>();
 
-  /** Plans the attempts of a window. `isAfterFailure`: the target took nothing in the last one. */
-  plan(groups: readonly Group[], isAfterFailure: boolean): SendingPlan {
-    const suspects = groups
-      .map((group) => ({ group, tries: this.#of(group)?.tries }))
-      .filter((one): one is { group: Group; tries: number } => one.tries !== undefined)
-      .toSorted((a, b) => a.tries - b.tries)
+  /** Plans the attempts of a window. `isAfterFailure`: the target took nothing in the last one. `isHeld`: an event is held, and tried again. */
+  plan(groups: readonly Group[], isAfterFailure: boolean, isHeld: (event: Entry) => boolean): SendingPlan {
+    const rated = groups.map((group) => ({
+      group,
+      tries: this.#of(group)?.tries ?? (group.some(isHeld) ? Infinity : 0),
+    }));
+    const suspects = rated
+      .filter(({ tries }) => tries > 0)
+      // Two infinite counts have no difference.
+      .toSorted((a, b) => (a.tries === b.tries ? 0 : a.tries - b.tries))
       .map(({ group }) => group);
-    const others = suspects.length === 0 ? groups : groups.filter((group) => this.#of(group) === undefined);
+    const others = rated.filter(({ tries }) => tries === 0).map(({ group }) => group);
     if (!isAfterFailure) return { probe: undefined, together: others, alone: suspects };
     const probe = this.#probeOf(others, suspects);
     return {
@@ -49,25 +55,23 @@ export class SuspectEvents {
     };
   }
 
-  onAccepted(event: Entry): void {
+  /** Forgets an event that leaves the queue. */
+  forget(event: Entry): void {
     this.#suspects.delete(nameOf(event));
-  }
-
-  /** Forgets events that left the queue in another way. */
-  forget(removed: readonly Key[]): void {
-    for (const key of removed) this.#suspects.delete(nameOf({ key }));
   }
 
   /**
    * Suspects an event that failed. `of-event`: it was sent alone, and the target took others just before; `of-target`: the target took nothing before.
-   * Returns whether the event is to blame.
+   * Returns whether the event is to blame: the target took others before, between and after its failures. It is no suspect any more then.
    */
   onFailed(event: Entry, failure: 'of-target' | 'of-event' | 'of-either'): boolean {
     const known = this.#suspects.get(nameOf(event));
-    if (known === undefined && failure === 'of-target' && this.#suspects.size >= maxProbed) return false;
+    const max = failure === 'of-target' ? maxProbed : maxSuspects;
+    if (known === undefined && this.#suspects.size >= max) return false;
     const before = known ?? { tries: 0, alone: 0 };
     const suspect = { tries: before.tries + 1, alone: before.alone + Number(failure === 'of-event') };
-    this.#suspects.set(nameOf(event), suspect);
+    if (suspect.alone < maxAlone) this.#suspects.set(nameOf(event), suspect);
+    else this.#suspects.delete(nameOf(event));
     return suspect.alone >= maxAlone;
   }
 

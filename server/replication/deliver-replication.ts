@@ -15,7 +15,7 @@ import type { QueueBounds } from '../outbox/queue-state.ts';
 import { queuedTargets, readWindow } from '../outbox/read-queue.ts';
 import { commitOnce, isReadOnly } from '../store/commits.ts';
 import { within } from '../store/keys.ts';
-import type { Entry, RecordStore } from '../store/record-store.ts';
+import { type Entry, type RecordStore, scanPages } from '../store/record-store.ts';
 import { ReplicationDelivery } from './replicate-to.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
 import { removeStats, TargetStats } from './replication-stats.ts';
@@ -53,10 +53,12 @@ const lookMs = 1_000;
 const saveMs = 1_000;
 /** Changes of a removed target that are read at a time. */
 const windowSize = 1_000;
+/** Records that one commit removes. */
+const removedAtOnce = 128;
 /** Milliseconds between two looks at an empty queue for whose target answers wait; `shared`: each is a query of a database. */
 const synchronousIdleMs = { own: 20, shared: 100 };
-/** Milliseconds between two looks at such a queue while the target refuses versions in it. */
-const synchronousRejectedMs = 250;
+/** Milliseconds after which a change that the target refused is sent again. */
+const rejectedMs = 30_000;
 /** Milliseconds after a failure of the store. */
 const retryMs = 2_000;
 
@@ -188,7 +190,8 @@ function deliverTo<Outcome>(
     random: randomBytes,
     log,
     ...(idleMs !== undefined && { idleMs }),
-    ...(stored.target.sync === true ? { maxRejectedMs: synchronousRejectedMs } : { share }),
+    retry: { firstMs: rejectedMs, maxMs: rejectedMs },
+    ...(stored.target.sync !== true && { share }),
   });
 }
 
@@ -227,6 +230,7 @@ async function dropQueue(options: DeliverReplicationOptions, id: string): Promis
 /** Removes what is queued for a target that was removed: no version waits for it any more. */
 async function forgetTarget({ records, objects, signal, log }: DeliverReplicationOptions, id: string): Promise<void> {
   const queue = replicationQueue(id);
+  await forgetHeld(records, queue);
   for (;;) {
     const { groups } = await readWindow(records, queue, { from: undefined, limit: windowSize });
     if (groups.length === 0) break;
@@ -253,6 +257,15 @@ async function forgetTarget({ records, objects, signal, log }: DeliverReplicatio
   const ofQueue = [outboxKeys.state(queue), outboxKeys.dropped(queue), outboxKeys.removalsWithoutName(queue)];
   await commitOnce(records, { delete: ofQueue }, randomBytes);
   await removeStats(records, id);
+}
+
+/** Removes the records of refused changes, while the changes say that there is a queue to forget. */
+async function forgetHeld(records: RecordStore, queue: string): Promise<void> {
+  for await (const page of scanPages(records, within('outbox-held', queue))) {
+    const keys = page.flatMap((item) => (item.kind === 'entry' ? [item.key] : []));
+    for (let at = 0; at < keys.length; at += removedAtOnce)
+      await commitOnce(records, { delete: keys.slice(at, at + removedAtOnce) }, randomBytes);
+  }
 }
 
 function forgottenBy(

@@ -27,9 +27,8 @@ interface ReplicateOptions {
   readonly log: Pick<StructuredLog, 'warn'>;
 }
 
-/** Milliseconds after which a version that the target refused is sent again. */
-const rejectedMs = 30_000;
-const maxRejected = 10_000;
+/** Changes whose first failure is known to be counted. */
+const maxFailed = 10_000;
 
 /** What a delivery leaves to be stored: the new state of the version, and its count. */
 interface Settled {
@@ -45,8 +44,8 @@ export class ReplicationDelivery implements Delivery<Settled> {
   readonly #options: ReplicateOptions;
   readonly #client: Pick<TargetClient, 'send' | 'close'>;
   readonly #bandwidth: Bandwidth;
-  /** The refusals of versions, with the time of the next attempt. */
-  readonly #rejected = new Map<string, { readonly error: unknown; readonly until: number }>();
+  /** The changes whose first failure was counted. */
+  readonly #failedBefore = new Set<string>();
 
   constructor(options: ReplicateOptions, client?: Pick<TargetClient, 'send' | 'close'>) {
     this.#options = options;
@@ -58,13 +57,12 @@ export class ReplicationDelivery implements Delivery<Settled> {
   /** Returns what `settle` stores. */
   async deliver(entry: Parameters<Delivery['deliver']>[0]): Promise<Settled> {
     const name = entry.key.toString('latin1');
-    const known = this.#rejected.get(name);
-    if (known !== undefined && known.until > performance.now()) throw known.error;
+    const hasFailed = this.#failedBefore.has(name);
     const queued = decodeReplication(entry);
-    const { stats, log } = this.#options;
+    const { log } = this.#options;
     try {
       const { version, bytes } = await sendVersion(await this.#sender(queued.bucket), queued);
-      this.#rejected.delete(name);
+      this.#failedBefore.delete(name);
       const kind = version?.isRemoved === true ? 'failed' : 'replicated';
       const counted = { kind, bytes, resync: queued.resync } as const;
       if (version === undefined || queued.kind === 'removal') return { outcome: undefined, counted };
@@ -79,8 +77,8 @@ export class ReplicationDelivery implements Delivery<Settled> {
       const isGivenUp = isImpossible || queued.resync !== undefined;
       // The first failure of a version counts.
       const failed = { kind: 'failed', bytes: queued.size, resync: queued.resync } as const;
-      const counted = known === undefined ? failed : undefined;
-      if (known === undefined || isGivenUp) {
+      const counted = hasFailed ? undefined : failed;
+      if (!hasFailed || isGivenUp) {
         await this.#setFailed(queued, error, isGivenUp ? { time: queued.time, isImpossible } : undefined);
       }
       if (isImpossible) {
@@ -90,12 +88,28 @@ export class ReplicationDelivery implements Delivery<Settled> {
       }
       // A resync tries once, and ends: the versions of the key that follow must not wait for this one.
       if (queued.resync !== undefined) return { outcome: undefined, counted };
-      if (counted !== undefined) stats.count(counted);
-      if (this.#rejected.size < maxRejected) {
-        this.#rejected.set(name, { error, until: performance.now() + rejectedMs });
-      }
+      if (counted !== undefined) this.#count(name, counted);
       throw error;
     }
+  }
+
+  /** A version that is held is FAILED, whatever its failure says. */
+  async onBlamed(entry: Parameters<Delivery['deliver']>[0], error: unknown): Promise<void> {
+    const queued = readable(entry);
+    if (queued === undefined) return;
+    await this.#setFailed(queued, error, undefined);
+    const { size: bytes, resync } = queued;
+    this.#count(entry.key.toString('latin1'), { kind: 'failed', bytes, resync });
+  }
+
+  #count(name: string, counted: CountedDelivery): void {
+    this.#options.stats.count(counted);
+    if (this.#failedBefore.size < maxFailed) this.#failedBefore.add(name);
+  }
+
+  async reach(): Promise<void> {
+    const { status } = await this.#client.send({ method: 'HEAD' });
+    if (status >= 500) throw new DeliveryError('unavailable', `it answered ${status}`, { status });
   }
 
   /** Counts what leaves the queue, so that a delivery that is repeated counts once. */
@@ -182,8 +196,8 @@ export class ReplicationDelivery implements Delivery<Settled> {
     let before = Date.now();
     while (!signal.aborted) {
       const began = performance.now();
-      const online = await this.#client.send({ method: 'HEAD' }).then(
-        ({ status }) => status < 500,
+      const online = await this.reach().then(
+        () => true,
         () => false,
       );
       if (signal.aborted) return;

@@ -365,8 +365,7 @@ class Deployment {
       monotonicClock: () => time.now,
       wait: time.wait,
       idleMs: 1_000,
-      maxRejectedMs: 20_000,
-      showsHeld: true,
+      retry: { maxMs: 20_000 },
     }).catch((error: unknown) => {
       if (!killed.signal.aborted) throw error;
     });

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { outboxKeys, uniquePart } from '../../server/objects/events/outbox.ts';
 import { markRemovalsWithoutName } from '../../server/objects/replication/removals-without-name.ts';
+import { encodeHeld } from '../../server/outbox/held-records.ts';
 import { queuedTargets } from '../../server/outbox/read-queue.ts';
 import { deliverReplication } from '../../server/replication/deliver-replication.ts';
 import { commitOnce } from '../../server/store/commits.ts';
+import { within } from '../../server/store/keys.ts';
 import type { RecordStore } from '../../server/store/record-store.ts';
 import { put } from '../support/objects/test-layer.ts';
 import { bucket, LinkedServer, type TestClock } from '../support/replication/linked-servers.ts';
@@ -91,6 +93,21 @@ it('removes what is known of the queue', async () => {
   expect(await mark()).toBeDefined();
   void deliver();
   await vi.waitFor(async () => expect(await mark()).toBeUndefined(), waiting);
+});
+
+it('removes the records of the changes that it had refused', async () => {
+  const { one, two, records, deliver } = await withRemovedTarget(3);
+  const put = (await one.queued(two)).map(({ key }) => ({
+    key: outboxKeys.held(key),
+    value: encodeHeld({ since: 1, error: 'no' }),
+  }));
+  await commitOnce(records, { put }, randomBytes);
+  const [name = ''] = await queuedTargets(records);
+  void deliver();
+  await vi.waitFor(async () => {
+    expect(await one.queued(two)).toEqual([]);
+    expect(await Array.fromAsync(records.scan(within('outbox-held', name)))).toEqual([]);
+  }, waiting);
 });
 
 it('looks at the other targets while it removes such a queue', async () => {

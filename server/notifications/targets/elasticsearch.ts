@@ -94,5 +94,6 @@ function check({ status, text }: Answered): void {
   throw new DeliveryError(
     isRejected ? 'rejected' : 'unavailable',
     `it answered ${status}${reason ? `: ${reason}` : ''}`,
+    { status },
   );
 }

@@ -12,7 +12,7 @@ export function openWebhook(values: TargetValues): NotificationTarget {
       const { status } = await service.request({ method: 'POST', headers, body });
       if (status >= 200 && status < 300) return;
       const isRejected = status === 400 || status === 413 || status === 422;
-      throw new DeliveryError(isRejected ? 'rejected' : 'unavailable', `it answered ${status}`);
+      throw new DeliveryError(isRejected ? 'rejected' : 'unavailable', `it answered ${status}`, { status });
     },
     close: () => service.close(),
     isSeparate: true,
