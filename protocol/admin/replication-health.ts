@@ -7,5 +7,8 @@ export interface ReplicationHealth {
   readonly waiting: number;
   /** The time of the oldest version that waits. */
   readonly oldest?: number;
+  /** Why nothing gets through. */
   readonly failure?: { readonly since: number; readonly error: string };
+  /** The changes that the target refuses, while it may take others. */
+  readonly held?: { readonly events: number; readonly since: number; readonly error: string };
 }

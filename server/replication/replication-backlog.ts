@@ -2,9 +2,12 @@ import type { AskedBacklog, BacklogEntry } from '../../protocol/admin/replicatio
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { ListedVersion, ObjectLayer } from '../objects/contract/object-layer.ts';
 import { decodeReplication, replicationQueue } from '../objects/replication/queue-replication.ts';
+import { mapLimit } from '../../platform/async/concurrency.ts';
+import { outboxKeys } from '../objects/events/outbox.ts';
+import { decodeHeld } from '../outbox/held-records.ts';
 import { readState } from '../outbox/queue-state.ts';
 import { within } from '../store/keys.ts';
-import { type RecordStore, scanPages } from '../store/record-store.ts';
+import { type Entry, type RecordStore, scanPages } from '../store/record-store.ts';
 import type { RemoteTargets, StoredTarget } from './remote-targets.ts';
 
 interface BacklogOptions {
@@ -14,6 +17,8 @@ interface BacklogOptions {
 }
 
 const pageSize = 500;
+/** Records of refusals that are read at a time. */
+const readsAtOnce = 16;
 
 /**
  * Lists what the targets of a bucket have not got, in batches: its versions in their order, then removals of versions that wait in a
@@ -41,7 +46,7 @@ export async function replicationBacklog(
   };
 }
 
-/** Reads the last failure of each queue, by the id of its target. */
+/** Reads why each queue waits whose target is away, by the id of the target. */
 async function failures(records: RecordStore, stored: readonly StoredTarget[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const { id } of stored) {
@@ -109,7 +114,7 @@ function errorOf(stored: readonly StoredTarget[], errors: ReadonlyMap<string, st
   return error === undefined ? {} : { error };
 }
 
-/** A version that was removed has no record any more. */
+/** A version that was removed has no record any more: the one of its refusal says whether its removal has failed. */
 async function* waitingRemovals(
   records: RecordStore,
   { prefix, show }: AskedBacklog,
@@ -118,20 +123,32 @@ async function* waitingRemovals(
   signal: AbortSignal,
 ): AsyncGenerator<readonly BacklogEntry[]> {
   for (const { id, target } of stored) {
-    const hasFailed = errors.has(id);
-    if (show === 'failed' && !hasFailed) continue;
-    const status = hasFailed ? 'FAILED' : 'PENDING';
+    const shown = { arn: target.arn, error: errors.get(id) };
     for await (const page of scanPages(records, within('outbox', replicationQueue(id)))) {
       if (signal.aborted) return;
-      const entries = page.flatMap((item): readonly BacklogEntry[] => {
-        if (item.kind !== 'entry') return [];
-        const { kind, key, versionId, time } = decodeReplication(item);
-        if (kind !== 'removal' || !key.startsWith(prefix)) return [];
-        const targets = { [target.arn]: status } as const;
-        const version = { key, versionId, deleteMarker: false, modified: time };
-        return [{ ...version, removal: true, status, targets, ...errorOf([{ id, target } as StoredTarget], errors) }];
-      });
-      if (entries.length > 0) yield entries;
+      const removals = page.filter((item) => item.kind === 'entry').filter((item) => isRemoval(item, prefix));
+      const entries = await mapLimit(removals, readsAtOnce, (item) => removalEntry(records, item, shown));
+      const asked = show === 'failed' ? entries.filter(({ status }) => status === 'FAILED') : entries;
+      if (asked.length > 0) yield asked;
     }
   }
+}
+
+function isRemoval(item: Entry, prefix: string): boolean {
+  const { kind, key } = decodeReplication(item);
+  return kind === 'removal' && key.startsWith(prefix);
+}
+
+/** `error` is that of a target that is away. */
+async function removalEntry(
+  records: Pick<RecordStore, 'get'>,
+  item: Entry,
+  { arn, error }: { readonly arn: string; readonly error: string | undefined },
+): Promise<BacklogEntry> {
+  const { key, versionId, time } = decodeReplication(item);
+  const held = await records.get(outboxKeys.held(item.key));
+  const own = held === undefined ? error : decodeHeld(held).error;
+  const status = held === undefined ? 'PENDING' : 'FAILED';
+  const version = { key, versionId, deleteMarker: false, modified: time, removal: true };
+  return { ...version, status, targets: { [arn]: status }, ...(own !== undefined && { error: own }) };
 }

@@ -22,6 +22,7 @@ export async function replicationHealth(
       waiting: queue?.events ?? 0,
       ...(queue?.oldest !== undefined && { oldest: queue.oldest }),
       ...(queue?.failure && { failure: queue.failure }),
+      ...(queue?.held && { held: queue.held }),
     };
   });
 }

@@ -26,7 +26,13 @@ describe('the metrics of a bucket', () => {
         failed: { count: 1, bytes: 10 },
         health: { online: false, downtimeMs: 2_000, outages: 2 },
       },
-      queue: { events: 4, bytes: 40, oldest: 0, failure: { since: 1_000, error: 'away' } } as TargetProgress['queue'],
+      queue: {
+        events: 4,
+        bytes: 40,
+        oldest: 0,
+        failure: { since: 1_000, error: 'away' },
+        held: { events: 2, since: 2_000, error: 'no' },
+      } as TargetProgress['queue'],
       proxied: { get: 1, getFailed: 2, head: 3, headFailed: 4, tags: 5, tagsFailed: 6 },
     }),
     progress('two', {
@@ -57,6 +63,7 @@ describe('the metrics of a bucket', () => {
       limitInBits: 800,
       waitingSince: '1970-01-01T00:00:00.000Z',
       failure: { since: '1970-01-01T00:00:01.000Z', error: 'away' },
+      held: { events: 2, since: '1970-01-01T00:00:02.000Z', error: 'no' },
     });
     expect(Stats['two']).toMatchObject({ pendingReplicationSize: 0, pendingReplicationCount: 0 });
     expect(Object.keys(Stats['two'] ?? {})).not.toContain('waitingSince');

@@ -44,6 +44,7 @@ function metricsOfTarget({ stored, stats: { replicated, failed }, queue }: Targe
     ...(queue?.failure && {
       failure: { since: new Date(queue.failure.since).toISOString(), error: queue.failure.error },
     }),
+    ...(queue?.held && { held: { ...queue.held, since: new Date(queue.held.since).toISOString() } }),
   };
 }
 

@@ -145,6 +145,11 @@ function TargetFacts({ bucket, target, mayResync }: TargetFactsProps) {
           {progress.failure.error}
         </Text>
       )}
+      {progress?.held && (
+        <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
+          {say(t.replication.changesAreRefused, progress.held)}
+        </Text>
+      )}
       {mayResync && (
         <Group>
           <Button size="compact-xs" variant="default" loading={resync.isPending} onClick={start}>

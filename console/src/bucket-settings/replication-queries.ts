@@ -94,6 +94,8 @@ interface TargetProgress {
   /** Since when the oldest version waits. */
   readonly waitingSince?: string;
   readonly failure?: { readonly since: string; readonly error: string };
+  /** The changes that the target refuses. */
+  readonly held?: { readonly events: number; readonly error: string };
 }
 
 /** The progress of each target by its ARN. */

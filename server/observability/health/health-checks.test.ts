@@ -59,6 +59,11 @@ describe('the health of the service', () => {
     [
       'replication',
       'warning',
+      { replication: [{ bucket: 'a', target: 'b/a', waiting: 3, held: { events: 1, since: 1, error: 'no' } }] },
+    ],
+    [
+      'replication',
+      'warning',
       { replication: [{ bucket: 'a', target: 'b/a', waiting: 3, failure: { since: 1, error: 'refused' } }] },
     ],
     ['tasks', 'bad', { tasks: [{ task: 'scrub', failure: { since: 1, error: 'no disk' } }] }],

@@ -151,6 +151,14 @@ function replication({ replication: all, now }: HealthFacts): readonly HealthChe
     );
     return [{ part: 'replication', state: 'warning', words: words.join(' ') }];
   }
+  const refusing = all.flatMap(({ bucket, target, held }) => (held === undefined ? [] : [{ bucket, target, held }]));
+  if (refusing.length > 0) {
+    const words = refusing.map(
+      ({ bucket, target, held: { events, error } }) =>
+        `${target} refuses ${counted(events, 'change')} of ${bucket}: ${error}. \`coffer replicate backlog\` lists them.`,
+    );
+    return [{ part: 'replication', state: 'warning', words: words.join(' ') }];
+  }
   const waiting = all.reduce((sum, one) => sum + one.waiting, 0);
   const late = all.filter(({ oldest }) => oldest !== undefined && now - oldest > lateMs);
   if (late.length > 0) {

@@ -24,6 +24,10 @@ export const replication: Translated<typeof source> = {
     '{pendingReplicationCount} Versionen ({pendingReplicationSize}) warten, die älteste seit {waitingSince}.',
   sentFailed:
     '{waiting} {replicationCount} gesendet ({completedReplicationSize}), {failedReplicationCount} fehlgeschlagen.',
+  changesAreRefused: {
+    one: 'Das Ziel lehnt {events} Änderung ab: {error}',
+    other: 'Das Ziel lehnt {events} Änderungen ab: {error}',
+  },
   sendEverythingAgain: 'Alles erneut senden',
   theTargetIsAdded: 'Das Ziel ist hinzugefügt.',
   addATargetOfReplication: 'Ein Ziel der Replikation hinzufügen',

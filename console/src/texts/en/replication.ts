@@ -20,6 +20,10 @@ export const replication = {
   versionsWaitTheOldestSince:
     '{pendingReplicationCount} versions ({pendingReplicationSize}) wait, the oldest since {waitingSince}.',
   sentFailed: '{waiting} {replicationCount} sent ({completedReplicationSize}), {failedReplicationCount} failed.',
+  changesAreRefused: {
+    one: 'The target refuses {events} change: {error}',
+    other: 'The target refuses {events} changes: {error}',
+  },
   sendEverythingAgain: 'Send everything again',
   theTargetIsAdded: 'The target is added.',
   addATargetOfReplication: 'Add a target of replication',

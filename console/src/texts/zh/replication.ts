@@ -21,6 +21,7 @@ export const replication: Translated<typeof source> = {
     '{pendingReplicationCount} 个版本（{pendingReplicationSize}）等待发送，最早的自 {waitingSince} 起。',
   sentFailed:
     '{waiting} 已发送 {replicationCount} 个（{completedReplicationSize}），失败 {failedReplicationCount} 个。',
+  changesAreRefused: { other: '目标拒绝了 {events} 个更改：{error}' },
   sendEverythingAgain: '全部重新发送',
   theTargetIsAdded: '目标已添加。',
   addATargetOfReplication: '添加复制目标',
