@@ -217,18 +217,21 @@ describe('mirror', { timeout: 180_000 }, () => {
   it('reports a file that vanishes before it is compared, and copies the rest', async () => {
     const folder = client.path('vanishing');
     await mkdir(folder);
-    await writeFile(`${folder}/a`, 'gone');
-    await writeFile(`${folder}/b`, 'rest');
-    await client.run('cp', `${folder}/a`, 's/box/vanishing/a');
+    await Promise.all(['a', 'b', 'c'].map(async (name) => writeFile(`${folder}/${name}`, name)));
+    await client.run('cp', `${folder}/b`, 's/box/vanishing/b');
+    // Its time tells nothing then: its bytes are compared.
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    await utimes(`${folder}/b`, tomorrow, tomorrow);
     front.reset();
+    // One worker takes the files in their order, of a folder that has been read by then.
     front.before(
-      (method, path) => method === 'GET' && path.includes('list-type=2') && path.includes('vanishing'),
-      async () => rm(`${folder}/a`),
+      (method, path) => isPut(method) && path.includes('vanishing/a'),
+      async () => rm(`${folder}/b`),
     );
-    const { code, stderr } = await client.attempt('mirror', '--overwrite', folder, 's/box/vanishing');
-    // The listing of the folder, which runs beside that of the bucket, may come after the removal.
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/Unable to (?:compare|read) `[^`]*vanishing\/a`/u)]);
-    expect(await client.keys('s/box/vanishing')).toEqual(['a', 'b']);
+    const args = ['mirror', '--overwrite', '--max-workers', '1', folder, 's/box/vanishing'];
+    const { code, stderr } = await client.attempt(...args);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/Unable to (?:compare|read) `[^`]*vanishing\/b`/u)]);
+    expect(await client.keys('s/box/vanishing')).toEqual(['a', 'b', 'c']);
   });
 
   it('compares again with --watch what it could not compare while the server was away', async () => {
