@@ -71,6 +71,7 @@ export function loadSettings({
     ...server.optional('serverUrl', 'SERVER_URL'),
     domains: readDomains(reader),
     signatureV2: signatureV2(server.text('API_SIGNATURE_V2')),
+    cannedAcls: cannedAcls(server.text('API_ACL')),
     corsOrigins: readCorsOrigins(reader),
     browser: {
       enabled: server.onOff('BROWSER'),
@@ -371,6 +372,10 @@ function logLevel(text: string | undefined): ServerSettings['logLevel'] {
 
 function signatureV2(text: string | undefined): ServerSettings['signatureV2'] {
   return text === 'on' || text === 'off' ? text : 'presigned';
+}
+
+function cannedAcls(text: string | undefined): ServerSettings['cannedAcls'] {
+  return text === 'refuse' ? 'refuse' : 'ignore';
 }
 
 function metricsAuthorization(text: string | undefined): ServerSettings['metricsAuthorization'] {

@@ -95,6 +95,12 @@ export const settings = [
     { default: 'presigned', aliases: [] },
   ),
   server(
+    'SVC_API_ACL',
+    { kind: 'choice', of: ['ignore', 'refuse'] },
+    'What happens to a canned ACL (x-amz-acl) of an upload or a new bucket where ACLs do not count, as in every bucket without ownership controls: it is ignored, and nothing of it is stored, or the request is refused as in AWS (refuse).',
+    { default: 'ignore', aliases: [] },
+  ),
+  server(
     'SVC_API_CORS_ALLOW_ORIGIN',
     { kind: 'list' },
     'Origins whose pages may use the S3 API and STS (CORS), separated by commas. One asterisk in an origin stands for any text, "none" allows no page. The CORS configuration of a bucket decides instead where it has one.',

@@ -40,6 +40,7 @@ import {
   putBucketTags,
 } from './buckets/bucket-configuration.ts';
 import { getSettingTag } from './buckets/setting-tag.ts';
+import { countsAcl } from './attributes/object-acl.ts';
 import { getAccountPublicAccessBlock, putAccountPublicAccessBlock } from './attributes/account-block.ts';
 import { getBucketLogging, putBucketLogging } from './buckets/bucket-logging.ts';
 import { deleteBucketInventory, getBucketInventories, putBucketInventory } from './buckets/bucket-inventory.ts';
@@ -170,6 +171,7 @@ function layerOf(context: ObjectContext): ObjectLayer {
     deleteBucketPolicy: operation(context, deleteBucketPolicy),
     getAccountPublicAccessBlock: operation(context, getAccountPublicAccessBlock),
     putAccountPublicAccessBlock: operation(context, putAccountPublicAccessBlock),
+    countsAcl: operation(context, countsAcl),
     getPublicAccessBlock: operation(context, getPublicAccessBlock),
     putPublicAccessBlock: operation(context, putPublicAccessBlock),
     getBucketLogging: operation(context, getBucketLogging),

@@ -4,6 +4,7 @@ import type { ServerFacts } from '../cluster/server-registry.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
 import type { S3Services } from '../s3/s3-api.ts';
 import { adminServices } from './admin-services.ts';
+import { type CannedAclRule, ignoreAndReportOnce } from '../s3/acl/canned-acl-rule.ts';
 import { openDiagnostics } from './open-diagnostics.ts';
 import { openReplications } from './replications.ts';
 import type { Services } from './services.ts';
@@ -35,7 +36,14 @@ export function apiServices(
   readonly administration: Omit<AdminServices, 'authenticate'>;
   readonly s3: Pick<
     S3Services,
-    'objects' | 'region' | 'clock' | 'customerKeysWithoutTls' | 'queryBudget' | 'notificationTargets' | 'replications'
+    | 'objects'
+    | 'region'
+    | 'clock'
+    | 'cannedAcls'
+    | 'customerKeysWithoutTls'
+    | 'queryBudget'
+    | 'notificationTargets'
+    | 'replications'
   > &
     Pick<Services, 'access'>;
 } {
@@ -62,10 +70,22 @@ export function apiServices(
       access: services.access,
       region: settings.region,
       clock: () => new Date(),
+      cannedAcls: cannedAclRule(settings.cannedAcls, log),
       customerKeysWithoutTls: settings.customerKeysWithoutTls,
       queryBudget: settings.queryBudget,
       notificationTargets: administration.notificationTargets ?? [],
       replications: replications.s3,
     },
   };
+}
+
+function cannedAclRule(kind: ThreadOptions['settings']['cannedAcls'], log: Logger): CannedAclRule {
+  if (kind === 'refuse') return { kind };
+  return ignoreAndReportOnce(({ bucket, acl, program, userAgent }) => {
+    log.warn(
+      { event: 'acl-ignored', bucket, acl, program, userAgent },
+      `requests of "${program}" to bucket "${bucket}" ask for the ACL "${acl}", which is ignored: ACLs do not count there. ` +
+        'Give access by a bucket policy, or set SVC_API_ACL=refuse to refuse such requests',
+    );
+  });
 }

@@ -14,7 +14,14 @@ import { WatchedAccess, requestOf, type WatchableAccess } from './session-reques
 
 type Services = Pick<
   S3Services,
-  'objects' | 'region' | 'clock' | 'customerKeysWithoutTls' | 'queryBudget' | 'notificationTargets' | 'replications'
+  | 'objects'
+  | 'region'
+  | 'clock'
+  | 'cannedAcls'
+  | 'customerKeysWithoutTls'
+  | 'queryBudget'
+  | 'notificationTargets'
+  | 'replications'
 > & {
   readonly access: WatchableAccess;
   /** The shared count of the bodies in memory. */

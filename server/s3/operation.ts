@@ -22,6 +22,7 @@ import type {
   ReadOptions,
 } from '../objects/contract/object-layer.ts';
 import type { QueryBudget } from '../select/query-budget.ts';
+import type { CannedAclRule } from './acl/canned-acl-rule.ts';
 import type { Query } from './request.ts';
 
 /** Condition keys with their values. */
@@ -110,6 +111,7 @@ export interface S3Call extends ObjectWriter {
   readonly allowsCustomerKeys: boolean;
   /** The budget of a query of S3 Select. */
   readonly queryBudget: QueryBudget;
+  readonly cannedAcls: CannedAclRule;
   /**
    * The id of the object whose ACL or tags allow the request, '' for an absent one: the request reads and changes no other one. Undefined
    * where neither was asked for.

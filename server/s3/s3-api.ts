@@ -36,6 +36,7 @@ import { currentPrincipal, whileAllowed } from '../auth/while-allowed.ts';
 import type { EventOrigin } from '../objects/contract/event-caller.ts';
 import type { ObjectLayer, SettingCondition } from '../objects/contract/object-layer.ts';
 import type { ControlOperation } from './control/control-operations.ts';
+import { type CannedAclRule, ignoreCannedAcls } from './acl/canned-acl-rule.ts';
 import { type CrossOrigin, preflightName } from './cross-origin.ts';
 import { findOperation, type Level } from './routes.ts';
 import { defaultQueryBudget, type QueryBudget } from '../select/query-budget.ts';
@@ -137,6 +138,8 @@ export interface S3Services {
   readonly customerKeysWithoutTls?: boolean;
   /** The budget of a query of S3 Select; the default of the settings where it is absent. */
   readonly queryBudget?: QueryBudget;
+  /** By default canned ACLs are ignored where ACLs do not count. */
+  readonly cannedAcls?: CannedAclRule;
   /** Answers preflights. */
   readonly crossOrigin: CrossOrigin;
   /** The host names by which clients reach this server, if known. */
@@ -298,6 +301,10 @@ class Call implements S3Call, AuthorizationContext {
 
   get queryBudget(): QueryBudget {
     return this.#services.queryBudget ?? defaultQueryBudget;
+  }
+
+  get cannedAcls(): CannedAclRule {
+    return this.#services.cannedAcls ?? ignoreCannedAcls;
   }
 
   eventOrigin(): EventOrigin {

@@ -84,8 +84,12 @@ describe('the AWS SDK for JavaScript', () => {
     const read = await s3.send(new GetBucketOwnershipControlsCommand({ Bucket }));
     expect(read.OwnershipControls).toEqual(OwnershipControls);
     expect(await status('open')).toBe(403);
+    await put('asked open', 'public-read');
+    expect(await status('asked open')).toBe(403);
     const rejected = { code: 'AccessControlListNotSupported', status: 400 };
-    expect(await refusal(put('open', 'public-read'))).toEqual(rejected);
+    expect(await refusal(s3.send(new PutObjectAclCommand({ Bucket, Key: 'open', ACL: 'public-read' })))).toEqual(
+      rejected,
+    );
   });
 
   it('renames an object, with a token of its own', async () => {

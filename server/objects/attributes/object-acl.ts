@@ -11,7 +11,7 @@ import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { readAccountBlock } from './account-block.ts';
 import type { ObjectContext } from '../context/context.ts';
 import type { ObjectWriter } from '../contract/object-layer.ts';
-import { type BucketRecord, countsAcls } from '../records/bucket-record.ts';
+import { type BucketRecord, countsAcls, getBucket } from '../records/bucket-record.ts';
 
 /**
  * Returns the ACL that is stored with a new object: undefined where the owner of the bucket alone has full control. With
@@ -25,7 +25,7 @@ export function aclOfNew(
   writer: ObjectWriter | undefined,
 ): Acl | undefined {
   if (!countsAcls(bucket)) {
-    checkUncounted(requested);
+    checkUncounted(requested, requested?.kind === 'canned' ? ignoringSetting : '');
     return undefined;
   }
   const given = requested?.kind === 'canned' && requested.name === 'bucket-owner-full-control';
@@ -40,13 +40,29 @@ export function allowedAcl(bucket: BucketRecord, requested: RequestedAcl | undef
     throw new S3Error('AccessDenied', 'Access Denied: the ACL names another owner.');
   }
   const acl = resolveAcl(requested, owner);
-  if (bucket.publicAccessBlock?.blockPublicAcls === true && isPublicAcl(acl)) {
-    throw new S3Error(
-      'AccessDenied',
-      'Access Denied: the ACL is public, and public ACLs are blocked by the BlockPublicAcls setting of the bucket.',
-    );
-  }
+  refuseBlocked(bucket, acl);
   return acl;
+}
+
+function refuseBlocked({ publicAccessBlock }: BucketRecord, acl: Acl): void {
+  if (publicAccessBlock?.blockPublicAcls !== true || !isPublicAcl(acl)) return;
+  throw new S3Error(
+    'AccessDenied',
+    'Access Denied: the ACL is public, and public ACLs are blocked by the BlockPublicAcls setting of the bucket.',
+  );
+}
+
+/**
+ * Reports whether ACLs count in a bucket; without a name, in a new bucket with BucketOwnerEnforced.
+ *
+ * @throws S3Error AccessDenied for a public ACL that the bucket or the account blocks
+ */
+export async function countsAcl(context: ObjectContext, acl: RequestedAcl, bucket?: string): Promise<boolean> {
+  await refusePublic(context, acl);
+  if (bucket === undefined) return false;
+  const { record } = await getBucket(context.records, bucket);
+  refuseBlocked(record, resolveAcl(acl, ownerId));
+  return countsAcls(record);
 }
 
 /** Refuses a public ACL where the account blocks them. It reads nothing for any other. Throws `AccessDenied`. */
@@ -62,9 +78,25 @@ export async function refusePublic(
   );
 }
 
-/** Refuses an ACL that would grant something in a bucket where ACLs do not count. Throws `AccessControlListNotSupported`. */
-export function checkUncounted(requested: RequestedAcl | undefined): void {
-  if (requested !== undefined && !changesNothing(requested)) throw new S3Error('AccessControlListNotSupported');
+/** It holds for new objects and buckets alone. */
+export const ignoringSetting =
+  ' The setting SVC_API_ACL=ignore of the server ignores canned ACLs of new objects and buckets.';
+
+/**
+ * Refuses an ACL that would grant something in a bucket where ACLs do not count. Throws `AccessControlListNotSupported`, whose message ends
+ * with `advice`.
+ */
+export function checkUncounted(requested: RequestedAcl | undefined, advice = ''): void {
+  if (requested !== undefined && !changesNothing(requested)) throw aclsDoNotCount(requested, advice);
+}
+
+function aclsDoNotCount(requested: RequestedAcl, advice: string): S3Error {
+  const refused = requested.kind === 'canned' ? `the canned ACL "${requested.name}"` : 'the grants';
+  return new S3Error(
+    'AccessControlListNotSupported',
+    `The bucket does not allow ACLs, and ${refused} cannot be set. Give access by a bucket policy, or let ACLs count with ` +
+      `PutBucketOwnershipControls (ObjectWriter).${advice}`,
+  );
 }
 
 /** Returns undefined for the ACL that an object without one has. */

@@ -5,7 +5,7 @@ import { decodeKey, within } from '../../store/keys.ts';
 import type { EventCaller } from '../contract/event-caller.ts';
 import { ruledEvent } from '../records/object-event.ts';
 import { commitChange } from '../commit/commit-change.ts';
-import { refusePublic } from '../attributes/object-acl.ts';
+import { ignoringSetting, refusePublic } from '../attributes/object-acl.ts';
 import type { ObjectContext } from '../context/context.ts';
 import type { Bucket, CreateBucket } from '../contract/object-layer.ts';
 import {
@@ -36,7 +36,11 @@ export async function createBucket(
   const key = recordKeys.bucket(bucket);
   const { ownership = 'BucketOwnerEnforced' } = options;
   if (!countsAcls({ ownership }) && options.acl !== undefined && !changesNothing(options.acl)) {
-    throw new S3Error('InvalidBucketAclWithObjectOwnership');
+    throw new S3Error(
+      'InvalidBucketAclWithObjectOwnership',
+      "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting. Create it with x-amz-object-ownership: " +
+        `ObjectWriter, or give access by a bucket policy.${options.acl.kind === 'canned' ? ignoringSetting : ''}`,
+    );
   }
   const record: BucketRecord = {
     created: context.clock(),

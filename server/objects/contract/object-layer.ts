@@ -109,6 +109,11 @@ export interface ObjectLayer {
   getOwnership(bucket: string): Promise<ObjectOwnership | undefined>;
   /** Without `ownership` it removes the setting. Throws `InvalidBucketAclWithObjectOwnership` for a bucket with an ACL. */
   putOwnership(bucket: string, ownership: ObjectOwnership | undefined): Promise<void>;
+  /**
+   * Reports whether ACLs count in a bucket; without a name, in a new bucket with BucketOwnerEnforced. Throws `AccessDenied` for a public
+   * ACL that the bucket or the account blocks.
+   */
+  countsAcl(acl: RequestedAcl, bucket?: string): Promise<boolean>;
   getBucketAcl(bucket: string): Promise<Acl>;
   /** Throws `AccessControlListNotSupported` where ACLs do not count, `AccessDenied` for a public one that the bucket blocks. */
   putBucketAcl(bucket: string, acl: RequestedAcl): Promise<void>;

@@ -389,7 +389,6 @@ describe('a request that breaks a rule', () => {
       400,
       'AccessControlListNotSupported',
     ],
-    ['BucketOwnerEnforced', 'PUT', '/bucket/key', enforced, 'x', 400, 'AccessControlListNotSupported'],
     [
       'BucketOwnerEnforced',
       'PUT',
@@ -399,7 +398,6 @@ describe('a request that breaks a rule', () => {
       400,
       'AccessControlListNotSupported',
     ],
-    ['BucketOwnerEnforced', 'POST', '/bucket/key?uploads', enforced, '', 400, 'AccessControlListNotSupported'],
     [
       'BucketOwnerEnforced',
       'PUT',
@@ -412,13 +410,12 @@ describe('a request that breaks a rule', () => {
     [
       'BucketOwnerEnforced',
       'PUT',
-      '/bucket/copy',
-      { ...enforced, 'x-amz-copy-source': '/bucket/key' },
+      '/another',
+      { 'x-amz-grant-read': `id=${annId}` },
       '',
       400,
-      'AccessControlListNotSupported',
+      'InvalidBucketAclWithObjectOwnership',
     ],
-    ['BucketOwnerEnforced', 'PUT', '/another', enforced, '', 400, 'InvalidBucketAclWithObjectOwnership'],
     ['BucketOwnerEnforced', 'PUT', '/another', { 'x-amz-object-ownership': 'Writer' }, '', 400, 'InvalidArgument'],
     ['BucketOwnerEnforced', 'GET', '/bucket/key', enforced, '', 400, 'AccessControlListNotSupported'],
     ['ObjectWriter', 'PUT', '/bucket/key?acl', {}, '', 400, 'MissingSecurityHeader'],

@@ -22,7 +22,7 @@ export const createBucket: Operation = {
   // The operation authorizes the caller itself, because the location is in the body.
   action: undefined,
   async handle(call) {
-    const { location, tags } = await authorizedConfiguration(call);
+    const { location, tags, conditions } = await authorizedConfiguration(call);
     checkNewBucketName(call.bucket);
     if (tags !== undefined) await call.require('s3:TagResource', call.bucket);
     const objectLock = wantsObjectLock(call);
@@ -31,7 +31,7 @@ export const createBucket: Operation = {
       await call.require('s3:PutBucketVersioning', call.bucket);
     }
     const ownership = await ownershipOfNewBucket(call);
-    const acl = hasAclHeaders(call.request.headers) ? await aclOfNewBucket(call) : undefined;
+    const acl = hasAclHeaders(call.request.headers) ? await aclOfNewBucket(call, { ownership, conditions }) : undefined;
     await refuseBucketInHost(call);
     if (location !== '' && location !== call.region) {
       if (!looksLikeRegion.test(location)) {
@@ -63,7 +63,9 @@ function wantsObjectLock({ request }: S3Call): boolean {
  * Reads the location and the tags from the body. It first checks that a policy could allow the caller to create the bucket, so that the
  * body of any other caller stays unread.
  */
-async function authorizedConfiguration(call: S3Call): Promise<{ readonly location: string; readonly tags?: Tags }> {
+async function authorizedConfiguration(
+  call: S3Call,
+): Promise<{ readonly location: string; readonly tags?: Tags; readonly conditions: PolicyContext }> {
   await call.requirePossible('s3:CreateBucket', call.bucket, { below: false, keys: ['s3:locationconstraint'] });
   const authorize = (context?: PolicyContext) => call.require('s3:CreateBucket', call.bucket, context);
   let configuration: ReturnType<typeof parseCreateBucketConfiguration>;
@@ -75,8 +77,9 @@ async function authorizedConfiguration(call: S3Call): Promise<{ readonly locatio
   }
   // Without a location constraint the bucket gets the region of this server.
   const { location } = configuration;
-  await authorize({ 's3:locationconstraint': [location === '' ? call.region : location] });
-  return configuration;
+  const conditions = { 's3:locationconstraint': [location === '' ? call.region : location] };
+  await authorize(conditions);
+  return { ...configuration, conditions };
 }
 
 /**

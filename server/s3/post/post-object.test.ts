@@ -369,7 +369,7 @@ const refusals: readonly (readonly [
     'EntityTooSmall',
     /smaller than the minimum/,
   ],
-  ['an ACL', signed({ acl: 'public-read' }), 400, 'AccessControlListNotSupported', /x-amz-acl|ACL/],
+  ['an ACL that does not exist', signed({ acl: 'publik-read' }), 400, 'InvalidArgument', /ACL/],
   [
     'a grant',
     signed({ 'x-amz-grant-read': `id=${'a'.repeat(64)}` }),
@@ -497,7 +497,7 @@ describe('the file of a form', () => {
   it.each([
     ['a wrong signature', { ...signed(), 'x-amz-signature': '0'.repeat(64) }],
     ['a policy that fails', { ...signed(), acl: 'private' }],
-    ['a header of PutObject that is refused', signed({ acl: 'public-read' })],
+    ['a header of PutObject that is refused', signed({ acl: 'publik-read' })],
     ['a limit that is far too small', signed({}, { conditions: [['content-length-range', 0, 1_000]] })],
     ['no bucket', signed({}, { bucket: 'absent' })],
   ])('is not read with %s', async (what, fields) => {

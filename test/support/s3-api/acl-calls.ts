@@ -3,6 +3,7 @@ import { authorize } from '../../../server/auth/authorize.ts';
 import { canonicalIdOf, type Principal } from '../../../server/auth/principal.ts';
 import { bucketAccess } from '../../../server/objects/buckets/bucket-access.ts';
 import { existingAcl, existingTags } from '../../../server/objects/attributes/existing-object.ts';
+import type { CannedAclRule, IgnoredAcl } from '../../../server/s3/acl/canned-acl-rule.ts';
 import { type CallOptions, type Reply, testCalls, type TestCalls } from './s3-calls.ts';
 
 export type Caller = 'root' | 'stranger' | 'ann' | 'bob';
@@ -11,6 +12,8 @@ export interface AclCalls extends TestCalls {
   readonly as: (caller: Caller, method: string, target: string, more?: CallOptions) => Promise<Reply>;
   /** Decisions that read the ACL of an object. */
   readonly aclReads: string[];
+  /** What was reported of canned ACLs that were ignored. */
+  readonly ignoredAcls: IgnoredAcl[];
   /** Runs once, after the next decision has read the ACL of an object and before the operation runs. */
   readonly beforeOperation: (run: () => Promise<unknown>) => void;
 }
@@ -29,7 +32,9 @@ export const bobId = canonicalIdOf(principals.bob) ?? '';
 /** The S3 API with real decisions, for root, a stranger, and the users ann and bob with the statements of `policies`. */
 export async function aclCalls(
   policies: Partial<Record<Caller, readonly Record<string, unknown>[]>> = {},
+  rule: CannedAclRule['kind'] = 'ignore',
 ): Promise<AclCalls> {
+  const ignoredAcls: IgnoredAcl[] = [];
   let caller: Caller = 'root';
   const aclReads: string[] = [];
   let interlude: (() => Promise<unknown>) | undefined;
@@ -48,6 +53,7 @@ export async function aclCalls(
     await run?.();
   };
   const calls = await testCalls({
+    cannedAcls: rule === 'refuse' ? { kind: rule } : { kind: rule, report: (one) => ignoredAcls.push(one) },
     authenticate: async ({ body, headers }) => ({
       principal: principals[caller],
       body,
@@ -79,7 +85,7 @@ export async function aclCalls(
   const beforeOperation: AclCalls['beforeOperation'] = (run) => {
     interlude = run;
   };
-  return { ...calls, as, aclReads, beforeOperation };
+  return { ...calls, as, aclReads, ignoredAcls, beforeOperation };
 }
 
 export const ownershipDocument = (ownership: string) =>

@@ -61,6 +61,7 @@ export async function testCalls(
       | 'authenticate'
       | 'authenticateForm'
       | 'customerKeysWithoutTls'
+      | 'cannedAcls'
       | 'servedNames'
       | 'notificationTargets'
       | 'replications'
@@ -102,6 +103,7 @@ export async function testCalls(
     ...(options.servedNames && { servedNames: options.servedNames }),
     ...(options.notificationTargets && { notificationTargets: options.notificationTargets }),
     ...(options.replications && { replications: options.replications }),
+    ...(options.cannedAcls && { cannedAcls: options.cannedAcls }),
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
   });
   await test.layer.createBucket('bucket', { location: '' });
