@@ -38,6 +38,7 @@ export function apiServices(
     S3Services,
     | 'objects'
     | 'region'
+    | 'hasRegion'
     | 'clock'
     | 'cannedAcls'
     | 'customerKeysWithoutTls'
@@ -69,6 +70,7 @@ export function apiServices(
       objects: services.objects,
       access: services.access,
       region: settings.region,
+      hasRegion: settings.regionEnforced,
       clock: () => new Date(),
       cannedAcls: cannedAclRule(settings.cannedAcls, log),
       customerKeysWithoutTls: settings.customerKeysWithoutTls,

@@ -16,6 +16,7 @@ type Services = Pick<
   S3Services,
   | 'objects'
   | 'region'
+  | 'hasRegion'
   | 'clock'
   | 'cannedAcls'
   | 'customerKeysWithoutTls'

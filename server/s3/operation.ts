@@ -101,6 +101,8 @@ export interface S3Call extends ObjectWriter {
   readonly key: string;
   readonly objects: ExplicitObjectLayer;
   readonly region: string;
+  /** The region is set. Otherwise `region` is a default, and clients may ask for any. */
+  readonly hasRegion: boolean;
   /** The host names by which clients reach this server, if known. */
   readonly servedNames: readonly string[];
   /** The targets of notifications, each `ID:TYPE`. */

@@ -133,6 +133,8 @@ export interface S3Services {
   readonly authenticate: Authenticate;
   readonly authenticateForm: AuthenticateForm;
   readonly region: string;
+  /** The region is set: buckets are in no other one. By default clients may ask for any. */
+  readonly hasRegion?: boolean;
   readonly clock: () => Date;
   /** Accepts customer keys (SSE-C) also over plain HTTP; false by default. */
   readonly customerKeysWithoutTls?: boolean;
@@ -285,6 +287,10 @@ class Call implements S3Call, AuthorizationContext {
 
   get region(): string {
     return this.#services.region;
+  }
+
+  get hasRegion(): boolean {
+    return this.#services.hasRegion === true;
   }
 
   get notificationTargets(): readonly string[] {

@@ -8,6 +8,7 @@ import { maxTaggingDocument, type Tags } from '../../../protocol/s3/tagging.ts';
 import { emptyBucket, isForceDelete } from '../object/force-delete.ts';
 import { header } from '../request.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
+import type { Bucket } from '../../objects/contract/object-layer.ts';
 import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
@@ -33,21 +34,32 @@ export const createBucket: Operation = {
     const ownership = await ownershipOfNewBucket(call);
     const acl = hasAclHeaders(call.request.headers) ? await aclOfNewBucket(call, { ownership, conditions }) : undefined;
     await refuseBucketInHost(call);
-    if (location !== '' && location !== call.region) {
-      if (!looksLikeRegion.test(location)) {
-        throw new S3Error('InvalidLocationConstraint', undefined, {
-          details: { LocationConstraint: location.slice(0, 100) },
-        });
-      }
-      throw new S3Error(
-        'IllegalLocationConstraintException',
-        `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${call.region}".`,
-      );
-    }
-    await call.objects.createBucket(call.bucket, { location: call.region, objectLock, ownership, acl, tags }, call);
+    checkLocation(call, location);
+    const options = { location: location === '' ? call.region : location, objectLock, ownership, acl, tags };
+    await call.objects.createBucket(call.bucket, options, call);
     return emptyAnswer(200, { location: `/${call.bucket}`, 'x-amz-bucket-arn': `arn:aws:s3:::${call.bucket}` });
   },
 };
+
+/**
+ * Checks the region that a client asks for. A store without a region of its own takes any, since programs are written for one region of
+ * AWS, and signatures for any region hold there.
+ *
+ * @throws S3Error InvalidLocationConstraint, IllegalLocationConstraintException
+ */
+function checkLocation({ region, hasRegion }: S3Call, location: string): void {
+  if (location === '' || location === region) return;
+  if (!looksLikeRegion.test(location)) {
+    throw new S3Error('InvalidLocationConstraint', undefined, {
+      details: { LocationConstraint: location.slice(0, 100) },
+    });
+  }
+  if (!hasRegion) return;
+  throw new S3Error(
+    'IllegalLocationConstraintException',
+    `The location constraint "${location.slice(0, 100)}" is not valid here: this store is in "${region}", as its setting SVC_REGION says.`,
+  );
+}
 
 /** @throws S3Error InvalidArgument unless the header is absent, true or false */
 function wantsObjectLock({ request }: S3Call): boolean {
@@ -108,13 +120,23 @@ async function isBucket(objects: S3Call['objects'], name: string): Promise<boole
   }
 }
 
+/** Returns the location of a bucket as clients see it. They sign for it, so that a store with a region answers that one for all buckets. */
+export function locationOf({ region, hasRegion }: S3Call, { location }: Bucket): string {
+  return hasRegion || location === '' ? region : location;
+}
+
+/** Returns the region of a location. That of the oldest location in Europe has another name. */
+export function regionOfLocation(location: string): string {
+  return location === 'EU' ? 'eu-west-1' : location;
+}
+
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html */
 export const headBucket: Operation = {
   name: 'HeadBucket',
   action: 's3:ListBucket',
   async handle(call) {
-    const { location } = await call.objects.headBucket(call.bucket);
-    return emptyAnswer(200, { 'x-amz-bucket-region': location });
+    const location = locationOf(call, await call.objects.headBucket(call.bucket));
+    return emptyAnswer(200, { 'x-amz-bucket-region': regionOfLocation(location) });
   },
 };
 
@@ -129,7 +151,7 @@ export const getBucketLocation: Operation = {
   name: 'GetBucketLocation',
   action: 's3:GetBucketLocation',
   async handle(call) {
-    const { location } = await call.objects.headBucket(call.bucket);
+    const location = locationOf(call, await call.objects.headBucket(call.bucket));
     // S3 reports us-east-1 as an empty element, because there was no other region at first.
     return xmlAnswer(
       location === 'us-east-1' ? xmlDocument('LocationConstraint', []) : textDocument('LocationConstraint', location),

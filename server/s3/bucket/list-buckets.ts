@@ -6,6 +6,7 @@ import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
 import { integerParameter } from '../request.ts';
+import { locationOf, regionOfLocation } from './bucket.ts';
 import { makeToken, readToken } from './list-objects.ts';
 
 /** The limit of AWS. Without `max-buckets` the answer lists all buckets. */
@@ -66,8 +67,8 @@ export const listBuckets: Operation = {
       ]),
     );
 
-    function regionOf({ location }: Bucket): string {
-      return location === '' ? call.region : location;
+    function regionOf(bucket: Bucket): string {
+      return regionOfLocation(locationOf(call, bucket));
     }
 
     async function mayList(bucket: string): Promise<boolean> {

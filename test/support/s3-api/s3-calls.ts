@@ -62,6 +62,7 @@ export async function testCalls(
       | 'authenticateForm'
       | 'customerKeysWithoutTls'
       | 'cannedAcls'
+      | 'hasRegion'
       | 'servedNames'
       | 'notificationTargets'
       | 'replications'
@@ -103,6 +104,7 @@ export async function testCalls(
     ...(options.servedNames && { servedNames: options.servedNames }),
     ...(options.notificationTargets && { notificationTargets: options.notificationTargets }),
     ...(options.replications && { replications: options.replications }),
+    ...(options.hasRegion && { hasRegion: true }),
     ...(options.cannedAcls && { cannedAcls: options.cannedAcls }),
     ...(options.customerKeysWithoutTls && { customerKeysWithoutTls: true }),
   });
