@@ -75,7 +75,7 @@ export interface Verification {
   readonly services: readonly string[];
   /** Admin clients leave the region of the scope empty. */
   readonly allowEmptyRegion?: boolean;
-  /** The hex SHA-256 of the body, if the request has no `x-amz-content-sha256` (STS). */
+  /** The hex SHA-256 of the body where it is known: of any body (STS), or of no body. A request then needs no `x-amz-content-sha256`. */
   readonly bodyHash?: string;
   readonly signingKeys: SigningKeys;
 }

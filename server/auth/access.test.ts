@@ -2,7 +2,10 @@ import { createHash, createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
+import { canonicalHeaders, hashCanonicalRequest } from '../../protocol/sigv4/canonical-request.ts';
 import { presignUrl, signRequest } from '../../protocol/sigv4/sign-request.ts';
+import { computeSignature } from '../../protocol/sigv4/signature.ts';
+import { formatScope, SigningKeys } from '../../protocol/sigv4/signing-key.ts';
 import { createAuthenticator, type AuthenticatorOptions } from './access.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
 import { federated } from '../../test/support/auth/identities.ts';
@@ -65,6 +68,27 @@ function incoming({
     secure: false,
     remoteAddress: '127.0.0.1',
   };
+}
+
+/** A request that is signed over `payloadHash` and does not send it. */
+function signedWithoutHash(call: Call, payloadHash: string): IncomingRequest {
+  const request = incoming(call);
+  const scope = { date: '20260304', region: 'us-east-1', service: 's3' };
+  const headers: Record<string, string> = { ...call.headers, host: 's3.example', 'x-amz-date': '20260304T050607Z' };
+  const signedHeaders = ['host', 'x-amz-date'];
+  const parts = {
+    method: request.method,
+    path: request.rawPath,
+    query: '',
+    headerLines: canonicalHeaders(headers, signedHeaders),
+    signedHeaders,
+    payloadHash,
+  };
+  const key = new SigningKeys().get(root.secretKey, scope);
+  const signature = computeSignature(key, headers['x-amz-date'] ?? '', scope, hashCanonicalRequest(parts));
+  const credential = `${root.accessKey}/${formatScope(scope)}`;
+  const authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${signedHeaders.join(';')}, Signature=${signature}`;
+  return { ...request, headers: { ...headers, authorization } };
 }
 
 function signed(
@@ -326,6 +350,40 @@ describe('createAuthenticator', () => {
         const { body, trailing } = await sentWith(announced, 'x-amz-checksum-crc32:none\r\n', streaming);
         await textOf(body);
         expect(() => trailing?.value()).toThrow(expect.objectContaining({ code: 'InvalidRequest' }));
+      });
+    });
+
+    describe('without x-amz-content-sha256', () => {
+      it.each([
+        ['a GET', { method: 'GET' }],
+        ['a DELETE with an empty body', { method: 'DELETE', headers: { 'content-length': '0' } }],
+        ['a PUT without a body', { method: 'PUT' }],
+      ])('is that of no body: %s', async (_what, call: Call) => {
+        const { principal, body } = await authenticate()(signedWithoutHash(call, hex('')));
+        expect(principal).toMatchObject({ kind: 'root' });
+        expect(await textOf(body)).toBe('');
+      });
+
+      it.each([
+        ['a body with its length', { 'content-length': '5' }],
+        ['a body of unknown length', { 'transfer-encoding': 'chunked' }],
+        ['an unclear length', { 'content-length': '00' }],
+      ])('is refused with %s, whatever was signed', async (_what, headers: Record<string, string>) => {
+        for (const signedHash of [hex(''), hex('hello'), 'UNSIGNED-PAYLOAD', '']) {
+          const request = signedWithoutHash({ method: 'PUT', headers }, signedHash);
+          const sent = { ...request, body: bodyFrom(Readable.from([Buffer.from('hello')])) };
+          expect(await codeOf(authenticate()(sent))).toBe('InvalidRequest');
+        }
+      });
+
+      it.each(['UNSIGNED-PAYLOAD', '', hex('hello')])('does not verify where %j was signed', async (signedHash) => {
+        expect(await codeOf(authenticate()(signedWithoutHash({}, signedHash)))).toBe('SignatureDoesNotMatch');
+      });
+
+      it('never reads bytes that follow', async () => {
+        const request = signedWithoutHash({}, hex(''));
+        const { body } = await authenticate()({ ...request, body: bodyFrom(Readable.from([Buffer.from('hello')])) });
+        expect(await textOf(body)).toBe('');
       });
     });
 

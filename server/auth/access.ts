@@ -10,7 +10,7 @@ import { type SignedRequest } from '../../protocol/sigv4/signed-request.ts';
 import { type Verification, type VerifiedSignature, verifySignature } from '../../protocol/sigv4/verify-signature.ts';
 import type { Principal, StoredCredentials, Access, AccessRequest } from './principal.ts';
 import type { BodySource } from '../objects/contract/body-source.ts';
-import { verifiedBody, type VerifiedBody } from './verified-body.ts';
+import { hasBody, verifiedBody, type VerifiedBody } from './verified-body.ts';
 import { timingSafeEqual } from '../../protocol/timing-safe-equal.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
 import type { IdentityReader, Identities } from './identities/identities.ts';
@@ -74,7 +74,7 @@ export type Authenticate = (
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const verify = createCallerVerifier(options);
   return async (request, headers = request.headers) => {
-    const sender = await verify(request, rulesOf(request, options));
+    const sender = await verify(request, rulesOf(request, options, headers));
     const { body, size, trailing } = verifiedBody(request, headers, sender?.signature);
     return { principal: sender?.principal ?? anonymous, body, size, trailing };
   };
@@ -172,8 +172,19 @@ const anonymous: Principal = { kind: 'anonymous' };
 
 const services = ['s3'] as const;
 
+/**
+ * The SHA-256 of no bytes. A signature covers it where a request has neither a body nor `x-amz-content-sha256`.
+ *
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+ */
+const hashOfNothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
 /** Admin clients do not know the region and sign by version 4, and S3 clients call GetBucketLocation to learn the region. */
-function rulesOf(request: UnverifiedRequest, options: AuthenticatorOptions): Parameters<CallerVerifier>[1] {
+function rulesOf(
+  request: UnverifiedRequest,
+  options: AuthenticatorOptions,
+  headers: IncomingHttpHeaders,
+): Parameters<CallerVerifier>[1] {
   const admin = isAdmin(request);
   const asksForRegion = request.method === 'GET' && /(?:^|&)location(?:=|&|$)/.test(request.rawQuery);
   return {
@@ -182,6 +193,7 @@ function rulesOf(request: UnverifiedRequest, options: AuthenticatorOptions): Par
     allowEmptyRegion: admin,
     signatureV2: admin ? 'off' : (options.signatureV2 ?? 'presigned'),
     bucket: request.hostStyle?.bucket,
+    ...(hasBody(headers) ? {} : { bodyHash: hashOfNothing }),
   };
 }
 

@@ -194,8 +194,8 @@ function checksumIn(trailers: ReadonlyMap<string, string>, name: string, bytes: 
   throw new S3Error('InvalidRequest', `Value for ${name} trailing header is invalid.`);
 }
 
-/** In HTTP/1.1 a request without these headers has no body. */
-function hasBody(headers: IncomingHttpHeaders): boolean {
+/** Reports whether a request can have a body: in HTTP/1.1 one without these headers has none. */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
