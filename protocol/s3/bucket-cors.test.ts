@@ -28,7 +28,6 @@ describe('parseCors', () => {
   });
 
   it.each([
-    ['no rule', configuration(), 'MalformedXML'],
     ['another root', '<Cors/>', 'MalformedXML'],
     ['an unknown element', configuration(`${minimal}<AllowedHeaders>*</AllowedHeaders>`), 'MalformedXML'],
     ['an element beside the rules', '<CORSConfiguration><Rule/></CORSConfiguration>', 'MalformedXML'],
@@ -64,7 +63,8 @@ describe('parseCors', () => {
     );
   });
 
-  it('accepts 100 rules and 255 characters', () => {
+  it('accepts no rule, 100 rules, and 255 characters', () => {
+    expect(parseCors(configuration())).toEqual([]);
     expect(parseCors(configuration(...Array.from({ length: 100 }, () => minimal)))).toHaveLength(100);
     expect(parseCors(configuration(`${minimal}<ID>${'a'.repeat(255)}</ID>`))[0]?.id).toHaveLength(255);
   });

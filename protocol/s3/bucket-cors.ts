@@ -28,7 +28,7 @@ const maxSeconds = 2 ** 31 - 1;
 export const corsMethods: ReadonlySet<string> = new Set(['GET', 'PUT', 'HEAD', 'POST', 'DELETE']);
 
 /**
- * Reads a CORSConfiguration.
+ * Reads a CORSConfiguration. One without a rule allows no page.
  *
  * @throws S3Error MalformedXML, InvalidRequest (a method, a wildcard or a name that is not valid, too many rules)
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketCors.html
@@ -36,7 +36,6 @@ export const corsMethods: ReadonlySet<string> = new Set(['GET', 'PUT', 'HEAD', '
 export function parseCors(body: string | Buffer): readonly CorsRule[] {
   const root = readXml(body, { maxBytes: maxCorsDocument, maxElements, root: 'CORSConfiguration' });
   checkChildren(root, [], ['CORSRule']);
-  if (root.children.length === 0) throw malformed('"CORSConfiguration" lacks "CORSRule"');
   if (root.children.length > maxRules) {
     throw invalid(`The number of CORS rules should not exceed allowed limit of ${maxRules} rules.`);
   }

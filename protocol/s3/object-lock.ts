@@ -17,9 +17,8 @@ export interface ObjectLockRule {
 /** Bytes. Each of the three documents has a few short elements. */
 export const maxLockDocument = 4 * 1_024;
 
-/** The longest default retention of S3, which is also the longest retention of a version. */
+/** The longest default retention of S3. The retention that a request gives a version has no limit. */
 const maxPeriod = { Days: 36_500, Years: 100 } as const;
-const maxRetentionMs = maxPeriod.Days * 86_400_000;
 
 /**
  * Reads an ObjectLockConfiguration.
@@ -165,7 +164,7 @@ function retentionOf(mode: string | undefined, date: string | undefined): Retent
 }
 
 /**
- * Refuses a retention that ends before `now` (milliseconds since 1970) or more than 100 years after it. `name` is the name of the header or
+ * Refuses a retention that ends before `now` (milliseconds since 1970). `name` is the name of the header or
  * element.
  *
  * @throws S3Error InvalidArgument
@@ -174,9 +173,6 @@ export function checkRetentionEnd(until: Date, now: number, name: string): void 
   const details = { ArgumentName: name, ArgumentValue: until.toISOString() };
   if (until.getTime() <= now) {
     throw new S3Error('InvalidArgument', 'The retain until date must be in the future!', { details });
-  }
-  if (until.getTime() - now > maxRetentionMs) {
-    throw new S3Error('InvalidArgument', 'The retain until date must be within 100 years (36,500 days).', { details });
   }
 }
 

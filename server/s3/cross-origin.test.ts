@@ -235,3 +235,16 @@ describe('below the name of a bucket', () => {
     }
   });
 });
+
+describe('a configuration without a rule', () => {
+  it('is stored, and allows no page what the setting of the server allows', async () => {
+    const { call } = await testCalls({ origins: ['*'] });
+    expect(await call('PUT', '/bucket?cors', { body: '<CORSConfiguration/>' })).toMatchObject({ status: 200 });
+    expect(await call('GET', '/bucket?cors')).toMatchObject({
+      status: 200,
+      body: expect.not.stringContaining('CORSRule'),
+    });
+    const headers = { origin: 'https://page.example', 'access-control-request-method': 'GET' };
+    expect(await call('OPTIONS', '/bucket/key', { headers })).toMatchObject({ status: 403 });
+  });
+});

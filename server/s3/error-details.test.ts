@@ -105,7 +105,7 @@ const ofObjects: readonly Row[] = [
     { Size: '2050', MaxSizeAllowed: '2048' },
   ],
   ['PUT /bucket/new', headers({ 'x-amz-mfa': 'a b' }), 'NotImplemented', { Header: 'x-amz-mfa' }],
-  ['PUT /bucket/new', headers({ 'if-none-match': '"0"' }), 'NotImplemented', { Header: 'If-None-Match' }],
+  ['PUT /bucket?tagging', headers({ 'if-none-match': '"0"' }), 'NotImplemented', { Header: 'If-None-Match' }],
   [`PUT /bucket/${'k'.repeat(1_025)}`, {}, 'KeyTooLongError', { Size: '1025', MaxSizeAllowed: '1024' }],
   ['PUT /bucket/key?tagging', tagged('a!', 'v'), 'InvalidTag', { TagKey: 'a!' }],
   ['PUT /bucket/key?tagging', tagged('a', 'v!'), 'InvalidTag', { TagKey: 'a', TagValue: 'v!' }],

@@ -3,6 +3,7 @@ import type { ObjectInfo } from '../objects/contract/object-layer.ts';
 import {
   ifRangeHolds,
   readConditions,
+  createConditions,
   writeConditions,
   formatHttpDate,
   describingHeaders,
@@ -29,10 +30,15 @@ describe('readConditions', () => {
   });
 });
 
-describe('writeConditions', () => {
-  it('take * alone for If-None-Match', () => {
+describe('the conditions of a write', () => {
+  it('take * and ETags for If-None-Match', () => {
     expect(writeConditions({ 'if-none-match': '*' })).toEqual({ ifNoneMatch: ['*'] });
-    expect(() => writeConditions({ 'if-none-match': '"a"' })).toThrow(
+    expect(writeConditions({ 'if-none-match': '"a", "b"' })).toEqual({ ifNoneMatch: ['a', 'b'] });
+  });
+
+  it('take * alone for If-None-Match where nothing may be replaced', () => {
+    expect(createConditions({ 'if-none-match': '*' })).toEqual({ ifNoneMatch: ['*'] });
+    expect(() => createConditions({ 'if-none-match': '"a"' })).toThrow(
       expect.objectContaining({ code: 'NotImplemented' }),
     );
   });

@@ -39,16 +39,21 @@ function hasReadConditions(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Reads the conditions of a write; undefined if it has none. S3 accepts only `*` for If-None-Match. */
+/** Reads the conditions of the write of an object; undefined if it has none. AWS takes `*` alone for If-None-Match, MinIO ETags too. */
 export function writeConditions(headers: IncomingHttpHeaders): WriteConditions | undefined {
   if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined;
-  const conditions = etagConditions(headers, '');
-  if (conditions.ifNoneMatch !== undefined && !conditions.ifNoneMatch.includes('*')) {
-    throw new S3Error('NotImplemented', 'If-None-Match of a write takes * alone.', {
-      details: { Header: 'If-None-Match' },
-    });
-  }
-  return conditions;
+  return etagConditions(headers, '');
+}
+
+/**
+ * Reads the conditions of a write that replaces nothing: If-None-Match takes `*` alone.
+ *
+ * @throws S3Error NotImplemented
+ */
+export function createConditions(headers: IncomingHttpHeaders): WriteConditions | undefined {
+  const conditions = writeConditions(headers);
+  if (conditions?.ifNoneMatch === undefined || conditions.ifNoneMatch.includes('*')) return conditions;
+  throw new S3Error('NotImplemented', 'If-None-Match takes * alone here.', { details: { Header: 'If-None-Match' } });
 }
 
 /** Reads the conditions of a delete; undefined if it has none. */

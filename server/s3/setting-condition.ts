@@ -1,7 +1,7 @@
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer } from '../http/contract/request.ts';
 import type { BucketSetting, SettingCondition } from '../objects/contract/object-layer.ts';
-import { writeConditions } from './object-headers.ts';
+import { createConditions } from './object-headers.ts';
 import type { Operation, S3Call } from './operation.ts';
 
 /** A call whose changes of a setting of the bucket have a condition. */
@@ -33,7 +33,7 @@ export async function handleSetting(
       throw new S3Error(error.code, error.message, { details: error.details, headers, cause: error });
     }
   }
-  const conditions = writeConditions(call.request.headers);
+  const conditions = createConditions(call.request.headers);
   if (conditions === undefined) return operation.handle(call);
   const { ifMatch, ifNoneMatch } = conditions;
   if (ifMatch?.length === 0) throw new S3Error('InvalidArgument', 'If-Match names no ETag.');

@@ -61,7 +61,6 @@ export async function putPart(
   await context.checkSpace(request.size);
   const { record: upload, inBucket } = await getUploadInBucket(context, bucket, key, uploadId);
   if (inBucket.record.quota !== undefined) await checkPart(context, request, inBucket);
-  if (from === 'client' && upload.lock !== undefined) requireDigest(request.digests);
   const { sealed } = upload;
   // The bucket may block SSE-C since the upload was created.
   if (sealed?.scheme === 'SSE-C') checkBlocked(sealed.scheme, inBucket.record.encryption);
@@ -190,15 +189,6 @@ function digestsOfPart(digests: ExpectedDigests, upload: UploadRecord, from: 'cl
     );
   }
   return { ...digests, compute: algorithm };
-}
-
-/** S3 requires it of each part of an upload that was created with lock headers, as of `PutObject` with them. */
-function requireDigest({ md5, checksum, trailing }: ExpectedDigests): void {
-  if (md5 !== undefined || checksum !== undefined || trailing !== undefined) return;
-  throw new S3Error(
-    'InvalidRequest',
-    'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Part requests with Object Lock parameters',
-  );
 }
 
 /** Lists the parts of an upload. Throws `NoSuchUpload`. */

@@ -80,8 +80,7 @@ export function isRetentionWeaker(before: Retention, after: Retention | undefine
 
 /**
  * Refuses a change that would end a retention earlier or change its mode. Nothing does that to COMPLIANCE before its end; a caller with the
- * permission may do it to GOVERNANCE. Throws `AccessDenied`, and `InvalidArgument` for a retention that ends before `now` or after 100
- * years.
+ * permission may do it to GOVERNANCE. Throws `AccessDenied`, and `InvalidArgument` for a retention that ends before `now`.
  */
 export function checkRetentionChange(
   { lock }: Pick<ObjectRecord, 'lock'>,

@@ -25,7 +25,7 @@ export const putBucketTagging: Operation = {
     const tags = parseTagging(await readDocument(call, maxTaggingDocument));
     if (Object.keys(tags).length === 0) await call.objects.deleteBucketTags(call.bucket);
     else await call.objects.putBucketTags(call.bucket, tags);
-    return emptyAnswer(204);
+    return emptyAnswer(200);
   },
 };
 

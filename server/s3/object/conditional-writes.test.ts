@@ -17,6 +17,8 @@ async function exists({ layer }: TestCalls, key = 'key'): Promise<boolean> {
   );
 }
 
+const unlessEtag = (etag: string) => ({ body: 'y', headers: { 'if-none-match': etag } });
+
 describe('DeleteObject under a condition', () => {
   it.each<Record<string, string>>([
     { 'if-match': '"0"' },
@@ -136,6 +138,22 @@ describe('DeleteObjects under conditions', () => {
 
 describe('CopyObject under a condition on its destination', () => {
   const source = { 'x-amz-copy-source': 'bucket/source' };
+
+  it('of one ETag refuse the object that has it, and no other', async () => {
+    const { call } = await testCalls();
+    const { headers } = await call('PUT', '/bucket/key', { body: 'x' });
+    const etag = headers['etag'] ?? '';
+    for (const given of [etag, `"other", ${etag}`, `W/${etag}`]) {
+      expect(await call('PUT', '/bucket/key', unlessEtag(given))).toMatchObject({
+        status: 412,
+        code: 'PreconditionFailed',
+      });
+    }
+    expect((await call('GET', '/bucket/key')).body).toBe('x');
+    expect(await call('PUT', '/bucket/absent', unlessEtag(etag))).toMatchObject({ status: 200 });
+    expect(await call('PUT', '/bucket/key', unlessEtag('"other"'))).toMatchObject({ status: 200 });
+    expect((await call('GET', '/bucket/key')).body).toBe('y');
+  });
 
   it.each<Record<string, string>>([{ 'if-none-match': '*' }, { 'if-match': '"0"' }])(
     'is refused where %o does not hold',

@@ -1,6 +1,5 @@
 import { aclOfNewObject } from '../acl/acl-request.ts';
-import { S3Error } from '../../../protocol/s3/s3-error.ts';
-import type { ExpectedDigests, PutObject } from '../../objects/contract/object-layer.ts';
+import type { PutObject } from '../../objects/contract/object-layer.ts';
 import { lockOfRequest, tagsOfNew } from '../tag-and-lock-headers.ts';
 import { createdHeaders, emptyAnswer, quoted } from '../answers.ts';
 import { hasAclHeaders, writeConditions, storedHeaders } from '../object-headers.ts';
@@ -38,7 +37,6 @@ export async function storeObject(
   const lock = permittedLock && (await permittedLock);
   const acl = hasAclHeaders(headers) ? await aclOfNewObject(call) : undefined;
   const digests = expectedDigests(headers, call.auth.trailing);
-  if (lock !== undefined) requireDigest(digests);
   const { checksum, trailing, compute } = digests;
   const hasChecksum = checksum !== undefined || trailing !== undefined || compute !== undefined;
   const info = await call.objects.putObject({
@@ -66,13 +64,4 @@ export async function storeObject(
     ...encryptionHeaders(info.encryption, givenKey(encryption)),
     ...checksumHeaders(info.checksum),
   };
-}
-
-/** A locked version cannot be replaced by what the client meant, so that S3 requires a digest of its body. */
-function requireDigest({ md5, checksum, trailing }: ExpectedDigests): void {
-  if (md5 !== undefined || checksum !== undefined || trailing !== undefined) return;
-  throw new S3Error(
-    'InvalidRequest',
-    'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
-  );
 }

@@ -4,7 +4,7 @@ import { requestTagContext } from '../../../protocol/policy/tag-context.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { Tags } from '../../../protocol/s3/tagging.ts';
 import { emptyAnswer } from '../answers.ts';
-import { readConditions, writeConditions } from '../object-headers.ts';
+import { readConditions, createConditions } from '../object-headers.ts';
 import { type Operation, readActions, readTagsActions, type S3Call } from '../operation.ts';
 import { header } from '../request.ts';
 import { deleteActions } from './force-delete.ts';
@@ -23,7 +23,7 @@ export const renameObject: Operation = {
   async handle(call) {
     const { headers } = call.request;
     const from = renameSource(header(headers, name));
-    const toConditions = { ...readConditions(headers), ...writeConditions(headers) };
+    const toConditions = { ...readConditions(headers), ...createConditions(headers) };
     const clientToken = clientTokenOf(header(headers, 'x-amz-client-token'));
     const source = `${call.bucket}/${from}`;
     // A caller who may not read the object could rename it to a key that it may read.
