@@ -50,17 +50,35 @@ export function encodeDeployment(
   return Buffer.from(JSON.stringify({ format: FIRST_FORMAT, ...record }));
 }
 
-/** Throws `ProgramError` for the record of a newer server. */
+/** Throws `ProgramError` for the record of a newer server, and `StoreError` unreadable-record for a damaged one. */
 export function decodeDeployment(value: Buffer, place: string): DeploymentRecord {
-  const read: unknown = JSON.parse(value.toString('utf8'));
-  const { format } = z.object({ format: z.int().min(1) }).parse(read);
+  const damaged = (cause: unknown) => {
+    const field = cause instanceof z.ZodError ? `in ${cause.issues[0]?.path.join('.') || 'its form'}` : 'not JSON';
+    const cure = 'restore the records from a snapshot or a backup';
+    return new StoreError(
+      'unreadable-record',
+      `the record of the deployment at ${place} is damaged (${field}): ${cure}`,
+      { cause },
+    );
+  };
+  let read: unknown;
+  try {
+    read = JSON.parse(value.toString('utf8'));
+  } catch (error) {
+    throw damaged(error);
+  }
+  const known = z.object({ format: z.int().min(1) }).safeParse(read);
+  if (!known.success) throw damaged(known.error);
+  const { format } = known.data;
   if (format > NEWEST_FORMAT) {
     throw new ProgramError(
       'newer-format',
       `the records at ${place} have format ${format}, this server knows formats up to ${NEWEST_FORMAT}: start the newer server that wrote them`,
     );
   }
-  const record = schema.parse(read);
+  const parsed = schema.safeParse(read);
+  if (!parsed.success) throw damaged(parsed.error);
+  const record = parsed.data;
   const unknown = (record.uses ?? []).filter((name) => !FEATURES.has(name));
   if (unknown.length > 0) {
     throw new ProgramError(

@@ -5,7 +5,8 @@ import { copyKey, decodeDeployment, deploymentKey } from '../../store/deployment
 import { KEY_LIMIT } from '../../store/keys.ts';
 import { unpromotedText } from '../../store/promotion.ts';
 import type { RecordStore } from '../../store/record-store.ts';
-import type { Issue } from './issue.ts';
+import { isUnreadable } from '../../objects/records/damage.ts';
+import { type Issue, shownKey } from './issue.ts';
 
 interface ComparedStores {
   readonly records: RecordStore;
@@ -35,7 +36,15 @@ export async function* compareStores({ records, blobs, marker, description }: Co
     }
     return;
   }
-  const { deploymentId, marked } = decodeDeployment(entry.value, description);
+  let deployment;
+  try {
+    deployment = decodeDeployment(entry.value, description);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    yield { kind: 'unreadable-record', record: shownKey(deploymentKey), message: error.message };
+    return;
+  }
+  const { deploymentId, marked } = deployment;
   if (beside !== undefined && beside !== deploymentId) {
     yield mismatch(`the records belong to the deployment ${deploymentId}, and the bodies beside them to ${beside}`);
     return;
