@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { z } from 'zod';
 import { commitOnce } from '../store/commits.ts';
 import { key } from '../store/keys.ts';
 import type { Entry, RecordStore } from '../store/record-store.ts';
@@ -21,6 +22,17 @@ export function isPlain(stored: Buffer): boolean {
 
 export function plainValue(value: Buffer): Buffer {
   return Buffer.concat([Buffer.of(PLAIN), value]);
+}
+
+/**
+ * Checks that a stored value has the form of a sealed record's, without opening it.
+ *
+ * @throws StoreError unreadable-record
+ */
+export function checkSealedForm(stored: Buffer, what: string): void {
+  if (isPlain(stored) || (stored[0] === SEALED && stored.length >= NONCE_END + TAG_SIZE)) return;
+  const form = stored.length === 0 ? 'is empty' : `is damaged, or of a newer server (format ${stored[0]})`;
+  throw new StoreError('unreadable-record', `the record ${what} ${form}`);
 }
 
 /** Seals a value with a random nonce. One key may seal 2^32 values, which no backend reaches. */
@@ -184,6 +196,18 @@ function encode(sealed: SealedDataKey, everythingSealed: boolean): Buffer {
   return Buffer.concat([Buffer.of(FORMAT), Buffer.from(JSON.stringify({ ...sealed, everythingSealed }))]);
 }
 
+/**
+ * Checks the record of the backend's key without opening the key.
+ *
+ * @throws StoreError unreadable-record
+ */
+export function checkBackendKey(value: Buffer): void {
+  if (value[0] !== FORMAT) throw damagedBackendKey(`it has format ${value[0]}`);
+  decode(value);
+}
+
+const recordSchema = z.looseObject({ keyName: z.string().min(1), ciphertext: z.string().min(1) });
+
 function decode(value: Buffer): { sealed: SealedDataKey; everythingSealed: boolean } {
   if (value[0] !== FORMAT) {
     throw new StoreError(
@@ -191,7 +215,25 @@ function decode(value: Buffer): { sealed: SealedDataKey; everythingSealed: boole
       `the record of the backend's key has format ${value[0]}, which this server does not know: start the newer server that wrote it`,
     );
   }
-  const read = JSON.parse(value.toString('utf8', 1)) as SealedDataKey & { readonly everythingSealed: boolean };
-  const { everythingSealed, ...sealed } = read;
+  const read = parse(value.toString('utf8', 1));
+  if (!recordSchema.safeParse(read).success) throw damagedBackendKey('it does not name its key');
+  const { everythingSealed, ...sealed } = read as SealedDataKey & { readonly everythingSealed: boolean };
   return { sealed, everythingSealed };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw damagedBackendKey('it is not JSON', error);
+  }
+}
+
+/** The key cannot be made anew: identities and settings are sealed under it. */
+function damagedBackendKey(how: string, cause?: unknown): StoreError {
+  return new StoreError(
+    'unreadable-record',
+    `the record of the key of identities and settings is damaged (${how}): restore the records from a snapshot or a backup`,
+    { cause },
+  );
 }

@@ -10,6 +10,7 @@ import { orphanBlobs } from './orphan-blobs.ts';
 import { compareCounts } from './compare-counts.ts';
 import { checkCanaries, checkVersionIndex, checkRecords, unreferencedBlockSums } from './check-records.ts';
 import { unreferencedOwners } from './blob-references.ts';
+import { checkValues } from './check-values.ts';
 import { checkUpload, unreferencedParts } from './check-upload.ts';
 import { mapStream } from '../../../platform/async/concurrency.ts';
 
@@ -93,6 +94,7 @@ export async function* verifyStores(options: VerifyOptions): AsyncGenerator<Issu
     if (uncounted !== undefined) summary.uncounted = uncounted;
     yield* checkRecords(check);
     yield* checkCanaries(check);
+    yield* checkValues(check);
     yield* checkVersionIndex(check);
     yield* unreferencedBlockSums(check);
     const objects = mapStream(allObjectRecords(records), concurrency, async (object) => {

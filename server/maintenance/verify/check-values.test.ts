@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { backendKeyRecord } from '../../encryption/backend-key.ts';
+import { sealedKey, sealedRecords } from '../../encryption/sealed-records.ts';
+import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/commits.ts';
+import { key } from '../../store/keys.ts';
+import type { Key } from '../../store/record-store.ts';
+import { testLayer } from '../../../test/support/objects/test-layer.ts';
+import type { Issue } from './issue.ts';
+import { verifyStores } from './verify-stores.ts';
+
+/** A store with a record of each kind that holds no object, and what verify finds in it. */
+async function filled({ sealing = false } = {}) {
+  const test = testLayer();
+  const { records } = test;
+  await test.layer.createBucket('bucket', { location: '' });
+  const sealed = sealedRecords({ records, keys: test.keys });
+  await sealed.start({ turnOn: sealing });
+  await sealed.put(sealedKey('iam', 'user', 'ann'), Buffer.from('{"accessKey":"ann"}'));
+  await sealed.put(sealedKey('sts-expiry', 'time', 'key'), Buffer.from('ann'));
+  const json = encodeRecord({ some: 'value' });
+  for (const place of jsonRecords) await write(records, place, json);
+  const issues = () => Array.fromAsync<Issue>(verifyStores({ ...test, now: Date.now() }));
+  return { records, issues };
+}
+
+const write = (records: ReturnType<typeof testLayer>['records'], place: Key, value: Buffer) =>
+  commitOnce(records, { put: [{ key: place, value }] }, randomBytes);
+
+const jsonRecords: readonly Key[] = [
+  recordKeys.accountBlock,
+  recordKeys.accessLog('bucket'),
+  recordKeys.inventory('bucket'),
+  recordKeys.keyUse('some-key'),
+  key('batch-job', 'one'),
+  key('outbox', 'target', 'group', Buffer.alloc(16, 7)),
+  key('outbox-held', 'target', 'group', Buffer.alloc(16, 7)),
+  key('outbox-state', 'target'),
+  key('system', 'reseal'),
+  key('tier-removal', 'one'),
+];
+
+/** What a disk may make of a value. */
+const damages: Readonly<Record<string, (value: Buffer) => Buffer>> = {
+  'is empty': () => Buffer.alloc(0),
+  'is zeroed': (value) => Buffer.alloc(value.length),
+  'is cut': (value) => value.subarray(0, value.length >> 1),
+  'begins with another byte': (value) => Buffer.concat([Buffer.of(0x7f), value.subarray(1)]),
+};
+
+describe('a record that holds no object', () => {
+  it.each([{ sealing: false }, { sealing: true }])('is no issue where it is whole: %j', async (options) => {
+    expect(await (await filled(options)).issues()).toEqual([]);
+  });
+
+  const plain = [...jsonRecords, sealedKey('iam', 'user', 'ann')];
+  it.each(
+    plain.flatMap((place) => Object.keys(damages).map((damage) => [place.toString('latin1'), damage, place] as const)),
+  )('%j is told where it %s', async (_, damage, place) => {
+    const { records, issues } = await filled();
+    await expectTold({ records, issues }, place, damage);
+  });
+
+  const sealed = [backendKeyRecord, sealedKey('iam', 'user', 'ann'), sealedKey('sts-expiry', 'time', 'key')];
+  it.each(
+    sealed.flatMap((place) =>
+      ['is empty', 'begins with another byte', ...(place === backendKeyRecord ? ['is cut', 'is zeroed'] : [])].map(
+        (damage) => [place.toString('latin1'), damage, place] as const,
+      ),
+    ),
+  )('%j is told, sealed, where it %s', async (_, damage, place) => {
+    await expectTold(await filled({ sealing: true }), place, damage);
+  });
+});
+
+async function expectTold({ records, issues }: Awaited<ReturnType<typeof filled>>, place: Key, damage: string) {
+  const entry = await records.get(place);
+  if (entry === undefined) throw new Error('the record is not there');
+  await write(records, place, damages[damage]?.(entry.value) ?? entry.value);
+  expect(await issues()).toEqual([
+    { kind: 'unreadable-record', record: expect.any(String) as string, message: expect.any(String) as string },
+  ]);
+}
