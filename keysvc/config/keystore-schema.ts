@@ -51,10 +51,9 @@ const vault = z.strictObject({
     'namespace',
     'retry',
   ]),
-  kubernetes: section(z.strictObject({ engine: text, namespace: text, role: needed, jwt: text, retry: noEffect }), [
+  kubernetes: section(z.strictObject({ engine: text, namespace: text, role: text, jwt: text, retry: noEffect }), [
     'engine',
     'namespace',
-    'jwt',
     'retry',
   ]),
   /** Seals each record before it is written. */

@@ -52,6 +52,13 @@ vault:
     });
   });
 
+  it('is taken for Vault by one login beside the place of a token that none uses', () => {
+    const kubernetes = 'kubernetes: { role: "", jwt: /var/run/secrets/kubernetes.io/serviceaccount/token, retry: 15s }';
+    expect(settings(`vault: { endpoint: "https://v", approle: { id: r, secret: s }, ${kubernetes} }`)).toMatchObject({
+      login: { kind: 'approle' },
+    });
+  });
+
   it('is taken for AWS, with credentials or empty ones', () => {
     const rest = { kind: 'aws', endpoint: 'https://secretsmanager.us-east-2.amazonaws.com', region: 'us-east-2' };
     expect(settings(awsWith('{ accesskey: a, secretkey: s, token: t }'))).toEqual({
@@ -120,6 +127,11 @@ describe('keystore is refused', () => {
       'without a secret ID',
       'vault: { endpoint: "https://v", approle: { id: r } }',
       /keystore\.vault\.approle\.secret: is missing/,
+    ],
+    [
+      'without the role of Kubernetes',
+      'vault: { endpoint: "https://v", kubernetes: { jwt: a.b.c } }',
+      /keystore\.vault\.kubernetes\.role: is missing/,
     ],
     ['with another engine', `vault: { endpoint: "https://v", version: v3, ${approle} }`, /keystore\.vault\.version/],
     [

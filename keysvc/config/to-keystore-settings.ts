@@ -109,7 +109,10 @@ function vault(written: KeyStoreFile['vault']): KeyStoreSettings {
   }
   if (kubernetes !== undefined) {
     const { engine = 'kubernetes', namespace, role, jwt = serviceAccountToken } = kubernetes;
-    logins.push({ kind: 'kubernetes', engine: trimSlashes(engine), namespace, role, jwt });
+    if (role !== undefined) logins.push({ kind: 'kubernetes', engine: trimSlashes(engine), namespace, role, jwt });
+    // Some samples have the path of the token beside the login by AppRole.
+    else if (approle === undefined)
+      throw new ProgramError('configuration', 'keystore.vault.kubernetes.role: is missing');
   }
   if ((tls?.cert === undefined) !== (tls?.key === undefined))
     throw new ProgramError('configuration', 'keystore.vault.tls: cert and key belong together, and one is missing');
