@@ -23,6 +23,8 @@ export class EngineMark {
   #trusted: string | undefined;
   /** The engine in which each key was read; undefined where the vault did not tell it. */
   readonly #readIn = new Map<string, string | undefined>();
+  /** The count of keys that were deleted or found missing, so that a read that began before does not bring one back. */
+  #gone = 0;
 
   constructor(client: VaultClient, engine: string, keys: Pick<KvEngine, 'read'>) {
     this.#client = client;
@@ -37,10 +39,11 @@ export class EngineMark {
    */
   async read(key: string): Promise<Buffer | undefined> {
     // The engine is seen before the key: else the ID could be that of an engine that came in between.
+    const gone = this.#gone;
     const before = this.#trusted ?? (await this.#tryLook());
     const found = await this.#keys.read(key);
     if (found !== undefined) {
-      await this.#remember(key, before);
+      await this.#remember(key, before, gone);
       return found;
     }
     // Without a key that was read, no former engine is known.
@@ -69,6 +72,7 @@ export class EngineMark {
 
   /** Forgets a key that was deleted in the trusted engine. */
   deleted(key: string): void {
+    this.#gone += 1;
     this.#readIn.delete(key);
   }
 
@@ -79,13 +83,15 @@ export class EngineMark {
    */
   missing(key: string): void {
     if (this.#readIn.has(key) && this.#readIn.get(key) !== this.#trusted) throw this.#isAnother(key);
-    this.#readIn.delete(key);
+    this.deleted(key);
   }
 
   /** Remembers the engine of a key that was read. A vault that cannot tell it now fails no read. */
-  async #remember(key: string, before: string | undefined): Promise<void> {
+  async #remember(key: string, before: string | undefined, gone: number): Promise<void> {
     if (this.#trusted !== undefined && this.#readIn.get(key) === this.#trusted) return;
     const after = await this.#tryLook();
+    // The key may be the one that was deleted meanwhile. The next read remembers any other.
+    if (this.#gone !== gone) return;
     const engine = after === before ? after : undefined;
     if (engine !== undefined || !this.#readIn.has(key)) this.#readIn.set(key, engine);
     this.#trusted ??= engine;
@@ -130,7 +136,7 @@ export class EngineMark {
     return new KeyError(
       'unavailable',
       `${this.#where} is another one than before, and has no key "${key}", which was read in the former: restore its secrets. ` +
-        'If it shall begin empty, start the key service again',
+        'If it shall begin empty, or the key was deleted by another key service, start the key service again',
     );
   }
 

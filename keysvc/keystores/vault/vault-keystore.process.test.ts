@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VaultKeyStoreSettings } from '../keystore-settings.ts';
 import { VirtualClock } from '../../../test/support/keysvc/http-double.ts';
 import { vaultLogin, VaultDouble } from '../../../test/support/keysvc/vault-double.ts';
@@ -194,6 +194,38 @@ describe('Vault', () => {
       double.http.faultOf = () => undefined;
       double.replaceEngine();
       await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('needs no key that was deleted while it was read', async () => {
+      const store = await start(version);
+      for (const name of ['my-key', 'second']) double.put(name, { [name]: record.toString() });
+      await store.get('second');
+      const held = Promise.withResolvers<undefined>();
+      let looks = 0;
+      double.http.faultOf = (request) => (isLook(request) && looks++ === 0 ? held.promise : undefined);
+      const reading = store.get('my-key');
+      await vi.waitFor(() => expect(looks).toBe(1), { timeout: 60_000 });
+      await store.delete('my-key');
+      held.resolve(undefined);
+      expect(await reading).toEqual(record);
+      double.replaceEngine({ second: { second: record.toString() } });
+      await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+    });
+
+    it('needs a key that another key service deleted, until this one starts again, and says so', async () => {
+      const store = await inUse();
+      await store.create('second', record);
+      // It was deleted before the engine was replaced, which nothing here can tell from a loss.
+      double.replaceEngine({ second: { second: record.toString() } });
+      await expect(store.get('none')).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(
+          /no key "my-key".*or the key was deleted.*start the key service again/,
+        ) as string,
+      });
+      const restarted = new VaultKeyStore(vaultSettings(double, version), { clock: double.clock, attemptMs: 60_000 });
+      await expect(restarted.get('none')).rejects.toMatchObject({ code: 'not-found' });
+      expect(await restarted.get('second')).toEqual(record);
     });
 
     it('is believed in its own words where it does not show its engines', async () => {

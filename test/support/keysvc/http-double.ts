@@ -52,8 +52,8 @@ export type Fault =
   /** No answer comes. */
   | 'silence';
 
-/** Returns the fault of a request; undefined for none. */
-type FaultOf = (request: DoubleRequest) => Fault | undefined;
+/** Returns the fault of a request; undefined for none. The request waits for a promise. */
+type FaultOf = (request: DoubleRequest) => Fault | undefined | Promise<undefined>;
 
 export interface HttpDouble {
   readonly url: string;
@@ -81,7 +81,7 @@ export async function startHttpDouble(
         body: await text(incoming),
       };
       requests.push(request);
-      const fault = double.faultOf(request);
+      const fault = await double.faultOf(request);
       if (fault === 'silence') return;
       if (fault === 'cut') return void incoming.socket.destroy();
       const { status, headers, body } = typeof fault === 'object' ? fault : await answer(request);
