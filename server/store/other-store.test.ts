@@ -37,6 +37,13 @@ describe('an empty store', () => {
       store: nextDeployment(second),
     });
   });
+  it('is refused in a database where a store was accepted that is to be restored there', () => {
+    const tenant = { name: 'demo', namespace: 'team', uid: 'one' };
+    const error = refusal(() => idOfNewStore({ tenant, accepted: expected }, 'here'));
+    expect(error).toBeInstanceOf(OtherStoreError);
+    expect(error).toMatchObject({ store: nextDeployment(expected), message: expect.stringContaining(expected) });
+    expect(idOfNewStore({ tenant }, 'here')).toBeUndefined();
+  });
   it('is begun on a volume that was there before once it is accepted', () => {
     const unprovenClaim = randomUUID();
     const next = nextDeployment(unprovenClaim);

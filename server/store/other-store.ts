@@ -30,7 +30,15 @@ export function idOfNewStore(
   place: string,
 ): string | undefined {
   const from = expected ?? unprovenClaim;
-  if (from === undefined) return undefined;
+  if (from === undefined) {
+    if (accepted === undefined) return undefined;
+    // The ID that is reported tells the operator that nothing is there. Acceptances of it begin no store either.
+    throw new OtherStoreError(
+      nextDeployment(accepted),
+      `the records at ${place} are new or empty, and the store of the deployment ${accepted} was accepted: restore it there, or take the ` +
+        'acceptance back to begin a new one',
+    );
+  }
   const next = nextDeployment(from);
   if (accepted === next) return next;
   const why =

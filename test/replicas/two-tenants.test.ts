@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, ListBucketsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ExpectedDeployment, StoreTenant } from '../../protocol/expected-deployment.ts';
+import { nextDeployment, type ExpectedDeployment, type StoreTenant } from '../../protocol/expected-deployment.ts';
 import { readOtherStore } from '../../protocol/waits-for.ts';
 import { storeTool } from '../store-tool/run-store-tool.ts';
 import { s3Client } from '../support/server/s3-client.ts';
@@ -33,7 +34,7 @@ afterAll(async () => {
 
 /** What the operator of a Tenant gives to its servers, on the shared database or on the copy. */
 const fileOf = ({ uid }: StoreTenant, place: Place = 'shared') => join(folder, `${place}-${uid}.json`);
-type Place = 'shared' | 'copy';
+type Place = 'shared' | 'copy' | 'restored';
 const write = (tenant: StoreTenant, more: ExpectedDeployment = {}, place?: Place) =>
   writeFile(fileOf(tenant, place), JSON.stringify({ ...more, tenant }));
 
@@ -123,6 +124,21 @@ const storesOf = ({ url, password }: TestDatabase, blobs: string) => ({
   SVC_STORE_RECORDS: url,
   SVC_STORE_RECORDS_PASSWORD: password,
   SVC_STORE_BLOBS: `files:${blobs}`,
+});
+
+it('a Tenant that accepted a store begins no other one in an empty database', { timeout: 720_000 }, async () => {
+  const database = await deployment.postgres.createDatabase();
+  const blobs = join(folder, 'to-be-restored');
+  await mkdir(blobs);
+  const [tenant] = tenants as [StoreTenant];
+  const accepted = randomUUID();
+  await write(tenant, { accepted }, 'restored');
+  const file = { SVC_DEPLOYMENT_FILE: fileOf(tenant, 'restored') };
+  const server = await deployment.start({ ...file, ...storesOf(database, blobs) }, 'until it listens');
+  expect(await settled(server)).toEqual({ store: nextDeployment(accepted), tenant: undefined });
+  expect(await readdir(blobs)).toEqual([]);
+  await write(tenant, {}, 'restored');
+  await untilServes(server);
 });
 
 async function copyTo(places: Readonly<Record<string, string>>): Promise<void> {

@@ -185,6 +185,21 @@ describe('the server of a Tenant', () => {
       expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
     });
 
+    it('says that the store that it accepted is not there, and begins no other one', async () => {
+      const found = await begun();
+      const accepted = onDatabase({ 'coffer.dev/accept-store': second });
+      await found.pass(accepted);
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${nextDeployment(second)}` });
+      await found.pass(accepted);
+      expect(found.space.conditions('Tenant/demo')).toEqual([
+        'Ready=False StoreReplaced',
+        'Stalled=True StoreReplaced',
+      ]);
+      expect(messageIn(found.space)).toMatch(
+        /new or empty.*kubectl annotate tenants.coffer.dev demo coffer.dev\/accept-store-$/,
+      );
+    });
+
     it('has the store of a Tenant that is away once its own Tenant accepts it', async () => {
       const found = await begun();
       found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}:foreign-uid` });

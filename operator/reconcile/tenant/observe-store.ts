@@ -190,7 +190,10 @@ export async function observeStore(
   const others = othersStores(tenant, known, resources, options);
   const refused = refusedStore(running);
   if (refused !== undefined) {
-    const condition = problemOf(tenant, known, refused.store, others) ?? heldByOther(tenant, known, refused, options);
+    const condition =
+      problemOf(tenant, known, refused.store, others) ??
+      heldByOther(tenant, known, refused, options) ??
+      acceptedInVain(tenant, known, refused);
     if (condition !== undefined) return { condition, status: {} };
   }
   if (options.deploymentOf === undefined || tenant.spec.hibernated) return nothing;
@@ -336,6 +339,21 @@ function heldByOther(
     'a database, and bodies, of its own; the server waits, and the resources are not applied meanwhile. If this Tenant goes on in place of that ' +
     `one, which must not run again, or the database is a copy, with copied bodies: ${acceptance(tenant, store)}`;
   return { type: 'Ready', status: 'False', reason: 'StoreOfAnother', message };
+}
+
+/** Returns why a server begins no store: its Tenant accepted one, and its database is empty. */
+function acceptedInVain(
+  tenant: Tenant,
+  { deployment, unproven }: KnownStore,
+  { store }: RefusedStore,
+): ConditionUpdate | undefined {
+  const accepted = tenant.metadata.annotations?.[acceptStoreAnnotation];
+  if (deployment !== undefined || unproven !== undefined || accepted === undefined) return undefined;
+  if (store !== nextDeployment(accepted)) return undefined;
+  const message =
+    `its database is new or empty, and the annotation ${acceptStoreAnnotation} names the store of the deployment ${accepted}: restore that. To begin a ` +
+    `new store, take the annotation away: kubectl annotate ${kubectlArgument(tenant)} ${acceptStoreAnnotation}-`;
+  return { type: 'Ready', status: 'False', reason: 'StoreReplaced', message };
 }
 
 function sharedStore(
