@@ -16,6 +16,9 @@ describe('readConditions', () => {
     [{ 'if-match': '"a"' }, { ifMatch: ['a'] }],
     [{ 'if-match': 'a' }, { ifMatch: ['a'] }],
     [{ 'if-none-match': 'W/"a", "b" , *' }, { ifNoneMatch: ['a', 'b', '*'] }],
+    // If-Match compares strongly.
+    [{ 'if-match': 'W/"a", "b"' }, { ifMatch: ['b'] }],
+    [{ 'if-match': 'W/"a"' }, { ifMatch: [] }],
     [{ 'if-modified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' }, { ifModifiedSince: new Date('2000-01-01T00:00:00Z') }],
     [{ 'if-unmodified-since': 'yesterday' }, {}],
     [{}, {}],

@@ -58,7 +58,7 @@ export function createConditions(headers: IncomingHttpHeaders): WriteConditions 
 
 /** Reads the conditions of a delete; undefined if it has none. */
 export function deleteConditions(headers: IncomingHttpHeaders): DeleteConditions | undefined {
-  const ifMatch = etags(header(headers, 'if-match'));
+  const ifMatch = etags(header(headers, 'if-match'), 'strong');
   const size = header(headers, 'x-amz-if-match-size');
   const time = header(headers, 'x-amz-if-match-last-modified-time');
   if (ifMatch === undefined && size === undefined && time === undefined) return undefined;
@@ -77,25 +77,27 @@ function invalid(name: string, value: string, what: string): S3Error {
 }
 
 function etagConditions(headers: IncomingHttpHeaders, prefix: string): WriteConditions {
-  const ifMatch = etags(header(headers, `${prefix}if-match`));
-  const ifNoneMatch = etags(header(headers, `${prefix}if-none-match`));
+  const ifMatch = etags(header(headers, `${prefix}if-match`), 'strong');
+  const ifNoneMatch = etags(header(headers, `${prefix}if-none-match`), 'weak');
   return {
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
   };
 }
 
-/** Splits a list of ETags, with or without quotes and `W/`. */
-function etags(text: string | undefined): readonly string[] | undefined {
+/**
+ * Splits a list of ETags, with or without quotes. A strong comparison never finds one with `W/`, which says that the bytes may differ; it is
+ * left out of the list, so that a list of such ETags matches nothing.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.2
+ */
+function etags(text: string | undefined, comparison: 'strong' | 'weak'): readonly string[] | undefined {
   if (text === undefined) return undefined;
   return text
     .split(',')
-    .map((part) =>
-      part
-        .trim()
-        .replace(/^W\//, '')
-        .replace(/^"(.*)"$/, '$1'),
-    )
+    .map((part) => part.trim())
+    .filter((part) => comparison === 'weak' || !part.startsWith('W/'))
+    .map((part) => part.replace(/^W\//, '').replace(/^"(.*)"$/, '$1'))
     .filter((etag) => etag !== '');
 }
 

@@ -77,7 +77,12 @@ async function headObject(
     if (onlyId !== undefined) checkIdentity(record, onlyId);
     const { digests, objectKey } =
       plainDigests(record, customerKey) ?? (await openSealed(context, { bucket, key }, record, customerKey));
-    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
+    checkReadConditions(conditions, {
+      etag: digests.etag,
+      modified: record.modified,
+      versionId: found.versionId,
+      headers: record.headers,
+    });
     const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);
     const paged = await withPartPage(context, { bucket, key, order, parts, objectKey }, record, info);
     if (paged === undefined) continue;
@@ -160,7 +165,12 @@ async function getObject(
     if (onlyId !== undefined) checkIdentity(record, onlyId);
     const { digests, objectKey } =
       plainDigests(record, customerKey) ?? (await openSealed(context, { bucket, key }, record, customerKey));
-    checkReadConditions(conditions, { etag: digests.etag, modified: record.modified, versionId: found.versionId });
+    checkReadConditions(conditions, {
+      etag: digests.etag,
+      modified: record.modified,
+      versionId: found.versionId,
+      headers: record.headers,
+    });
     const opened = await openBody(context, { bucket, key, order, customerKey }, record, inline);
     if (opened === undefined) continue;
     const info = objectInfo({ bucket, key, versionId: found.versionId, expiration: found.expiration }, record, digests);

@@ -1,4 +1,4 @@
-import type { WriteConditions, DeleteConditions, ReadConditions } from '../contract/object-layer.ts';
+import type { ObjectHeaders, WriteConditions, DeleteConditions, ReadConditions } from '../contract/object-layer.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 
 interface Current {
@@ -7,6 +7,8 @@ interface Current {
   readonly modified: number;
   /** The version ID that clients see. */
   readonly versionId?: string | undefined;
+  /** The headers that a cache renews by a 304. */
+  readonly headers?: Pick<ObjectHeaders, 'cacheControl' | 'expires'> | undefined;
 }
 
 /**
@@ -77,12 +79,15 @@ export function checkReadConditions(conditions: ReadConditions | undefined, curr
   }
 }
 
-function notModified({ etag, modified, versionId }: Current): S3Error {
+/** @see https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5 */
+function notModified({ etag, modified, versionId, headers }: Current): S3Error {
   return new S3Error('NotModified', undefined, {
     headers: {
       etag: `"${etag}"`,
       'last-modified': new Date(modified).toUTCString(),
       ...(versionId !== undefined && { 'x-amz-version-id': versionId }),
+      ...(headers?.cacheControl !== undefined && { 'cache-control': headers.cacheControl }),
+      ...(headers?.expires !== undefined && { expires: headers.expires }),
     },
   });
 }

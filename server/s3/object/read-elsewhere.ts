@@ -111,7 +111,9 @@ async function answerOf(
 function conditionError(status: 304 | 412 | 416, headers: ProxiedAnswer['headers'], code: string | undefined): S3Error {
   if (status === 412) return new S3Error('PreconditionFailed');
   if (status === 416) return new S3Error(code === 'InvalidPartNumber' ? code : 'InvalidRange');
-  const kept = ['etag', 'last-modified', 'x-amz-version-id'].filter((name) => headers[name] !== undefined);
+  const kept = ['etag', 'last-modified', 'x-amz-version-id', 'cache-control', 'expires'].filter(
+    (name) => headers[name] !== undefined,
+  );
   return new S3Error('NotModified', undefined, {
     headers: Object.fromEntries(kept.map((name) => [name, headers[name] ?? ''])),
   });

@@ -131,12 +131,28 @@ function rangeOfPart(part: number, info: ObjectInfo): Pick<ReadPlan, 'start' | '
   return { start, end: start + size, checksum: checksum && { ...checksum, type } };
 }
 
+/** Returns the 304 with the headers that the query replaces, as a 200 has them; undefined for any other error. */
+function renewedBy(error: unknown, overrides: ProxiedReadOptions['overrides']): S3Error | undefined {
+  if (!(error instanceof S3Error) || error.code !== 'NotModified' || overrides === undefined) return undefined;
+  const { 'cache-control': cacheControl, expires } = overrides;
+  return new S3Error('NotModified', undefined, {
+    headers: {
+      ...error.headers,
+      ...(cacheControl !== undefined && { 'cache-control': cacheControl }),
+      ...(expires !== undefined && { expires }),
+    },
+    cause: error,
+  });
+}
+
 /** Runs the read of an object. A remote target may answer for one that is not here. */
 function answerOrElsewhere(call: S3Call, options: ProxiedReadOptions, read: () => Promise<Answer>): Promise<Answer> {
   return hideAbsence(call, async () => {
     try {
       return await read();
     } catch (error) {
+      const renewed = renewedBy(error, options.overrides);
+      if (renewed !== undefined) throw renewed;
       const answer = await readElsewhere(call, error, options);
       if (answer === undefined) throw error;
       return answer;
