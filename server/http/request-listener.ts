@@ -1,3 +1,4 @@
+import { varyByOrigin } from './contract/vary-by-origin.ts';
 import type { IncomingMessage, IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { X509Certificate } from 'node:crypto';
@@ -142,6 +143,7 @@ export type HttpListener = (message: IncomingMessage, response: ServerResponse, 
 export function createRequestListener(options: RequestListenerOptions): HttpListener {
   const { log, secure, clientAuthorities, events, findSource = createSourceFinder() } = options;
   const { findHostStyle = createHostStyleFinder([]) } = options;
+  const headersWithoutOrigin = options.crossOrigin && { vary: varyByOrigin };
   const debug = log.isLevelEnabled('debug');
   const failures = new RepeatedLines(log);
 
@@ -172,7 +174,8 @@ export function createRequestListener(options: RequestListenerOptions): HttpList
   ): Promise<void> {
     const envelope: Envelope = { requestId: request.requestId, measure, headers: undefined, head: undefined };
     try {
-      if (message.headers.origin !== undefined) envelope.headers = await options.crossOrigin?.(request);
+      envelope.headers =
+        message.headers.origin === undefined ? headersWithoutOrigin : await options.crossOrigin?.(request);
       const answer = await answerOf(message, request);
       await sendAnswer(message, response, answer, envelope);
       measure?.moved(contentLength(message), response.writableEnded ? sizeOf(message, answer) : 0);

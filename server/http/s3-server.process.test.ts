@@ -83,6 +83,17 @@ describe('a page on another origin', () => {
     expect(answer.headers.get('vary')).toBe('Origin');
   });
 
+  it.each([
+    ['an answer', () => Promise.resolve(text('hello')), 200],
+    ['a refusal', refuse, 403],
+    ['a defect', () => Promise.reject(new Error('defect')), 500],
+  ] as const)('is named by Vary to a cache that keeps %s to a request without an origin', async (_, handle, status) => {
+    const answer = await fetch(`${await serve(handle, crossOrigin)}/b/k`);
+    expect([answer.status, answer.headers.get('vary')]).toEqual([status, expect.stringMatching(/^Origin,/)]);
+    const ofNoPage = await fetch(`${await serve(handle)}/b/k`);
+    expect(ofNoPage.headers.get('vary')).toBeNull();
+  });
+
   it('costs a request without an origin nothing', async () => {
     crossOrigin.mockClear();
     const answer = await fetch(`${await serve(refuse, crossOrigin)}/b/k`);

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { corsMethods, type CorsRule, findCorsRule } from '../../protocol/s3/bucket-cors.ts';
 import { S3Error } from '../../protocol/s3/s3-error.ts';
 import type { Answer, IncomingRequest } from '../http/contract/request.ts';
+import { varyByOrigin as vary } from '../http/contract/vary-by-origin.ts';
 import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import { emptyAnswer } from './answers.ts';
 import { header, resourceOf } from './request.ts';
@@ -21,8 +22,6 @@ const exposedByDefault = (
 
 /** A preflight with more names than a page can mean is compared with no rule. */
 const maxAnnounced = 100;
-
-const vary = 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method';
 
 /** A rule that allows a request, and whether pages may send it with credentials. */
 interface Permission {
