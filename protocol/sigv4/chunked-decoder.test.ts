@@ -244,8 +244,23 @@ describe('signed chunks', () => {
     const plain = Buffer.from('the quick brown fox');
     const { body, decoding } = await collect(frame(plain, plain.length));
     for (let length = 0; length < body.length; length += 1) {
-      expect(await codeOf(decode(body.subarray(0, length), decoding))).not.toBe('none');
+      expect(await codeOf(decode(body.subarray(0, length), decoding))).toBe('IncompleteBody');
     }
+  });
+
+  it.each([
+    ['signed trailers', trailerBody, trailerDecoding],
+    [
+      'unsigned trailers',
+      Buffer.from('5\r\nhello\r\n0\r\nx-amz-checksum-crc32c:yZRlqg==\r\n\r\n'),
+      { trailer: true, announcedTrailers: ['x-amz-checksum-crc32c'], decodedLength: 5 },
+    ],
+  ])('call a body with %s incomplete wherever it is cut', async (_what, body, decoding: ChunkedDecoding) => {
+    const lastLine = '\r\n\r\n'.length;
+    for (let length = Math.max(0, body.length - 500); length < body.length - lastLine; length += 1) {
+      expect([length, await codeOf(decode(body.subarray(0, length), decoding))]).toEqual([length, 'IncompleteBody']);
+    }
+    expect(await codeOf(decode(body, decoding))).toBe('none');
   });
 });
 

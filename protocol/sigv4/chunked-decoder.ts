@@ -24,8 +24,8 @@ class ByteReader {
   }
 
   /**
-   * Reads a line without its `\n` or `\r\n`, one character per byte. Returns undefined at the end of the stream. `limit` counts the `\r`;
-   * for a longer line it throws the error that `tooLong` makes.
+   * Reads a line without its `\n` or `\r\n`, one character per byte. Returns undefined at the end of the stream, and throws `IncompleteBody`
+   * where that is within a line. `limit` counts the `\r`; for a longer line it throws the error that `tooLong` makes.
    */
   async line(limit: number, tooLong: () => S3Error = lineTooLong): Promise<string | undefined> {
     let line = '';
@@ -39,7 +39,9 @@ class ByteReader {
       this.#at = stop + 1;
       if (end >= 0) return line.endsWith('\r') ? line.slice(0, -1) : line;
     }
-    return line === '' ? undefined : line;
+    // What half a line says is not what the client meant.
+    if (line !== '') throw endsEarly();
+    return undefined;
   }
 
   async close(): Promise<void> {
@@ -78,11 +80,13 @@ async function readTrailers(
   announced: readonly string[] | undefined,
 ): Promise<void> {
   let sent: string | undefined;
+  let isWhole = false;
   for (let lines = 0; ; lines += 1) {
     const line = await reader.line(maxLineBytes, () => rejected(`a line of them is longer than ${maxLineBytes} bytes`));
     if (line === undefined) break;
     if (lines > maxTrailers) throw rejected(`there may be at most ${maxTrailers}`);
     if (line === '') {
+      isWhole = true;
       if (signatures === undefined || sent !== undefined) break;
       continue;
     }
@@ -93,11 +97,13 @@ async function readTrailers(
     else trailers.set(name, value);
   }
   if (signatures !== undefined) {
+    if (sent === undefined && !isWhole) throw endsEarly();
     if (sent === undefined) throw new S3Error('SignatureDoesNotMatch', `The body lacks ${signatureName}.`);
     const covered = createHash('sha256');
     for (const [name, value] of trailers) covered.update(`${name}:${value}\n`, 'latin1');
     checkChunkSignature(signatures.trailer(covered.digest('hex')), sent, 'the trailers');
   }
+  if (!isWhole && announced?.some((name) => !trailers.has(name)) === true) throw endsEarly();
   checkAnnounced(trailers, announced);
 }
 
