@@ -1,3 +1,4 @@
+import { isServerError } from './server-error.ts';
 import { BucketQuestions, maxListedBuckets, type BucketList } from './bucket-list.ts';
 import { bucketOf, firstByteBounds } from './first-byte-bounds.ts';
 import { maxOperations } from './request-counters.ts';
@@ -248,7 +249,7 @@ export class BucketCounters {
     const { outcome, firstByteSeconds, received, sent } = request;
     this.#add(row, operation, each.total, 1);
     if (outcome === 'canceled') this.#add(row, operation, each.canceled, 1);
-    else if (outcome >= 500) this.#add(row, operation, each.serverErrors, 1);
+    else if (isServerError(outcome)) this.#add(row, operation, each.serverErrors, 1);
     else if (outcome >= 400) this.#add(row, operation, each.clientErrors, 1);
     if (firstByteSeconds !== undefined) this.#add(row, operation, boundsAt + bucketOf(firstByteSeconds), 1);
     const { counters } = this.#own;

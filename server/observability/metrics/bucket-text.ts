@@ -38,8 +38,12 @@ export function boundLabel(le: Bound): string {
 
 const perOperation = [
   ['minio_bucket_requests_total', 'S3 requests to the bucket that ended', ({ total }) => total],
-  ['minio_bucket_requests_4xx_errors_total', 'Those answered by a status of 4xx', (sums) => sums.clientErrors],
-  ['minio_bucket_requests_5xx_errors_total', 'Those answered by a status of 5xx', (sums) => sums.serverErrors],
+  [
+    'minio_bucket_requests_4xx_errors_total',
+    'Those answered by a status of 4xx, or by 501',
+    (sums) => sums.clientErrors,
+  ],
+  ['minio_bucket_requests_5xx_errors_total', 'Those answered by a status of 5xx but 501', (sums) => sums.serverErrors],
   ['minio_bucket_requests_canceled_total', 'Those whose client went away', ({ canceled }) => canceled],
 ] as const satisfies readonly (readonly [string, string, (sums: BucketOperationSums) => number])[];
 

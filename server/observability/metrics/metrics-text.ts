@@ -47,8 +47,16 @@ function addUsage(registry: Registry, usage: Usage, group: MetricGroup, now: num
 const perOperation = [
   ['minio_s3_requests_total', 'S3 requests that ended', ({ total }) => total],
   ['minio_s3_requests_errors_total', 'S3 requests answered by a status of 4xx or 5xx', errorsOf],
-  ['minio_s3_requests_4xx_errors_total', 'S3 requests answered by a status of 4xx', (sums) => sums.clientErrors],
-  ['minio_s3_requests_5xx_errors_total', 'S3 requests answered by a status of 5xx', (sums) => sums.serverErrors],
+  [
+    'minio_s3_requests_4xx_errors_total',
+    'S3 requests answered by a status of 4xx, or by 501',
+    (sums) => sums.clientErrors,
+  ],
+  [
+    'minio_s3_requests_5xx_errors_total',
+    'S3 requests answered by a status of 5xx but 501',
+    (sums) => sums.serverErrors,
+  ],
   ['minio_s3_requests_canceled_total', 'S3 requests whose client went away', ({ canceled }) => canceled],
 ] as const satisfies readonly (readonly [string, string, (sums: OperationSums) => number])[];
 

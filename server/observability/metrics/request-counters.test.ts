@@ -41,6 +41,11 @@ describe('the counters of threads', () => {
     first.ended(place, 200, 1);
     expect(second.sums().operations).toMatchObject([{ inFlight: 0, total: 1 }]);
   });
+  it('count what is not offered as an error of the client', () => {
+    const [first] = twoThreads();
+    count(first, 'GetObject', 501);
+    expect(first.sums().operations).toMatchObject([{ total: 1, clientErrors: 1, serverErrors: 0 }]);
+  });
   it('count a client that went away as no error', () => {
     const [first] = twoThreads();
     count(first, 'GetObject', 'canceled');

@@ -1,3 +1,4 @@
+import { isServerError } from './server-error.ts';
 import { bucketOf, firstByteBounds } from './first-byte-bounds.ts';
 
 /** The maximum of operations for which every thread has counters. The main thread, which allocates the memory, knows no operation. */
@@ -65,7 +66,7 @@ export class RequestCounters {
     this.#add(place + each.inFlight, -1);
     this.#add(place + each.total, 1);
     if (outcome === 'canceled') this.#add(place + each.canceled, 1);
-    else if (outcome >= 500) this.#add(place + each.serverErrors, 1);
+    else if (isServerError(outcome)) this.#add(place + each.serverErrors, 1);
     else if (outcome >= 400) this.#add(place + each.clientErrors, 1);
     if (firstByteSeconds === undefined) return;
     this.#add(place + each.firstByteSeconds, firstByteSeconds);
