@@ -1,3 +1,5 @@
+import { readSealedJson } from '../encryption/sealed-json.ts';
+import type { SealedEntry } from '../encryption/sealed-records.ts';
 import { z } from 'zod';
 import { nameRecord } from '../../protocol/json/name-record.ts';
 import type { PolicyDocument } from '../../protocol/policy/document.ts';
@@ -51,9 +53,11 @@ export function encodeTemporaryCredentials(record: TemporaryCredentialsRecord): 
   return Buffer.from(JSON.stringify(record));
 }
 
+const anyVersion = z.discriminatedUnion('version', [first, second]);
+
 /** Throws if no release has written this value. Access then fails closed. */
-export function decodeTemporaryCredentials(value: Buffer): TemporaryCredentials {
-  const record = z.discriminatedUnion('version', [first, second]).parse(JSON.parse(value.toString()));
+export function decodeTemporaryCredentials(entry: Pick<SealedEntry, 'key' | 'value'>): TemporaryCredentials {
+  const record = readSealedJson(anyVersion, entry);
   return temporaryCredentials(record.version === 1 ? fromFirst(record) : record);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sealedKey, sealedWithin, type SealedRecordStore } from '../encryption/sealed-records.ts';
+import { sealedKey, sealedWithin, type SealedEntry, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import { newAccessKey, newSecretKey } from './identities/names.ts';
 import { variableClaims } from './condition-keys.ts';
 import { ownerOf, type FederatedSubject, type Subject } from './identities/subject.ts';
@@ -64,8 +64,8 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
     { readonly revision: number; readonly credentials: TemporaryCredentials | undefined }
   >();
 
-  async function parse(value: Buffer): Promise<TemporaryCredentials | undefined> {
-    const credentials = decodeTemporaryCredentials(value);
+  async function parse(entry: SealedEntry): Promise<TemporaryCredentials | undefined> {
+    const credentials = decodeTemporaryCredentials(entry);
     const token = await readSessionToken(tokenKey, credentials.sessionToken, clock());
     return token.kind === 'issued' ? credentials : undefined;
   }
@@ -78,7 +78,7 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
     }
     const known = parsed.get(accessKey);
     if (known?.revision === entry.revision) return known.credentials;
-    const credentials = await parse(entry.value);
+    const credentials = await parse(entry);
     for (const oldest of parsed.keys()) {
       if (parsed.size < cacheLimit) break;
       parsed.delete(oldest);
@@ -98,7 +98,7 @@ export function createTemporaryCredentials(options: TemporaryCredentialsOptions)
   async function remove(accessKey: string): Promise<boolean> {
     const entry = await records.get(recordKey(accessKey));
     if (entry === undefined) return false;
-    const { principal } = decodeTemporaryCredentials(entry.value);
+    const { principal } = decodeTemporaryCredentials(entry);
     const keys = keysOf(accessKey, ownerOf(principal.subject), principal.expiration);
     await commitOnce(records, { delete: keys }, randomBytes);
     return true;

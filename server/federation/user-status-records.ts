@@ -1,3 +1,4 @@
+import { readSealedJson } from '../encryption/sealed-json.ts';
 import { sealedKey, type SealedRecordStore } from '../encryption/sealed-records.ts';
 import type { Key } from '../store/record-store.ts';
 import { z } from 'zod';
@@ -66,7 +67,7 @@ export function createCheckCounter(records: SealedRecordStore, clock: () => Date
     pending = { checked: 0, cutOff: 0, unreachable: 0, round: false };
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const entry = await records.get(countsKey);
-      const known = entry === undefined ? none : countsSchema.parse(JSON.parse(entry.value.toString()));
+      const known = entry === undefined ? none : readSealedJson(countsSchema, entry);
       const lastRound = more.round ? clock().getTime() : known.lastRound;
       const value = {
         format: 1,
@@ -101,5 +102,5 @@ const none: z.infer<typeof countsSchema> = { format: 1, checked: 0, cutOff: 0, u
 /** Reads the counts for metrics; undefined before the first check. */
 export async function readCheckCounts(records: Pick<SealedRecordStore, 'get'>): Promise<CheckCounts | undefined> {
   const entry = await records.get(countsKey);
-  return entry === undefined ? undefined : countsSchema.parse(JSON.parse(entry.value.toString()));
+  return entry === undefined ? undefined : readSealedJson(countsSchema, entry);
 }

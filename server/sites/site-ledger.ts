@@ -1,3 +1,4 @@
+import { readSealedJson } from '../encryption/sealed-json.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { sealedKey, type SealedRecordStore, sealedWithin } from '../encryption/sealed-records.ts';
@@ -136,8 +137,8 @@ export class SiteLedger {
 
   async read(): Promise<Map<string, LedgerEntry>> {
     const entries = new Map<string, LedgerEntry>();
-    for await (const { value } of this.#records.scan(sealedWithin(table))) {
-      const entry = storedEntry.parse(JSON.parse(value.toString()));
+    for await (const stored of this.#records.scan(sealedWithin(table))) {
+      const entry = readSealedJson(storedEntry, stored);
       entries.set(itemId(entry), entry);
     }
     return entries;
@@ -145,7 +146,7 @@ export class SiteLedger {
 
   async entry({ kind, name }: ItemKey): Promise<LedgerEntry | undefined> {
     const found = await this.#records.get(sealedKey(table, kind, name));
-    return found && storedEntry.parse(JSON.parse(found.value.toString()));
+    return found && readSealedJson(storedEntry, found);
   }
 
   /**

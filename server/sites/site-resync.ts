@@ -1,3 +1,4 @@
+import { readSealedJson } from '../encryption/sealed-json.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ShownSiteResync, SiteResyncReport } from '../administration/sites.ts';
@@ -89,7 +90,7 @@ export class SiteResyncs {
 
   async #asked(site: string): Promise<z.infer<typeof asked> | undefined> {
     const entry = await this.#options.sealed.get(keyOf(site));
-    return entry && asked.parse(JSON.parse(entry.value.toString()));
+    return entry && readSealedJson(asked, entry);
   }
 
   async #targetsOf(site: string): Promise<readonly StoredTarget[]> {

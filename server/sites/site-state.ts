@@ -1,3 +1,4 @@
+import { readSealedJson } from '../encryption/sealed-json.ts';
 import { z } from 'zod';
 import { sealedKey, type SealedRecordStore } from '../encryption/sealed-records.ts';
 
@@ -43,7 +44,7 @@ export class SiteStates {
 
   async get(): Promise<SiteState | undefined> {
     const entry = await this.#records.get(stateKey);
-    return entry && siteState.parse(JSON.parse(entry.value.toString()));
+    return entry && readSealedJson(siteState, entry);
   }
 
   /** Returns the state unless this site has left it. */

@@ -1,3 +1,4 @@
+import { parseSealedJson } from '../encryption/sealed-json.ts';
 import type { TierFields } from '../../protocol/admin/tier.ts';
 import type { TierNumber } from '../store/tiered-id.ts';
 import { type SealedEntry, sealedKey, type SealedRecordStore, sealedWithin } from '../encryption/sealed-records.ts';
@@ -54,6 +55,6 @@ export class TierConfigurations {
   }
 }
 
-function decode({ value, revision }: SealedEntry): StoredTier {
-  return { tier: JSON.parse(value.toString()) as TierConfiguration, revision };
+function decode(entry: SealedEntry): StoredTier {
+  return { tier: parseSealedJson(entry) as TierConfiguration, revision: entry.revision };
 }

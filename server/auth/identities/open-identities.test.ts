@@ -1,7 +1,9 @@
+import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SealedRecordStore } from '../../encryption/sealed-records.ts';
 import type { Identities } from './identities.ts';
 import { openIdentities, RevisionCache } from './open-identities.ts';
+import { identityKeys } from './records.ts';
 import { ownerOf } from './subject.ts';
 import { federated, testIdentities } from '../../../test/support/auth/identities.ts';
 
@@ -47,6 +49,30 @@ async function count(): Promise<number> {
   const found = await Promise.all(ranges.map((range) => all(records.scan(range))));
   return found.flat().length;
 }
+
+describe('a record of identities that is damaged', () => {
+  const cut = Buffer.from('{"accessKey":"ann","secr');
+  const without = Buffer.from('{}');
+  const cure = /the record "iam user ann" is damaged.*restore the records from a snapshot or a backup/;
+
+  it.each([
+    ['cut', cut],
+    ['without what it needs', without],
+  ])('is named, with the cure, to whoever reads it: %s', async (_, value) => {
+    await identities.putUser({ accessKey: 'bob', secretKey });
+    await records.put(identityKeys.user('ann'), value);
+    await expect(identities.user('ann')).rejects.toThrow(cure);
+    await expect(all(identities.users())).rejects.toThrow(cure);
+    expect(await identities.user('bob')).toMatchObject({ accessKey: 'bob' });
+  });
+
+  it('shows nothing of what it holds', async () => {
+    await records.put(identityKeys.user('ann'), Buffer.from('hunter2"}'));
+    const failure: unknown = await identities.user('ann').catch((error: unknown) => error);
+    expect(inspect(failure)).toMatch(cure);
+    expect(inspect(failure)).not.toContain('hunter2');
+  });
+});
 
 describe('a user', () => {
   it('is found in every thread at once', async () => {

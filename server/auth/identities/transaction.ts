@@ -1,3 +1,4 @@
+import { readSealedJson } from '../../encryption/sealed-json.ts';
 import type { z } from 'zod';
 import type { SealedRecordStore } from '../../encryption/sealed-records.ts';
 import { decodeKey } from '../../store/keys.ts';
@@ -68,7 +69,7 @@ export class IdentityView {
     range: { readonly start: Buffer; readonly end: Buffer } = identityRanges.attachments,
   ): AsyncIterable<{ readonly target: AttachmentTarget } & Attachment> {
     for await (const entry of this.#records.scan(range)) {
-      yield { target: targetOf(entry.key, targetAt), ...decode(attachmentSchema, entry.value) };
+      yield { target: targetOf(entry.key, targetAt), ...readSealedJson(attachmentSchema, entry) };
     }
   }
 
@@ -96,11 +97,11 @@ export class IdentityView {
 
   async #one<T>(key: Key, schema: z.ZodType<T>): Promise<T | undefined> {
     const entry = await this.#records.get(key);
-    return entry === undefined ? undefined : decode(schema, entry.value);
+    return entry === undefined ? undefined : readSealedJson(schema, entry);
   }
 
   async *#all<T>(range: { readonly start: Buffer; readonly end: Buffer }, schema: z.ZodType<T>): AsyncIterable<T> {
-    for await (const entry of this.#records.scan(range)) yield decode(schema, entry.value);
+    for await (const entry of this.#records.scan(range)) yield readSealedJson(schema, entry);
   }
 
   async #lastParts(range: { readonly start: Buffer; readonly end: Buffer }): Promise<string[]> {
@@ -108,11 +109,6 @@ export class IdentityView {
     for await (const entry of this.#records.scan(range)) names.push(String(decodeKey(entry.key).at(-1)));
     return names;
   }
-}
-
-/** Throws if this release cannot read the value. Access then fails closed. */
-function decode<T>(schema: z.ZodType<T>, value: Buffer): T {
-  return schema.parse(JSON.parse(value.toString()));
 }
 
 export function targetOf(key: Key, at: number): AttachmentTarget {

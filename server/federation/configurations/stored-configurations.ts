@@ -1,3 +1,4 @@
+import { readSealedJson } from '../../encryption/sealed-json.ts';
 import { IdentityError } from '../../auth/identity-error.ts';
 import { z } from 'zod';
 import { changeInTurn } from '../../encryption/change-in-turn.ts';
@@ -55,21 +56,21 @@ const historySchema = z.object({ format: z.literal(1), at: z.number(), text: z.s
 export function storedConfigurations(records: SealedRecordStore, clock: () => Date): StoredConfigurations {
   const list = async (subsystem: string) => {
     const found: StoredConfiguration[] = [];
-    for await (const { key, value } of records.scan(sealedWithin(room, 'config', subsystem))) {
-      const { values } = configurationSchema.parse(JSON.parse(value.toString()));
-      found.push({ name: lastPart(key), values: new Map(Object.entries(values)) });
+    for await (const entry of records.scan(sealedWithin(room, 'config', subsystem))) {
+      const { values } = readSealedJson(configurationSchema, entry);
+      found.push({ name: lastPart(entry.key), values: new Map(Object.entries(values)) });
     }
     return found;
   };
   const history = async (count: number) => {
     const found: HistoryEntry[] = [];
-    for await (const { key, value } of records.scan({
+    for await (const entry of records.scan({
       ...sealedWithin(room, 'history'),
       reverse: true,
       limit: count,
     })) {
-      const { at, text } = historySchema.parse(JSON.parse(value.toString()));
-      found.push({ id: lastPart(key), at, text });
+      const { at, text } = readSealedJson(historySchema, entry);
+      found.push({ id: lastPart(entry.key), at, text });
     }
     return found;
   };
