@@ -4,8 +4,12 @@ import type { PolicyCondition, PolicyDocument, PolicyStatement } from './documen
 import { bucketTagKey, existingTagKey, isSupported } from './known-names.ts';
 import type { PreparedRequest } from './policy-request.ts';
 import { principalMatcher, type PrincipalMatcher, kmsArn, s3Arn } from './arns.ts';
+import { keyNameOf } from '../s3/bucket-encryption.ts';
 import { textMatcher, type TextMatcher } from './glob.ts';
 import { valueMatcher, type ValueMatcher } from './variables.ts';
+
+/** A condition on it compares the name of the key, in whichever form policy and request write it. */
+const keyIdKey = 's3:x-amz-server-side-encryption-aws-kms-key-id';
 
 /** A compiled condition. */
 export interface CompiledCondition {
@@ -25,9 +29,10 @@ export interface CompiledCondition {
 function compileCondition(source: PolicyCondition, variables: boolean): CompiledCondition {
   const operator = parseConditionOperator(source.operator);
   if (operator === undefined) throw new Error(`unknown condition operator "${source.operator}"`);
-  const comparers =
-    operator.kind === 'null' ? [] : source.values.map((value) => readComparer(operator, value, variables));
   const key = source.key.toLowerCase();
+  const values =
+    key === keyIdKey ? [...new Set(source.values.flatMap((value) => [value, keyNameOf(value)]))] : source.values;
+  const comparers = operator.kind === 'null' ? [] : values.map((value) => readComparer(operator, value, variables));
   return { source, key, operator, evaluated: isSupported(key), comparers };
 }
 
