@@ -29,6 +29,23 @@ const userArn = /^arn:(?:aws|minio):iam::[^:]*:user\/(?:.*\/)?([^/]+)$/;
 /** The ARN of an account means the root user, who may do everything anyway. */
 const accountArn = /^arn:(?:aws|minio):iam::[^:]*:root$/;
 
+/**
+ * The services of AWS that write into a bucket: access logs and inventories. This server does their work itself, so that a statement about
+ * them is about its own deliveries.
+ */
+export const servicePrincipals = ['logging.s3.amazonaws.com', 's3.amazonaws.com'] as const;
+/** It makes a service a principal that no user and no pattern of `AWS` can be: names with `arn:` are refused there. */
+const servicePrefix = 'arn:aws:service::';
+
+export function patternOfService(name: string): string {
+  return servicePrefix + name;
+}
+
+/** Returns the service that a pattern of a principal names; undefined for any other pattern. */
+export function serviceOf(pattern: string): string | undefined {
+  return pattern.startsWith(servicePrefix) ? pattern.slice(servicePrefix.length) : undefined;
+}
+
 /** Says what is wrong with a pattern of a principal. Returns undefined for a valid one. */
 export function principalError(pattern: string): string | undefined {
   if (!pattern.startsWith('arn:') || userArn.test(pattern) || accountArn.test(pattern)) return undefined;

@@ -1,4 +1,4 @@
-import type { PrincipalPatterns } from './arns.ts';
+import { type PrincipalPatterns, serviceOf } from './arns.ts';
 
 /**
  * A policy document that `parsePolicyDocument` has checked. Single values have become lists.
@@ -45,12 +45,21 @@ function statementJson(statement: PolicyStatement): Readonly<Record<string, unkn
   return {
     ...(sid === undefined ? {} : { Sid: sid }),
     Effect: effect,
-    ...(principals === undefined ? {} : { Principal: { AWS: principals } }),
+    ...(principals === undefined ? {} : { Principal: principalJson(principals) }),
     [actions.kind === 'only' ? 'Action' : 'NotAction']: actions.patterns,
     ...(resources === undefined
       ? {}
       : { [resources.kind === 'only' ? 'Resource' : 'NotResource']: resources.patterns }),
     ...(conditions.length === 0 ? {} : { Condition: conditionJson(conditions) }),
+  };
+}
+
+function principalJson(principals: PrincipalPatterns): Readonly<Record<string, readonly string[]>> {
+  const services = principals.flatMap((pattern) => serviceOf(pattern) ?? []);
+  const others = principals.filter((pattern) => serviceOf(pattern) === undefined);
+  return {
+    ...(others.length > 0 || services.length === 0 ? { AWS: others } : {}),
+    ...(services.length > 0 ? { Service: services } : {}),
   };
 }
 

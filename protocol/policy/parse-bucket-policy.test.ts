@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { decide } from './decide.ts';
+import { serializePolicy } from './document.ts';
+import { isPublic } from './is-public.ts';
 import { parseBucketPolicy } from './parse-policy.ts';
 
 const statement = (changes: Record<string, unknown> = {}) => ({
@@ -16,6 +19,8 @@ describe('a bucket policy', () => {
     ['*', ['*']],
     [{ AWS: '*' }, ['*']],
     [{ AWS: ['ann', 'arn:aws:iam:::user/bob'] }, ['ann', 'arn:aws:iam:::user/bob']],
+    [{ Service: 'logging.s3.amazonaws.com' }, ['arn:aws:service::logging.s3.amazonaws.com']],
+    [{ AWS: 'ann', Service: ['s3.amazonaws.com'] }, ['ann', 'arn:aws:service::s3.amazonaws.com']],
   ])('is about %j', (Principal, principals) => {
     expect(parse(statement({ Principal })).statements[0]?.principals).toEqual(principals);
   });
@@ -23,7 +28,15 @@ describe('a bucket policy', () => {
   it.each([
     ['no Principal', { Principal: undefined }, /Principal nothing is missing/],
     ['a Principal that is a name alone', { Principal: 'ann' }, /"ann" must be "\*" or like/],
-    ['a Principal of another kind', { Principal: { Service: 'x' } }, /Service/],
+    ['a Principal of another kind', { Principal: { Federated: 'x' } }, /Federated/],
+    [
+      'a service that does nothing here',
+      { Principal: { Service: 'ec2.amazonaws.com' } },
+      /"ec2.amazonaws.com" is no service/,
+    ],
+    ['services by a wildcard', { Principal: { Service: '*' } }, /is no service/],
+    ['no service', { Principal: { Service: [] } }, /Principal.Service/],
+    ['a service as a user', { Principal: { AWS: 'arn:aws:service::s3.amazonaws.com' } }, /arn:aws:iam:::user/],
     ['an empty Principal', { Principal: { AWS: [] } }, /Principal.AWS/],
     ['a Principal with an ARN of no user', { Principal: { AWS: 'arn:aws:s3:::x' } }, /arn:aws:iam:::user/],
     ['a NotPrincipal', { Principal: undefined, NotPrincipal: '*' }, /NotPrincipal/],
@@ -50,5 +63,23 @@ describe('a bucket policy', () => {
     const large = { Statement: [statement({ Sid: 'x'.repeat(20_480) })] };
     expect(() => parseBucketPolicy(large, 'photos')).toThrow(/at most 20480/);
     expect(() => parseBucketPolicy('{', 'photos')).toThrow(/not valid JSON/);
+  });
+});
+
+describe('a statement about a service of AWS', () => {
+  const policy = parse(statement({ Principal: { Service: 's3.amazonaws.com' }, Action: 's3:PutObject' }));
+
+  it('is about no caller, and not public', () => {
+    expect(isPublic(policy)).toBe(false);
+    for (const principals of [[], ['s3.amazonaws.com'], ['ann']]) {
+      const request = { action: 's3:PutObject', resource: 'photos/key', principals, variables: {}, context: {} };
+      expect(decide({ identity: [], bucket: { name: 'bucket', document: policy }, request }).effect).toBe('deny');
+    }
+  });
+
+  it('is written as it was read', () => {
+    const json = JSON.parse(serializePolicy(policy)) as { Statement: readonly { Principal: unknown }[] };
+    expect(json.Statement[0]?.Principal).toEqual({ Service: ['s3.amazonaws.com'] });
+    expect(parseBucketPolicy(json, 'photos')).toEqual(policy);
   });
 });

@@ -13,7 +13,7 @@ import {
   type PolicyObject,
   textList,
 } from './parse-statement.ts';
-import { principalError } from './arns.ts';
+import { patternOfService, principalError, servicePrincipals } from './arns.ts';
 
 const versions = ['2012-10-17', '2008-10-17'] as const;
 
@@ -154,13 +154,24 @@ function parsePrincipals(statement: PolicyObject, path: string): readonly string
   if (value === '*') return ['*'];
   if (typeof value === 'string') refuse(`${path}.Principal`, value, 'must be "*" or like {"AWS": ["name"]}');
   const object = readObject(value, `${path}.Principal`);
-  onlyFields(object, ['AWS'], `${path}.Principal`);
+  onlyFields(object, ['AWS', 'Service'], `${path}.Principal`);
+  const services = object['Service'] === undefined ? [] : parseServices(object['Service'], `${path}.Principal.Service`);
+  if (object['AWS'] === undefined && services.length > 0) return services;
   const patterns = textList(object['AWS'], `${path}.Principal.AWS`);
   for (const pattern of patterns) {
     const issue = principalError(pattern);
     if (issue !== undefined) refuse(`${path}.Principal.AWS`, pattern, issue);
   }
-  return patterns;
+  return [...patterns, ...services];
+}
+
+function parseServices(value: unknown, path: string): readonly string[] {
+  const names = textList(value, path);
+  const unknown = names.find((name) => !servicePrincipals.some((known) => known === name));
+  if (unknown !== undefined) {
+    refuse(path, unknown, `is no service that writes into buckets here: those are ${servicePrincipals.join(' and ')}`);
+  }
+  return names.map(patternOfService);
 }
 
 /** Reports if a pattern names the bucket or objects of it. One document may serve several buckets, as with MinIO: `arn:aws:s3:::*`. */

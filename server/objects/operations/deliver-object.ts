@@ -1,3 +1,4 @@
+import { patternOfService, servicePrincipals } from '../../../protocol/policy/arns.ts';
 import { decide } from '../../../protocol/policy/decide.ts';
 import type { NamedPolicy } from '../../../protocol/policy/evaluate.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
@@ -22,8 +23,8 @@ export async function deliverObject(context: ObjectContext, request: PutObject):
       request: {
         action: 's3:PutObject',
         resource: `${bucket}/${key}`,
-        // The server has no name: only statements for everyone apply to it.
-        principals: [],
+        // The server has no name of a user: statements for everyone apply to it, and those for the services of AWS whose work it does.
+        principals: servicePrincipals.map(patternOfService),
         variables: {},
         context: { ...conditions, ...encryptionConditions(encryption) },
       },
