@@ -219,8 +219,13 @@ class DeliveredQueue<Outcome> {
     // Each is looked up, since the end of the pass forgets those that it did not meet.
     const waiting = group.map((event) => this.#held.isWaiting(event));
     const [head] = group;
-    if (head === undefined || waiting[0] !== true) return false;
-    return delivery.partOf?.(head) === undefined || !waiting.includes(false);
+    if (head !== undefined && waiting[0] === true && delivery.partOf?.(head) === undefined) return true;
+    const parts = new Set<string>();
+    return group.every((event, at) => {
+      const part = delivery.partOf?.(event) ?? '';
+      if (waiting[at] === true) parts.add(part);
+      return parts.has(part) && (waiting[at] === true || delivery.behindRefused?.(event) === undefined);
+    });
   }
 
   /** Sends events of several objects. The records of those that the target accepted are deleted. */
@@ -236,7 +241,11 @@ class DeliveredQueue<Outcome> {
     });
     const round: Round<Outcome> = { delivery, delivered, tried: 0, done: 0, failure: undefined, isAnswered: false };
     const isHeld = (event: Entry) => this.#held.size > 0 && this.#held.has(event) && !this.#held.isWaiting(event);
-    const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure, isHeld);
+    const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure, {
+      isHeld,
+      isHeldUp: (group) => this.#isHeldUp(group, delivery),
+      partOf: delivery.partOf?.bind(delivery),
+    });
     if (probe !== undefined) await this.#deliverObject(probe, round, 'alone');
     await forEachLimit(together, concurrency, (group) => this.#deliverObject(group, round, 'together'));
     const aloneAtOnce = delivery.isSeparate === true ? concurrency : 1;
@@ -308,6 +317,7 @@ class DeliveredQueue<Outcome> {
       );
     }
     this.#held.refuse(event, text);
+    this.#suspects.forget(event);
     return true;
   }
 

@@ -9,6 +9,15 @@ interface Suspect {
   alone: number;
 }
 
+interface PlanOptions {
+  /** Reports whether an event is held, and tried again. */
+  readonly isHeld: (event: Entry) => boolean;
+  /** Reports whether nothing of a group can be sent now. */
+  readonly isHeldUp: (group: Group) => boolean;
+  /** Names what of its object an event concerns, if events of the rest may come first. */
+  readonly partOf?: ((event: Entry) => string | undefined) | undefined;
+}
+
 /** How the events of a window are sent. */
 interface SendingPlan {
   /** Is sent first. Where it fails, the target is away, and nothing else is sent. */
@@ -19,9 +28,9 @@ interface SendingPlan {
   readonly alone: readonly Group[];
 }
 
-/** Suspects with which a target that is away is asked. With more, a failed probe makes none: their number stays small however long it is away. */
+/** Suspects with which a target that is away is asked. With more, the next one replaces the oldest: their number stays small however long it is away. */
 const maxProbed = 32;
-/** Suspects that are known. Beyond them a failure makes none. */
+/** Suspects that are known. */
 const maxSuspects = 1_000;
 /** Failures alone after which an event is to blame, and not its target. */
 const maxAlone = 3;
@@ -34,18 +43,21 @@ const maxAlone = 3;
 export class SuspectEvents {
   readonly #suspects = new Map<string, Suspect>();
 
-  /** Plans the attempts of a window. `isAfterFailure`: the target took nothing in the last one. `isHeld`: an event is held, and tried again. */
-  plan(groups: readonly Group[], isAfterFailure: boolean, isHeld: (event: Entry) => boolean): SendingPlan {
-    const rated = groups.map((group) => ({
-      group,
-      tries: this.#of(group)?.tries ?? (group.some(isHeld) ? Infinity : 0),
-    }));
-    const suspects = rated
-      .filter(({ tries }) => tries > 0)
-      // Two infinite counts have no difference.
-      .toSorted((a, b) => (a.tries === b.tries ? 0 : a.tries - b.tries))
+  /** Plans the attempts of a window. `isAfterFailure`: the target took nothing in the last one. */
+  plan(groups: readonly Group[], isAfterFailure: boolean, { isHeld, isHeldUp, partOf }: PlanOptions): SendingPlan {
+    const rankOf = (event: Entry) => this.#suspects.get(nameOf(event))?.tries ?? (isHeld(event) ? Infinity : 0);
+    const ranked = groups
+      .flatMap((group) => {
+        const parts = splitParts(group, rankOf, partOf);
+        return parts.length === 1 ? parts : parts.filter((part) => !isHeldUp(part));
+      })
+      // A suspect may follow other events of its object.
+      .map((group) => ({ group, rank: group.map(rankOf).find((rank) => rank > 0) ?? 0 }));
+    const suspects = ranked
+      .filter(({ rank }) => rank > 0)
+      .toSorted((a, b) => compareRanks(a.rank, b.rank))
       .map(({ group }) => group);
-    const others = rated.filter(({ tries }) => tries === 0).map(({ group }) => group);
+    const others = ranked.filter(({ rank }) => rank === 0).map(({ group }) => group);
     if (!isAfterFailure) return { probe: undefined, together: others, alone: suspects };
     const probe = this.#probeOf(others, suspects);
     return {
@@ -67,7 +79,8 @@ export class SuspectEvents {
   onFailed(event: Entry, failure: 'of-target' | 'of-event' | 'of-either'): boolean {
     const known = this.#suspects.get(nameOf(event));
     const max = failure === 'of-target' ? maxProbed : maxSuspects;
-    if (known === undefined && this.#suspects.size >= max) return false;
+    const [oldest] = this.#suspects.keys();
+    if (known === undefined && oldest !== undefined && this.#suspects.size >= max) this.#suspects.delete(oldest);
     const before = known ?? { tries: 0, alone: 0 };
     const suspect = { tries: before.tries + 1, alone: before.alone + Number(failure === 'of-event') };
     if (suspect.alone < maxAlone) this.#suspects.set(nameOf(event), suspect);
@@ -81,12 +94,31 @@ export class SuspectEvents {
     const other = others[Math.floor(Math.random() * others.length)];
     return (Math.random() < 0.5 ? suspects[0] : other) ?? other ?? suspects[0];
   }
+}
 
-  /** A suspect may follow a held event of its object. */
-  #of(group: Group): Suspect | undefined {
-    if (this.#suspects.size === 0) return undefined;
-    return group.map((event) => this.#suspects.get(nameOf(event))).find((suspect) => suspect !== undefined);
+/**
+ * Puts the parts of an object that have suspects or held events apart, those that failed least first: the others may be taken, and show that the target is
+ * well. An event without a part keeps all of its object together.
+ */
+function splitParts(group: Group, rankOf: (event: Entry) => number, partOf: PlanOptions['partOf']): readonly Group[] {
+  if (partOf === undefined || group.length === 1 || group.every((event) => rankOf(event) === 0)) return [group];
+  const ranks = new Map<string, number>();
+  for (const event of group) {
+    const part = partOf(event);
+    if (part === undefined) return [group];
+    ranks.set(part, Math.max(ranks.get(part) ?? 0, rankOf(event)));
   }
+  const rankOfPart = (event: Entry) => ranks.get(partOf(event) ?? '') ?? 0;
+  const apart = group
+    .filter((event) => rankOfPart(event) > 0)
+    .toSorted((a, b) => compareRanks(rankOfPart(a), rankOfPart(b)));
+  const others = group.filter((event) => rankOfPart(event) === 0);
+  return others.length === 0 ? [apart] : [others, apart];
+}
+
+/** Two infinite ranks have no difference. */
+function compareRanks(a: number, b: number): number {
+  return a === b ? 0 : a - b;
 }
 
 function nameOf({ key }: Pick<Entry, 'key'>): string {

@@ -9,7 +9,7 @@ import { DeliveryError } from '../../server/outbox/delivery-error.ts';
 import { dropHeld, retryHeld } from '../../server/outbox/held-records.ts';
 import { type QueueState, readQueues } from '../../server/outbox/queue-state.ts';
 import { ThreadEvents } from '../../server/outbox/thread-events.ts';
-import { decodeKey } from '../../server/store/keys.ts';
+import { decodeKey, within } from '../../server/store/keys.ts';
 import { MemoryRecordStore } from '../../server/store/memory/record-store.ts';
 import type { Batch, Entry } from '../../server/store/record-store.ts';
 import { report } from '../support/report.ts';
@@ -23,17 +23,42 @@ const rule: NotificationRule = {
   events: ['s3:ObjectCreated:*', 's3:ObjectRemoved:*'],
 };
 const threads = 3;
-const bound = 12;
+/** More than the suspects by which a target that is away is asked. */
+const manyBad = 45;
 
 /** What the target does with an event: `broken` ends the connection, with all events that are sent at the time. */
 type Fate = 'taken' | 'refused' | 'broken';
+
+/** How the queue of a history is delivered. */
+interface QueueForm {
+  readonly whenFull: 'drop' | 'park';
+  /** Events that fill the queue. */
+  readonly bound: number;
+  /** Held events that have a time of their own. */
+  readonly maxTimed: number;
+  /** True where events of other parts of an object go on behind a refused one. */
+  readonly hasParts: boolean;
+}
+
+const form: fc.Arbitrary<QueueForm> = fc.record({
+  whenFull: fc.constantFrom('drop' as const, 'park' as const),
+  bound: fc.constantFrom(12, 12, 12, 200),
+  maxTimed: fc.constantFrom(2, 1_000),
+  hasParts: fc.boolean(),
+});
 
 type Step =
   | { readonly kind: 'write'; readonly thread: number; readonly key: number; readonly fate: Fate }
   | { readonly kind: 'remove'; readonly thread: number; readonly key: number }
   /** All threads write at the same time, some of them the same object. */
   | { readonly kind: 'burst'; readonly keys: readonly number[] }
+  /** Many objects have an event that the target does not take. */
+  | { readonly kind: 'bad'; readonly thread: number; readonly fate: Fate }
   | { readonly kind: 'target'; readonly isAway: boolean }
+  /** The target is away until the state of its queue says so. */
+  | { readonly kind: 'outage' }
+  /** The target is there until nothing waits but what it refuses, and what is behind that. */
+  | { readonly kind: 'flow' }
   /** The target takes from now on what it has refused so far. */
   | { readonly kind: 'cure' }
   | { readonly kind: 'retry' }
@@ -61,7 +86,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       keys: fc.array(key, { minLength: threads, maxLength: 3 * threads }),
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('bad' as const),
+      thread,
+      fate: fc.constantFrom<Fate>('refused', 'broken'),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('target' as const), isAway: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: 'outage' }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: 'flow' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'cure' }) },
   { weight: 2, arbitrary: fc.constant<Step>({ kind: 'retry' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'drop' }) },
@@ -77,6 +112,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const nameOf = ({ key: recordKey }: Pick<Entry, 'key'>) => recordKey.toString('latin1');
 const kindOf = (recordKey: Buffer) => String(decodeKey(recordKey)[0]);
 const objectOf = (name: string) => String(decodeKey(Buffer.from(name, 'latin1'))[2]?.toString('hex'));
+/** One of three parts of its object, by a random byte of the name. */
+const partOf = (name: string) => String((decodeKey(Buffer.from(name, 'latin1'))[3]?.at(-3) ?? 0) % 3);
 
 /** The queue as it is told by the commits: what was queued and removed, and when its state said that it is full. */
 class ObservedRecords extends MemoryRecordStore {
@@ -85,12 +122,19 @@ class ObservedRecords extends MemoryRecordStore {
   readonly waiting = new Set<string>();
   onQueued: (name: string) => void = () => undefined;
   isFull = false;
+  state: QueueState | undefined;
+  readonly #bound: number;
   /** The most events that waited since the state last said that the queue takes some. */
   #most = 0;
   /** How often the state has said that the queue is full: a change means that it was, in between. */
   changes = 0;
   /** What was wrong with a state. */
   readonly wrong: string[] = [];
+
+  constructor(bound: number) {
+    super();
+    this.#bound = bound;
+  }
 
   override async commit(batch: Batch): ReturnType<MemoryRecordStore['commit']> {
     const outcome = await super.commit(batch);
@@ -108,9 +152,10 @@ class ObservedRecords extends MemoryRecordStore {
     return outcome;
   }
 
-  #onState({ fullSince }: QueueState): void {
-    const isFull = fullSince !== undefined;
-    if (isFull && this.#most < bound) this.wrong.push(`full with at most ${this.#most} events`);
+  #onState(state: QueueState): void {
+    this.state = state;
+    const isFull = state.fullSince !== undefined;
+    if (isFull && this.#most < this.#bound) this.wrong.push(`full with at most ${this.#most} events`);
     if (isFull !== this.isFull) this.changes += 1;
     this.isFull = isFull;
     if (!isFull) this.#most = this.waiting.size;
@@ -152,7 +197,16 @@ class Target implements Delivery {
   readonly fates = new Map<string, Fate>();
   /** The events that it took, each at its first coming. */
   readonly taken = new Set<string>();
+  readonly partOf: ((event: Entry) => string) | undefined;
   #sent = new Set<(error: Error) => void>();
+
+  constructor(hasParts: boolean) {
+    if (hasParts) this.partOf = (event) => partOf(nameOf(event));
+  }
+
+  reach(): Promise<void> {
+    return this.isAway ? Promise.reject(new Error('ECONNREFUSED')) : Promise.resolve();
+  }
 
   async deliver(event: Entry): Promise<void> {
     const { promise: lost, reject } = Promise.withResolvers<never>();
@@ -186,10 +240,10 @@ interface Counted {
 
 /** Servers and threads over one store, and what the model knows of their events. */
 class Deployment {
-  readonly records = new ObservedRecords();
+  readonly records: ObservedRecords;
   readonly time = new VirtualTime();
-  readonly target = new Target();
-  readonly #whenFull: 'drop' | 'park';
+  readonly target: Target;
+  readonly #form: QueueForm;
   readonly #threads: { readonly layer: ReturnType<typeof testLayer>['layer']; readonly events: ThreadEvents }[] = [];
   /** The events that each thread has dropped and not counted yet. */
   readonly #uncounted = Array.from({ length: threads }, () => 0);
@@ -201,8 +255,10 @@ class Deployment {
   #server: { readonly end: () => void; readonly running: Promise<void> } | undefined;
   #made = 0;
 
-  constructor(whenFull: 'drop' | 'park') {
-    this.#whenFull = whenFull;
+  constructor(queueForm: QueueForm) {
+    this.#form = queueForm;
+    this.records = new ObservedRecords(queueForm.bound);
+    this.target = new Target(queueForm.hasParts);
     this.records.onQueued = (name) => this.target.fates.set(name, this.#nextFate);
   }
 
@@ -217,16 +273,19 @@ class Deployment {
   async do(next: Step): Promise<void> {
     switch (next.kind) {
       case 'write':
-        this.#nextFate = next.fate;
-        await this.#accounted(1, () => this.#write(next.thread, next.key));
-        this.#nextFate = 'taken';
-        return;
+        return this.#accounted(1, () => this.#write(next.thread, next.key), next.fate);
       case 'remove':
         return this.#remove(next.thread, next.key);
       case 'burst':
         return this.#accounted(next.keys.length, async () => {
           await Promise.all(next.keys.map((one, at) => this.#write(at % threads, one)));
         });
+      case 'bad':
+        return this.#accounted(manyBad, () => this.#writeMany(next.thread), next.fate);
+      case 'outage':
+        return this.#outage();
+      case 'flow':
+        return this.#flow();
       case 'target':
         this.target.isAway = next.isAway;
         return;
@@ -277,10 +336,12 @@ class Deployment {
     expect(missing.length, 'events that neither came nor were dropped').toBeLessThanOrEqual(
       this.#dropsOfAdministrators,
     );
-    expect(outOfOrder(this.target.taken, this.records.queued)).toEqual([]);
+    expect(this.#outOfOrder()).toEqual([]);
     expect(this.records.wrong).toEqual([]);
     expect(state).toMatchObject({ events: 0, heldDropped: this.#dropsOfAdministrators });
     expect(state).not.toHaveProperty('held');
+    expect(state).not.toHaveProperty('failure');
+    expect(await Array.fromAsync(this.records.scan(within('outbox-held')))).toEqual([]);
     expect(state?.dropped).toBeLessThanOrEqual(this.#dropped);
     expect(state?.dropped).toBeGreaterThanOrEqual(this.#dropped - this.#lost);
     return {
@@ -300,15 +361,69 @@ class Deployment {
     await this.#layer(at).putObject(put('bucket', `key ${name}`, String((this.#made += 1))));
   }
 
+  async #writeMany(at: number): Promise<void> {
+    for (let name = 0; name < manyBad; name += 1) await this.#write(at, 100 + name);
+  }
+
+  async #outage(): Promise<void> {
+    this.target.isAway = true;
+    const isShown = () => this.records.waiting.size === 0 || this.records.state?.failure?.away === true;
+    for (let turn = 0; !isShown(); turn += 1) {
+      if (turn > 1_000) throw new Error(`${this.records.waiting.size} events wait, and the target looks online`);
+      await this.time.pass(1_000);
+    }
+    this.target.isAway = false;
+  }
+
+  async #flow(): Promise<void> {
+    this.target.isAway = false;
+    for (let turn = 0; this.#free().length > 0; turn += 1) {
+      if (turn > 4_000) throw new Error(`${this.#free().length} events wait although the target would take them`);
+      await this.time.pass(5_000);
+    }
+  }
+
+  /** Events that wait for nothing but an attempt. */
+  #free(): readonly string[] {
+    const { waiting, queued } = this.records;
+    const revisionOf = (name: string) => queued.get(name) ?? 0;
+    const isBad = (name: string) => (this.target.fates.get(name) ?? 'taken') !== 'taken';
+    const blocked = new Set<string>();
+    return [...waiting]
+      .toSorted((a, b) => revisionOf(a) - revisionOf(b))
+      .filter((name) => {
+        if (isBad(name)) blocked.add(this.#orderOf(name));
+        return !blocked.has(this.#orderOf(name));
+      });
+  }
+
+  /** The events with the same name come in their order. */
+  #orderOf(name: string): string {
+    return this.#form.hasParts ? `${objectOf(name)} ${partOf(name)}` : objectOf(name);
+  }
+
+  /** Returns the events that came first after a later one of their object, or of its part. */
+  #outOfOrder(): readonly string[] {
+    const last = new Map<string, number>();
+    return [...this.target.taken].filter((name) => {
+      const [ordered, revision] = [this.#orderOf(name), this.records.queued.get(name) ?? 0];
+      const before = last.get(ordered) ?? 0;
+      last.set(ordered, Math.max(before, revision));
+      return revision < before;
+    });
+  }
+
   /** Each change makes one event, which is queued or dropped; it is dropped only where the queue was full meanwhile. */
-  async #accounted(count: number, work: () => Promise<unknown>): Promise<void> {
+  async #accounted(count: number, work: () => Promise<unknown>, fateOfAll: Fate = 'taken'): Promise<void> {
     const [queued, dropped, changes, wasFull] = [
       this.records.queued.size,
       this.#dropped,
       this.records.changes,
       this.records.isFull,
     ];
+    this.#nextFate = fateOfAll;
     await work();
+    this.#nextFate = 'taken';
     const drops = this.#dropped - dropped;
     expect(this.records.queued.size - queued + drops, 'events of changes').toBe(count);
     if (drops > 0) expect(wasFull || this.records.changes > changes, 'a drop without a full queue').toBe(true);
@@ -357,7 +472,7 @@ class Deployment {
       records: fenced,
       target,
       delivery: this.target,
-      bounds: { events: bound, bytes: 1_000_000, whenFull: this.#whenFull },
+      bounds: { events: this.#form.bound, bytes: 1_000_000, whenFull: this.#form.whenFull },
       signal: killed.signal,
       random: randomBytes,
       log: { info: () => undefined, warn: () => undefined },
@@ -366,6 +481,7 @@ class Deployment {
       wait: time.wait,
       idleMs: 1_000,
       retry: { maxMs: 20_000 },
+      maxTimed: this.#form.maxTimed,
     }).catch((error: unknown) => {
       if (!killed.signal.aborted) throw error;
     });
@@ -374,36 +490,21 @@ class Deployment {
   }
 }
 
-/** Returns the events that came first after a later one of their object. */
-function outOfOrder(taken: ReadonlySet<string>, revisions: ReadonlyMap<string, number>): readonly string[] {
-  const last = new Map<string, number>();
-  return [...taken].filter((name) => {
-    const [object, revision] = [objectOf(name), revisions.get(name) ?? 0];
-    const before = last.get(object) ?? 0;
-    last.set(object, Math.max(before, revision));
-    return revision < before;
-  });
-}
-
 /** 30 histories, 300 in the gate, and 1,000 at night (`.ci/soak events`). */
 it('each event comes at least once and in order, or is counted as dropped while its queue was full', async () => {
   const sum: Counted = { queued: 0, dropped: 0, administered: 0 };
   let histories = 0;
   await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom('drop' as const, 'park' as const),
-      fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }),
-      async (whenFull, steps) => {
-        const deployment = new Deployment(whenFull);
-        await deployment.begin();
-        for (const next of steps) await deployment.do(next);
-        const { queued, dropped, administered } = await deployment.end();
-        histories += 1;
-        sum.queued += queued;
-        sum.dropped += dropped;
-        sum.administered += administered;
-      },
-    ),
+    fc.asyncProperty(form, fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), async (queueForm, steps) => {
+      const deployment = new Deployment(queueForm);
+      await deployment.begin();
+      for (const next of steps) await deployment.do(next);
+      const { queued, dropped, administered } = await deployment.end();
+      histories += 1;
+      sum.queued += queued;
+      sum.dropped += dropped;
+      sum.administered += administered;
+    }),
     { numRuns: 300 },
   );
   report(
