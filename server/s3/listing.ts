@@ -46,18 +46,22 @@ export function objectElements(
   },
 ): readonly Xml[] {
   const { name, encoding, more } = options;
-  const ownerHere = options.owner ? theOwner : none;
   return objects.map((object) => {
     const { key, size, etag, modified, checksum, storageClass } = object;
     const shown = [
       markup`<Key>${xmlText(encoding.encode(key))}</Key><LastModified>${isoTime(modified)}</LastModified><ETag>&quot;${xmlText(etag)}&quot;</ETag>`,
       checksum && checksumMarkup(checksum),
-      markup`<Size>${size}</Size>${ownerHere}`,
+      markup`<Size>${size}</Size>${options.owner ? ownerElement(object.owner) : none}`,
       storageClassElement(storageClass),
     ];
     const added = more?.get(object);
     return element(name, added === undefined ? shown : [...shown, ...added]);
   });
+}
+
+/** Writes the owner of a listed object. Most belong to the owner of the bucket. */
+export function ownerElement(id: string | undefined): Xml {
+  return id === undefined ? theOwner : owner('Owner', id);
 }
 
 export function storageClassElement(storageClass: string | undefined): Xml {

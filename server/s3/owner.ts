@@ -24,6 +24,7 @@ export function checkAccount(id: string): void {
   if (id !== accountId) throw new S3Error('AccessDenied', `The account of this store is ${accountId}.`);
 }
 
-export function owner(elementName: 'Owner' | 'Initiator'): Xml {
-  return element(elementName, [element('ID', ownerId), element('DisplayName', ownerName)]);
+/** Writes an owner by its canonical ID. Only the owner of the buckets has a name to show. */
+export function owner(elementName: 'Owner' | 'Initiator', id: string = ownerId): Xml {
+  return element(elementName, [element('ID', id), id === ownerId ? element('DisplayName', ownerName) : undefined]);
 }

@@ -18,6 +18,8 @@ export interface ListObjects {
   readonly limit: number;
   /** True where the objects come with `details`. */
   readonly details?: boolean | undefined;
+  /** True where the objects of a bucket whose ACLs count come with their `owner`. */
+  readonly owners?: boolean | undefined;
 }
 
 /** The details of an object that listings of S3 do not show. */
@@ -49,6 +51,8 @@ export interface ListedObject {
   readonly storageClass: string | undefined;
   readonly damage: ObjectInfo['damage'] | undefined;
   readonly details?: ListedDetails;
+  /** The canonical ID of the owner; absent where that is the owner of the bucket. */
+  readonly owner?: string;
 }
 
 export interface ObjectListing {
@@ -68,6 +72,8 @@ export interface ListObjectVersions {
   readonly limit: number;
   /** True where the versions come with `details`. Delete markers have none. */
   readonly details?: boolean | undefined;
+  /** As in `ListObjects`. Delete markers belong to the owner of the bucket. */
+  readonly owners?: boolean | undefined;
   /** True where versions and delete markers come with their `replication`. */
   readonly replication?: boolean | undefined;
 }

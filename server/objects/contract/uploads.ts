@@ -90,6 +90,8 @@ export interface PartListing {
   readonly parts: readonly PartInfo[];
   readonly next?: number;
   readonly initiated: Date;
+  /** The canonical ID of the owner of the object, where ACLs count; absent where that is the owner of the bucket. */
+  readonly owner?: string;
   readonly storageClass?: string;
   readonly checksum?: CreateMultipartUpload['checksum'];
 }
@@ -104,7 +106,7 @@ export interface ListMultipartUploads {
 }
 
 export interface UploadListing {
-  readonly uploads: readonly (Pick<PartListing, 'initiated' | 'storageClass' | 'checksum'> & {
+  readonly uploads: readonly (Pick<PartListing, 'initiated' | 'storageClass' | 'checksum' | 'owner'> & {
     readonly key: string;
     readonly uploadId: string;
   })[];

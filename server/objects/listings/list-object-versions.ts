@@ -4,7 +4,7 @@ import { orderMarker, orderOfMarker } from '../../../protocol/s3/names.ts';
 import { bucketSeal } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context/context.ts';
 import type { ListedVersion, ListObjectVersions, VersionListing } from '../contract/object-layer.ts';
-import { getBucket } from '../records/bucket-record.ts';
+import { countsAcls, getBucket } from '../records/bucket-record.ts';
 import { decodeObject, type ObjectRecord } from '../records/object-record.ts';
 import { decodeListedVersion } from '../records/listed-objects.ts';
 import { decodeVersionIndex, recordKeys, versionOrder } from '../records/record-format.ts';
@@ -19,10 +19,10 @@ import { orderOf, orderOfKey } from '../records/version-place.ts';
  */
 export async function listObjectVersions(context: ObjectContext, request: ListObjectVersions): Promise<VersionListing> {
   const { bucket, limit } = request;
-  await getBucket(context.records, bucket);
+  const { record } = await getBucket(context.records, bucket);
   if (limit <= 0) return { versions: [], commonPrefixes: [] };
   const start = await startOf(context, request);
-  const page = new Page(request, start);
+  const page = new Page({ ...request, owners: request.owners === true && countsAcls(record) }, start);
   const cursors = cursorsOf(context, request, start);
   try {
     while (!page.isFull) {
@@ -287,8 +287,8 @@ class Page {
   }
 
   #decode(value: Buffer, key: string, isLatest: boolean): ListedVersion {
-    const { bucket, details, replication } = this.#request;
-    return decodeListedVersion(value, { bucket, key, isLatest, details, replication }, this.sealed);
+    const { bucket, details, owners, replication } = this.#request;
+    return decodeListedVersion(value, { bucket, key, isLatest, details, owners, replication }, this.sealed);
   }
 }
 

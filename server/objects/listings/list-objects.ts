@@ -11,14 +11,15 @@ import { scanPages } from '../../store/record-store.ts';
 import { bucketSeal } from '../encryption/digests.ts';
 import type { ObjectContext } from '../context/context.ts';
 import type { ListedObject, ListObjects, ObjectListing } from '../contract/object-layer.ts';
-import { getBucket } from '../records/bucket-record.ts';
-import { decodeListed, detailsOf } from '../records/listed-objects.ts';
+import { countsAcls, getBucket } from '../records/bucket-record.ts';
+import { decodeListed, detailsOf, ownerOf } from '../records/listed-objects.ts';
 import { SealedEtags } from '../records/sealed-etags.ts';
 
 /** Lists keys and common prefixes in the order of their UTF-8 bytes; whole groups are skipped without being read. */
 export async function listObjects(context: ObjectContext, request: ListObjects): Promise<ObjectListing> {
   const { bucket, limit } = request;
-  await getBucket(context.records, bucket);
+  const { record } = await getBucket(context.records, bucket);
+  const owners = request.owners === true && countsAcls(record);
   const objects: ListedObject[] = [];
   const commonPrefixes: string[] = [];
   const range = scanRange(request);
@@ -42,6 +43,7 @@ export async function listObjects(context: ObjectContext, request: ListObjects):
         const listed = decodeListed(item.value, bucket, last, sealed);
         // `sealed` keeps the listed object itself, to set its ETag later.
         if (request.details === true) Object.assign(listed, { details: detailsOf(item.value, bucket, last) });
+        if (owners) Object.assign(listed, ownerOf(item.value, bucket, last));
         objects.push(listed);
       }
     }

@@ -19,7 +19,7 @@ export async function listMultipartUploads(
   request: ListMultipartUploads,
 ): Promise<UploadListing> {
   const { bucket, prefix, delimiter, limit } = request;
-  await getBucket(context.records, bucket);
+  const { record: bucketRecord } = await getBucket(context.records, bucket);
   const listing: Mutable = { uploads: [], commonPrefixes: [] };
   if (limit <= 0) return listing;
   const bytes = partialPrefix('u', bucket, prefix);
@@ -54,7 +54,7 @@ export async function listMultipartUploads(
       }
       const uploadId = String(idBytes);
       last = { key, uploadId };
-      listing.uploads.push({ ...last, ...shownUpload(decodeUpload(item.value, uploadId)) });
+      listing.uploads.push({ ...last, ...shownUpload(decodeUpload(item.value, uploadId), bucketRecord) });
     }
     const rest: Buffer | undefined = left > 0 || lastRead === undefined ? undefined : after(lastRead);
     start = groupEnd ?? rest;

@@ -197,7 +197,7 @@ export async function listParts(context: ObjectContext, request: ListParts): Pro
   const { record } = await getUpload(context.records, bucket, key, uploadId);
   const bucketRecord = (await getBucket(context.records, bucket)).record;
   const abortion = shownAbortion(bucketRecord, context.lifecycleDayMs, { key, initiated: record.initiated });
-  const shown = { ...shownUpload(record), ...(abortion && { abortion }) };
+  const shown = { ...shownUpload(record, bucketRecord), ...(abortion && { abortion }) };
   const objectKey = customerKey && openUploadSealed(record.sealed, { bucket, key, id: uploadId }, customerKey);
   const parts: PartInfo[] = [];
   if (limit <= 0) return { ...shown, parts };

@@ -1,3 +1,4 @@
+import { ownerId } from '../../../protocol/s3/acl.ts';
 import type { ListedDetails, ListedObject, ListedVersion } from '../contract/object-layer.ts';
 import {
   decodeHead,
@@ -54,13 +55,20 @@ export function detailsOf(value: Buffer, bucket: string, key: string): ListedDet
   return { id, hasSealedEtag, headers, tags, scheme: sealed?.scheme, bucketKey, ...shown, acl };
 }
 
+/** Returns the owner of an object as a listing shows it. */
+export function ownerOf(value: Buffer, bucket: string, key: string): Pick<ListedObject, 'owner'> {
+  const owner = decodeObject(value, bucket, key).acl?.owner;
+  return owner === undefined || owner === ownerId ? {} : { owner };
+}
+
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */
 export function decodeListedVersion(value: Buffer, place: ListedPlace, sealed: SealedEtags): ListedVersion {
-  const { bucket, key, isLatest, details, replication } = place;
+  const { bucket, key, isLatest, details, owners, replication } = place;
   const version = decodeAs(Version, value, place, sealed);
   version.isLatest = isLatest;
   if (replication === true) version.replication = decodeObject(value, bucket, key).replication;
   if (details === true && !version.deleteMarker) version.details = detailsOf(value, bucket, key);
+  if (owners === true && !version.deleteMarker) Object.assign(version, ownerOf(value, bucket, key));
   return version;
 }
 
@@ -69,6 +77,7 @@ interface ListedPlace {
   readonly key: string;
   readonly isLatest: boolean;
   readonly details: boolean | undefined;
+  readonly owners: boolean | undefined;
   readonly replication: boolean | undefined;
 }
 

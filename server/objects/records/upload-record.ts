@@ -11,7 +11,14 @@ import type {
   Replica,
 } from '../contract/object-layer.ts';
 import type { ChangeTimes } from '../contract/objects.ts';
-import { type DecodedBuckets, getBucket, noSuchBucket, type StoredBucket } from './bucket-record.ts';
+import {
+  type BucketRecord,
+  countsAcls,
+  type DecodedBuckets,
+  getBucket,
+  noSuchBucket,
+  type StoredBucket,
+} from './bucket-record.ts';
 import type { ObjectLock, Protection, SealedKeys } from './object-record.ts';
 import { decodeRecord, encodeRecord, recordKeys } from './record-format.ts';
 import type { StoredChecksum, StoredEtag } from './stored-digests.ts';
@@ -64,13 +71,14 @@ export function sourceEtag(replica: StoredReplica | undefined): StoredEtag | und
 }
 
 /** Returns what listings show of an upload. */
-export function shownUpload({
-  initiated,
-  headers: { storageClass },
-  checksum,
-}: UploadRecord): Pick<PartListing, 'initiated' | 'storageClass' | 'checksum'> {
+export function shownUpload(
+  { initiated, headers: { storageClass }, checksum, acl }: UploadRecord,
+  bucket: Pick<BucketRecord, 'ownership'>,
+): Pick<PartListing, 'initiated' | 'storageClass' | 'checksum' | 'owner'> {
+  const owner = countsAcls(bucket) ? acl?.owner : undefined;
   return {
     initiated: new Date(initiated),
+    ...(owner !== undefined && { owner }),
     ...(storageClass !== undefined && { storageClass }),
     ...(checksum && { checksum }),
   };

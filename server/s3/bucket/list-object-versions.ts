@@ -9,13 +9,13 @@ import {
   keyElement,
   type KeyEncoding,
   keyEncoding,
+  ownerElement,
   pageSize,
   storageClassElement,
 } from '../listing.ts';
 import { asksForMetadata } from './listed-metadata.ts';
 import { asksForRestoreStatus, furtherElements } from './optional-attributes.ts';
 import type { Operation } from '../operation.ts';
-import { owner } from '../owner.ts';
 import type { Query } from '../request.ts';
 
 /**
@@ -42,6 +42,7 @@ export const listObjectVersions: Operation = {
       versionIdMarker,
       limit,
       details: wanted.metadata || wanted.restoreStatus,
+      owners: true,
     });
     const more = await furtherElements(call, listing.versions, wanted);
     const next = limit === 0 ? undefined : listing.next;
@@ -84,7 +85,6 @@ function invalid(message: string, value: string): S3Error {
   });
 }
 
-const theOwner = owner('Owner');
 const none = xmlText('');
 const yes = xmlText('true');
 const no = xmlText('false');
@@ -92,8 +92,8 @@ const no = xmlText('false');
 function versionElement(version: ListedVersion, encoding: KeyEncoding, more: readonly Xml[] | undefined): Xml {
   const { key, versionId, isLatest, modified, deleteMarker } = version;
   const place = markup`<Key>${xmlText(encoding.encode(key))}</Key><VersionId>${xmlText(versionId)}</VersionId><IsLatest>${isLatest ? yes : no}</IsLatest><LastModified>${isoTime(modified)}</LastModified>`;
-  if (deleteMarker) return markup`<DeleteMarker>${place}${theOwner}</DeleteMarker>`;
+  if (deleteMarker) return markup`<DeleteMarker>${place}${ownerElement(undefined)}</DeleteMarker>`;
   const { etag, checksum, size, storageClass } = version;
   const checksums = checksum === undefined ? none : checksumMarkup(checksum);
-  return markup`<Version>${place}<ETag>&quot;${xmlText(etag)}&quot;</ETag>${checksums}<Size>${size}</Size>${theOwner}${storageClassElement(storageClass)}${more === undefined ? none : xmlAll(more)}</Version>`;
+  return markup`<Version>${place}<ETag>&quot;${xmlText(etag)}&quot;</ETag>${checksums}<Size>${size}</Size>${ownerElement(version.owner)}${storageClassElement(storageClass)}${more === undefined ? none : xmlAll(more)}</Version>`;
 }

@@ -23,7 +23,7 @@ export const listObjects: Operation = {
     const wanted = { metadata: false, restoreStatus: asksForRestoreStatus(call) };
     const details = wanted.restoreStatus;
     const place = { bucket: call.bucket, prefix, delimiter, after: marker };
-    const listing = await call.objects.listObjects({ ...place, limit, details });
+    const listing = await call.objects.listObjects({ ...place, limit, details, owners: true });
     const more = await furtherElements(call, listing.objects, wanted);
     const next = limit === 0 ? undefined : listing.next;
     return xmlAnswer(
@@ -64,10 +64,11 @@ export const listObjectsV2: Operation = {
     const after = token === undefined ? startAfter : readToken(token);
     const wanted = { metadata: asksForMetadata(query), restoreStatus: asksForRestoreStatus(call) };
     const details = wanted.metadata || wanted.restoreStatus;
-    const listing = await call.objects.listObjects({ bucket: call.bucket, prefix, delimiter, after, limit, details });
+    const owners = query.get('fetch-owner') === 'true';
+    const place = { bucket: call.bucket, prefix, delimiter, after };
+    const listing = await call.objects.listObjects({ ...place, limit, details, owners });
     const next = limit === 0 ? undefined : listing.next;
     const more = await furtherElements(call, listing.objects, wanted);
-    const withOwner = query.get('fetch-owner') === 'true';
     return xmlAnswer(
       xmlDocument('ListBucketResult', [
         element('Name', call.bucket),
@@ -80,7 +81,7 @@ export const listObjectsV2: Operation = {
         keyElement('Delimiter', delimiter, encoding),
         encoding.element,
         element('IsTruncated', next !== undefined),
-        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: withOwner, more }),
+        ...objectElements(listing.objects, { name: 'Contents', encoding, owner: owners, more }),
         ...commonPrefixes(listing.commonPrefixes, encoding),
       ]),
     );

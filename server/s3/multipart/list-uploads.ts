@@ -43,12 +43,12 @@ export const listMultipartUploads: Operation = {
         element('MaxUploads', limit),
         encoding.element,
         element('IsTruncated', next !== undefined),
-        ...listing.uploads.map(({ key, uploadId, initiated, storageClass, checksum }) =>
+        ...listing.uploads.map(({ key, uploadId, initiated, storageClass, checksum, owner: id }) =>
           element('Upload', [
             element('Key', encoding.encode(key)),
             element('UploadId', uploadId),
-            owner('Initiator'),
-            owner('Owner'),
+            owner('Initiator', id),
+            owner('Owner', id),
             element('StorageClass', storageClass ?? 'STANDARD'),
             element('Initiated', initiated),
             ...checksumOf(checksum),
@@ -86,8 +86,8 @@ export const listParts: Operation = {
         element('Bucket', bucket),
         element('Key', encoding.encode(key)),
         element('UploadId', uploadId),
-        owner('Initiator'),
-        owner('Owner'),
+        owner('Initiator', listing.owner),
+        owner('Owner', listing.owner),
         element('StorageClass', listing.storageClass ?? 'STANDARD'),
         ...checksumOf(listing.checksum),
         element('PartNumberMarker', after),
