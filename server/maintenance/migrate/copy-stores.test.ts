@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { body, put, testLayer, type TestLayer } from '../../../test/support/objects/test-layer.ts';
 import { tieredLayer } from '../../../test/support/objects/tiered-layer.ts';
+import { backendKeyRecord } from '../../encryption/backend-key.ts';
 import { canariesRecord, encodeCanaries } from '../../encryption/key-canaries.ts';
+import { sealedKey, sealedRecords } from '../../encryption/sealed-records.ts';
 import { recordKeys } from '../../objects/records/record-format.ts';
 import type { BlobId, BlobStore } from '../../store/blob-store.ts';
 import { commitOnce } from '../../store/commits.ts';
@@ -52,13 +54,16 @@ async function complaints(from: Stores, to: Stores): Promise<unknown[]> {
   ];
 }
 
+const ann = sealedKey('iam', 'user', 'ann');
+
 async function source(): Promise<TestLayer> {
   const test = await filledLayer();
   for (let index = 0; index < 30; index += 1) {
     await test.layer.putObject(put('bucket', `many/${index}`, randomBytes(index * 10)));
   }
-  await writeRecord(test, key('s', 'identity'), Buffer.from('sealed'));
-  await writeRecord(test, key('k', 'backend'), Buffer.from('key'));
+  const sealed = sealedRecords({ records: test.records, keys: test.keys });
+  await sealed.start({ turnOn: true });
+  await sealed.put(ann, Buffer.from('{}'));
   await writeRecord(test, canariesRecord('default-key'), encodeCanaries([]));
   return test;
 }
@@ -226,11 +231,11 @@ describe('compareRecords', () => {
     const from = await source();
     const to = newStores();
     await copied(from, to);
-    await writeRecord(from, key('s', 'identity'), Buffer.from('other'));
+    await writeRecord(from, ann, Buffer.from('other'));
     await from.layer.putObject(put('bucket', 'new', 'x'));
-    await commitOnce(from.records, { delete: [key('k', 'backend')] }, randomBytes);
+    await commitOnce(from.records, { delete: [backendKeyRecord] }, randomBytes);
     const found = await Array.fromAsync(compareRecords(from.records, to.records));
-    expect(found).toContainEqual(expect.stringMatching(/"identity".*was changed/));
+    expect(found).toContainEqual(expect.stringMatching(/"ann".*was changed/));
     expect(found).toContainEqual(expect.stringMatching(/\["o","bucket","new"\] is not in the copy/));
     expect(found).toContainEqual(expect.stringMatching(/"backend".*not in the source/));
   });
