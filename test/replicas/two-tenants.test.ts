@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,27 +117,29 @@ describe('two Tenants that begin on one new database at once', () => {
     }
     expect(await settled(await start(first))).toEqual({ store, tenant: second.uid });
   });
+
+  it('begin no other store beside an acceptance, and wait until it is restored', { timeout: 720_000 }, async () => {
+    const blobs = join(folder, 'to-be-restored');
+    await mkdir(blobs);
+    const places = storesOf(await deployment.postgres.createDatabase(), blobs);
+    await write(first, { accepted: store }, 'restored');
+    const file = { SVC_DEPLOYMENT_FILE: fileOf(first, 'restored') };
+    const before = await deployment.start({ ...file, ...places }, 'until it listens');
+    expect(await settled(before)).toEqual({ store: nextDeployment(store), tenant: undefined });
+    expect(await readdir(blobs)).toEqual([]);
+    // A server that looks while the copy is half done ends.
+    await before.stop();
+    await copyTo(places);
+    const after = await deployment.start({ ...file, ...places }, 'until it listens');
+    await untilServes(after);
+    expect(await bucketsOf(after)).toEqual([Bucket]);
+  });
 });
 
 const storesOf = ({ url, password }: TestDatabase, blobs: string) => ({
   SVC_STORE_RECORDS: url,
   SVC_STORE_RECORDS_PASSWORD: password,
   SVC_STORE_BLOBS: `files:${blobs}`,
-});
-
-it('a Tenant that accepted a store begins no other one in an empty database', { timeout: 720_000 }, async () => {
-  const database = await deployment.postgres.createDatabase();
-  const blobs = join(folder, 'to-be-restored');
-  await mkdir(blobs);
-  const [tenant] = tenants as [StoreTenant];
-  const accepted = randomUUID();
-  await write(tenant, { accepted }, 'restored');
-  const file = { SVC_DEPLOYMENT_FILE: fileOf(tenant, 'restored') };
-  const server = await deployment.start({ ...file, ...storesOf(database, blobs) }, 'until it listens');
-  expect(await settled(server)).toEqual({ store: nextDeployment(accepted), tenant: undefined });
-  expect(await readdir(blobs)).toEqual([]);
-  await write(tenant, {}, 'restored');
-  await untilServes(server);
 });
 
 async function copyTo(places: Readonly<Record<string, string>>): Promise<void> {
