@@ -52,7 +52,12 @@ export async function readWindow(
     const known = groups.get(group);
     if (known === undefined) groups.set(group, [entry]);
     // An object that is written again and again may have more events than memory.
-    else if (known.push(entry) >= 2 * limit) groups.set(group, inOrder(known).slice(0, limit));
+    else if (known.push(entry) >= 2 * limit) {
+      const oldest = inOrder(known).slice(0, limit);
+      groups.set(group, oldest);
+      // Those that are left out must not be followed by a newer one.
+      newest.set(group, oldest.at(-1)?.revision ?? 0);
+    }
   }
   return { groups: oldestFirst([...groups.values()]), next };
 }
