@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { ProgramError } from '../platform/errors/program-error.ts';
 import { presentWords, type PresentWords } from './commands/old-names.ts';
+import { closestName } from './config/closest-name.ts';
 
 /** The options of the program that have a value. */
 const withValue = new Set([
@@ -43,6 +45,35 @@ export function commandOf(program: Command, words: readonly string[]): Command {
     command = next;
   }
   return command;
+}
+
+/**
+ * Checks that a command line which asks for help names a command. Commander would print the help of the group instead, with the exit code 0.
+ *
+ * @throws ProgramError BadArgument
+ */
+export function requireHelpedCommand(program: Command, words: readonly string[]): void {
+  const end = words.indexOf('--');
+  const options = end < 0 ? words : words.slice(0, end);
+  if (!options.includes('--help') && !options.includes('-h')) return;
+  const group = commandOf(program, options);
+  if (group.commands.length === 0 || group.registeredArguments.length > 0) return;
+  const isWord = (word: string, at: number) => !word.startsWith('-') && !isValueAfter(options[at - 1]);
+  const named = options.filter(isWord);
+  let depth = 0;
+  for (let one = group; one.parent !== null; one = one.parent) depth += 1;
+  const unknown = named[depth];
+  // Commander has a command `help` in each group.
+  if (unknown === undefined || unknown === 'help') return;
+  const closest = closestName(
+    unknown,
+    group.commands.map((one) => one.name()),
+  );
+  const hint = closest === undefined ? '' : ` (did you mean \`${closest}\`?)`;
+  throw new ProgramError(
+    'BadArgument',
+    `Unknown command \`${unknown}\`${hint}; see \`${helpWords(program, words)} --help\``,
+  );
 }
 
 /** Returns the words that lead to the help of a command line: `coffer admin user`. */

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { commandWords, helpWords } from './command-words.ts';
+import { commandWords, helpWords, requireHelpedCommand } from './command-words.ts';
 import { flagWords } from './flag-words.ts';
 import { ProgramError } from '../platform/errors/program-error.ts';
 import { settingVariables } from '../platform/settings/setting-variables.ts';
@@ -38,6 +38,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       io.stderr.write(`coffer: <WARNING> \`${hint.was}\` is an old name of \`${hint.now}\`.\n`);
     program = await buildProgram(io, words);
     words = flagWords(program, words);
+    requireHelpedCommand(program, words);
     await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {

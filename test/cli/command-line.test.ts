@@ -87,6 +87,10 @@ describe('what is wrong on the command line', () => {
     [['ls', 'lcoal/y'], 'did you mean `local/y`?'],
     [['tag', 'list', 'lcoal/y'], 'did you mean `local`?'],
     [['help', 'polcies'], 'did you mean `policies`?'],
+    [['nosuch', '--help'], 'Unknown command `nosuch`; see `coffer --help`'],
+    [['-h', 'mirrro'], 'did you mean `mirror`?'],
+    [['admin', 'usr', '--help'], 'Unknown command `usr` (did you mean `user`?); see `coffer admin --help`'],
+    [['-C', 'folder', 'admin', 'user', 'nosuch', '-h'], 'Unknown command `nosuch`; see `coffer admin user --help`'],
     [['tag', 'list', 'x/y'], 'No such alias `x`'],
     [['mb', 'local'], 'name a bucket'],
     [['encrypt', 'set', 'sse-x', 'local/bucket'], 'it is sse-s3 or sse-kms'],
@@ -164,6 +168,17 @@ describe('the program', () => {
     const given = await runCoffer([...add, 'https://access:secret-key@other.example/bucket'], { env });
     expect([given.code, given.stderr]).toEqual([1, expect.stringContaining('write ALIAS/BUCKET')]);
     expect((await runCoffer([...add, 's/other'], { env })).stderr).not.toContain('<WARNING>');
+  });
+
+  it.each([
+    ['--help'],
+    ['help', '--help'],
+    ['admin', '--help'],
+    ['admin', 'user', 'add', 'x', '--help'],
+    ['cp', '-h', 'x'],
+  ])('prints help for %j', async (...args) => {
+    const { code, stdout, stderr } = await inProcess(...args);
+    expect([code, stderr, stdout.toString()]).toEqual([0, '', expect.stringContaining('Usage: coffer')]);
   });
 
   it('names the help of the command that was used in a wrong way', async () => {
