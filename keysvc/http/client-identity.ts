@@ -61,7 +61,7 @@ function explainDistrust({ code, reason }: VerificationError, leaf: X509Certific
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
-      return 'no trusted authority issued the client certificate';
+      return 'no trusted authority issued the client certificate: name its authority by tls.ca of the key service, or start that with --auth=off, which takes any certificate';
     case 'CERT_SIGNATURE_FAILURE':
       return 'the signature of the client certificate, or of one of its authorities, is wrong';
     case 'CERT_REVOKED':

@@ -25,6 +25,7 @@ import { EndpointRotation, normalizeEndpoint } from './endpoint-rotation.ts';
 import { exchange, isNoAnswer, KeyServiceError, openStream } from './exchange.ts';
 import { openAgent, type ClientCredentials } from './reloading-agent.ts';
 import { retry } from '../async/backoff.ts';
+import { isUnknownAuthority } from '../tls/unknown-authority.ts';
 
 export { KeyServiceError } from './exchange.ts';
 
@@ -34,6 +35,8 @@ export interface KeyServiceClientOptions {
   readonly credentials: ClientCredentials;
   /** A file or folder of the authorities for the service's certificate; the system's by default. */
   readonly caFile?: string;
+  /** The setting that names `caFile`, for messages; undefined where no setting does. */
+  readonly caSetting?: string;
   /** Sent only when set. */
   readonly enclave?: string;
   /** Skips the check of the service's certificate. This is for tests only. */
@@ -151,7 +154,8 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
         rotation.worked(endpoint);
         return answer;
       } catch (error) {
-        const latest = error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error);
+        const latest =
+          error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error, options);
         if (latest.code !== 'unavailable') throw latest;
         if (mayHaveHappened(latest)) onDoubt();
         // The answer of an endpoint on its store tells more than the silence of another one.
@@ -220,7 +224,8 @@ export async function openKeyServiceClient(options: KeyServiceClientOptions): Pr
         return;
       } catch (error) {
         if (signal?.aborted === true) return;
-        failure = error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error);
+        failure =
+          error instanceof KeyServiceError && !isNoAnswer(error) ? error : unreachable(endpoint, error, options);
         rotation.failed(endpoint);
       }
     }
@@ -359,11 +364,24 @@ function withVersion<T extends object>(answer: T, version: string | undefined): 
   return version === undefined || version === '' ? answer : { ...answer, version };
 }
 
-function unreachable(endpoint: string, error: unknown): KeyServiceError {
-  const reason = error instanceof Error ? error.message : String(error);
+function unreachable(
+  endpoint: string,
+  error: unknown,
+  { caFile, caSetting }: Pick<KeyServiceClientOptions, 'caFile' | 'caSetting'>,
+): KeyServiceError {
+  const code = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined)?.code : undefined;
+  const said = error instanceof Error ? error.message : String(error);
+  // Node advises a flag of its own instead.
+  const reason = isUnknownAuthority(code ?? '') ? distrust(caFile, caSetting) : said;
   return new KeyServiceError('unavailable', `the key service ${endpoint} cannot be reached: ${reason}`, {
     cause: error,
   });
+}
+
+function distrust(caFile: string | undefined, caSetting: string | undefined): string {
+  if (caSetting === undefined) return 'no authority that the client trusts issued its certificate';
+  const trusted = caFile === undefined ? `the system, since ${caSetting} is not set,` : `${caSetting}=${caFile}`;
+  return `no authority of ${trusted} issued its certificate: name by ${caSetting} the one that did`;
 }
 
 /**

@@ -264,6 +264,7 @@ async function openKeyService(settings: KeyServiceSettings, proof: KeyProof, log
             ...(credentials.keyPassword === undefined ? {} : { password: credentials.keyPassword }),
           },
     ...(settings.caPath === undefined ? {} : { caFile: settings.caPath }),
+    caSetting: 'SVC_KMS_KEYSVC_CAPATH',
     ...(settings.enclave === undefined ? {} : { enclave: settings.enclave }),
     log,
   });

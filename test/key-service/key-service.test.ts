@@ -175,10 +175,13 @@ describe('a client of the key service', () => {
       endpoints: [`https://${keysvc.address}`],
       credentials: { kind: 'files', certFile: file('app.crt'), keyFile: file('app.key') },
       caFile: file('other-ca.crt'),
+      caSetting: 'KEYS_CAPATH',
       log,
     });
     clients.push(wary);
-    await expect(wary.status()).rejects.toThrow(/cannot be reached: /);
+    await expect(wary.status()).rejects.toThrow(
+      /cannot be reached: no authority of KEYS_CAPATH=\S*other-ca.crt issued its certificate: name by KEYS_CAPATH the one that did$/,
+    );
   });
 
   it('goes on to the next endpoint where one cannot be reached', async () => {
