@@ -7,7 +7,6 @@ import { outboxKeys } from '../objects/events/outbox.ts';
 import { isUnreadable } from '../objects/records/damage.ts';
 import { findBucket } from '../objects/records/bucket-record.ts';
 import { decodeReplication, replicationQueue, targetOfQueue } from '../objects/replication/queue-replication.ts';
-import { markRemovalsWithoutName } from '../objects/replication/removals-without-name.ts';
 import { DeliveredEvents } from '../outbox/delivered-events.ts';
 import { deliverQueue, type Delivery, heldDelivery } from '../outbox/deliver-queue.ts';
 import type { ProcessorShare } from '../outbox/processor-share.ts';
@@ -154,9 +153,7 @@ async function workFor(options: DeliverReplicationOptions, stored: StoredTarget,
   const either = AbortSignal.any([signal, stopping.signal]);
   const stats = await TargetStats.open(records, stored.id);
   const delivery = new ReplicationDelivery({ stored, objects, stats, signal: either, log });
-  const queue = replicationQueue(stored.id);
   const parts = [
-    markRemovalsWithoutName({ records, queue, reads, signal: either, random: randomBytes }),
     deliverTo(options, stored, delivery, either),
     walkForResync({ records, objects, stored, stats, reads, signal: either, log }),
     delivery.watchHealth(),
@@ -254,8 +251,7 @@ async function forgetTarget({ records, objects, signal, log }: DeliverReplicatio
     await dropped.end();
     if (signal.aborted) return;
   }
-  const ofQueue = [outboxKeys.state(queue), outboxKeys.dropped(queue), outboxKeys.removalsWithoutName(queue)];
-  await commitOnce(records, { delete: ofQueue }, randomBytes);
+  await commitOnce(records, { delete: [outboxKeys.state(queue), outboxKeys.dropped(queue)] }, randomBytes);
   await removeStats(records, id);
 }
 

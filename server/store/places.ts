@@ -55,7 +55,6 @@ const rules: Readonly<Record<string, PlaceRule>> = {
   'outbox-held-count': ofDeployment,
   'outbox-retry': ofDeployment,
   'outbox-state': ofDeployment,
-  'outbox-unnamed': ofDeployment,
   p: ofId,
   promotions: ofBucket,
   q: ofId,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { outboxKeys, uniquePart } from '../../server/objects/events/outbox.ts';
-import { markRemovalsWithoutName } from '../../server/objects/replication/removals-without-name.ts';
 import { encodeHeld } from '../../server/outbox/held-records.ts';
 import { queuedTargets } from '../../server/outbox/read-queue.ts';
 import { deliverReplication } from '../../server/replication/deliver-replication.ts';
@@ -11,7 +10,6 @@ import type { RecordStore } from '../../server/store/record-store.ts';
 import { put } from '../support/objects/test-layer.ts';
 import { bucket, LinkedServer, type TestClock } from '../support/replication/linked-servers.ts';
 
-const reads = () => Promise.resolve();
 const waiting = { timeout: 180_000, interval: 20 };
 
 /** A server with changes in the queue of a target that is removed, and the delivery that finds them. */
@@ -37,7 +35,7 @@ async function withRemovedTarget(objects: number) {
       signal: stopping.signal,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       isOver: () => false,
-      reads,
+      reads: () => Promise.resolve(),
     });
     onTestFinished(async () => {
       stopping.abort();
@@ -82,17 +80,6 @@ it('removes a change that it cannot read, and the others', async () => {
   let failure: unknown;
   deliver().catch((error: unknown) => (failure = error));
   await vi.waitFor(async () => expect([failure, await one.queued(two)]).toEqual([undefined, []]), waiting);
-});
-
-it('removes what is known of the queue', async () => {
-  const { records, deliver } = await withRemovedTarget(1);
-  const [queue = ''] = await queuedTargets(records);
-  const { signal } = new AbortController();
-  await markRemovalsWithoutName({ records, queue, reads, signal, random: randomBytes });
-  const mark = () => records.get(outboxKeys.removalsWithoutName(queue));
-  expect(await mark()).toBeDefined();
-  void deliver();
-  await vi.waitFor(async () => expect(await mark()).toBeUndefined(), waiting);
 });
 
 it('removes the records of the changes that it had refused', async () => {

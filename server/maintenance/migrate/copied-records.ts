@@ -21,7 +21,6 @@ const localPrefixes = [
   prefixOf('outbox-held-count'),
   prefixOf('outbox-retry'),
   prefixOf('outbox-state'),
-  prefixOf('outbox-unnamed'),
   prefixOf('promotions'),
   prefixOf('q'),
   prefixOf('scrub'),

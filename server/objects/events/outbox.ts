@@ -20,7 +20,7 @@ export interface QueuedEvent extends Omit<ObjectEvent, 'names'> {
 /**
  * The keys of queued events: target, object, random part. The object's part is a digest, so that no key is too long; two objects that share
  * it are delivered in the order of both. The order of events is that of the revisions of their records (docs/decisions/0045-outbox.md).
- * The random part is that of `uniquePart` or of `namedPart`.
+ * The random part is that of `uniquePart`, of `namedPart` or of `namelessPart`.
  */
 export const outboxKeys = {
   event: (target: string, object: ObjectRef, unique: Buffer): Key => key('outbox', target, groupPart(object), unique),
@@ -31,15 +31,11 @@ export const outboxKeys = {
     const start = partialPrefix('outbox', target, groupPart(object), nameDigest(name));
     return { start, end: endOf(start) };
   },
-  /** The range of the events of an object without a name that were queued until a time, in milliseconds since 1970. */
-  withoutName: (target: string, object: ObjectRef, until: number): KeyRange => {
-    const group = groupPart(object);
-    const last = Buffer.alloc(TIME_BYTES);
-    last.writeUIntBE(until, 0, TIME_BYTES);
-    return { start: key('outbox', target, group), end: endOf(partialPrefix('outbox', target, group, last)) };
-  },
-  /** Until when removals without a name were queued, which releases before this one made. */
-  removalsWithoutName: (target: string): Key => key('outbox-unnamed', target),
+  /** The range of the events of an object of which no key says whether they have a name: those of `uniquePart`. */
+  ofTimes: (target: string, object: ObjectRef): KeyRange => ({
+    start: key('outbox', target, groupPart(object)),
+    end: partialPrefix('outbox', target, groupPart(object), Buffer.of(NAMELESS)),
+  }),
   /** The deliverer's state of a queue. */
   state: (target: string): Key => key('outbox-state', target),
   /** A counter of the events that found the queue full. */
@@ -56,11 +52,15 @@ type ObjectRef = Pick<ObjectEvent, 'bucket' | 'key'>;
 type KeyRange = ReturnType<typeof within>;
 
 const TIME_BYTES = 6;
+/** The first byte of a part that says that its event has no name. No time begins with it. */
+const NAMELESS = 0xfe;
 /** The first byte of a part with a name. No time begins with it. */
 const NAMED = 0xff;
+/** Bytes of `NAMELESS`. */
+const NAMELESS_BYTES = 1;
 /** Bytes of `NAMED` and the digest of the name. */
 const NAME_BYTES = 6;
-/** Both kinds of a last part are as long, since administrators name refused events by it. */
+/** All kinds of a last part are as long, since administrators name refused events by it. */
 const UNIQUE_BYTES = 16;
 
 function groupPart({ bucket, key: objectKey }: ObjectRef): Buffer {
@@ -97,18 +97,36 @@ export function namedPart(
   return unique;
 }
 
+/**
+ * Makes the last part of a key of an event that is passed over where a name is looked for: FE, 6 bytes of milliseconds, 7 random ones, 2 of the
+ * slot of the bucket.
+ */
+export function namelessPart(
+  { time, bucket }: { readonly time: number; readonly bucket: string },
+  random: ObjectContext['random'],
+): Buffer {
+  const unique = Buffer.alloc(UNIQUE_BYTES, NAMELESS);
+  unique.writeUIntBE(time, NAMELESS_BYTES, TIME_BYTES);
+  const at = NAMELESS_BYTES + TIME_BYTES;
+  slottedEnd(bucket, random)
+    .subarray(at - UNIQUE_BYTES)
+    .copy(unique, at);
+  return unique;
+}
+
 function nameDigest(name: string): Buffer {
   return Buffer.concat([Buffer.of(NAMED), hash('sha1', name, 'buffer').subarray(0, NAME_BYTES - 1)]);
 }
 
 /** Returns when an event was queued, in milliseconds since 1970. */
 export function queuedAt(recordKey: Key): number {
-  return decodeKey(recordKey)[3]?.readUIntBE(isNamed(recordKey) ? NAME_BYTES : 0, TIME_BYTES) ?? 0;
+  const unique = decodeKey(recordKey)[3];
+  return unique?.readUIntBE(timeOffset(unique[0]), TIME_BYTES) ?? 0;
 }
 
-/** Reports if an event was queued under a name. */
-export function isNamed(recordKey: Key): boolean {
-  return decodeKey(recordKey)[3]?.[0] === NAMED;
+function timeOffset(first: number | undefined): number {
+  if (first === NAMED) return NAME_BYTES;
+  return first === NAMELESS ? NAMELESS_BYTES : 0;
 }
 
 /** Returns the key of the event of which a record of `outboxKeys.held` tells. */

@@ -9,7 +9,7 @@ import type { Key } from '../../store/record-store.ts';
 import { newSlottedId, slotOf } from '../../store/slot.ts';
 import { newTieredId, newTierNumber } from '../../store/tiered-id.ts';
 import { recordKeys } from '../records/record-format.ts';
-import { namedPart, outboxKeys, uniquePart } from './outbox.ts';
+import { namedPart, namelessPart, outboxKeys, uniquePart } from './outbox.ts';
 
 const bucket = 'photos';
 const now = Date.UTC(2026, 10, 30);
@@ -65,7 +65,6 @@ const ofDeployment: readonly Key[] = [
   outboxKeys.dropped('target'),
   outboxKeys.heldCount('target', 'dropped'),
   outboxKeys.retry('target'),
-  outboxKeys.removalsWithoutName('target'),
   key('live', 'lease', 'maintenance', 'term'),
   key('s', 'identities', 'user', 'photos'),
   key('system', 'deployment'),
@@ -81,6 +80,8 @@ describe('the place of a record', () => {
     expect(placeOfKey(outboxKeys.event('other', object, unique))).toBe(slotOf(bucket));
     const named = namedPart({ time: now, bucket }, 'name', randomBytes);
     expect(placeOfKey(outboxKeys.event('target', object, named))).toBe(slotOf(bucket));
+    const nameless = namelessPart({ time: now, bucket }, randomBytes);
+    expect(placeOfKey(outboxKeys.event('target', object, nameless))).toBe(slotOf(bucket));
     expect(placeOfKey(outboxKeys.held(outboxKeys.event('target', object, unique)))).toBe(slotOf(bucket));
   });
 

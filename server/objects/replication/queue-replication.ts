@@ -1,7 +1,7 @@
 import { type ReplicationConfiguration, targetIdOf } from '../../../protocol/s3/bucket-replication.ts';
 import type { Batch, Entry } from '../../store/record-store.ts';
 import type { ObjectContext } from '../context/context.ts';
-import { namedPart, outboxKeys, uniquePart } from '../events/outbox.ts';
+import { namedPart, namelessPart, outboxKeys } from '../events/outbox.ts';
 import type { BucketRecord } from '../records/bucket-record.ts';
 import { compareInstants, type Instant } from '../contract/instant.ts';
 import { changesOf } from '../records/change-times.ts';
@@ -200,7 +200,7 @@ export function queued(
     ...(bypassedGovernance && { bypassedGovernance }),
     ...(resync !== undefined && { resync }),
   };
-  const unique = change === 'removal' ? namedPart(entry, removalName(entry), random) : uniquePart(entry, random);
+  const unique = change === 'removal' ? namedPart(entry, removalName(entry), random) : namelessPart(entry, random);
   return { key: outboxKeys.event(replicationQueue(targetId), entry, unique), value: encodeRecord(entry) };
 }
 

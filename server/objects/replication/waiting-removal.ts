@@ -7,7 +7,6 @@ import type { BucketRecord } from '../records/bucket-record.ts';
 import { isUnreadable } from '../records/damage.ts';
 import { NULL_VERSION } from '../versions/find-version.ts';
 import { decodeReplication, type QueuedReplication, removalName, replicationQueue } from './queue-replication.ts';
-import { isRemoval, removalsWithoutNameUntil } from './removals-without-name.ts';
 
 /**
  * Refuses a version of another server that a client of this one has removed, while a target has not got the removal: the sender may be that
@@ -38,7 +37,10 @@ export async function checkNotRemoved(
 
 type Records = Pick<ObjectContext, 'records'>['records'];
 
-/** Yields what may be the removal of a version. The queue may have many thousand other changes of the key, which are not read. */
+/**
+ * Yields what may be the removal of a version. The queue may have many thousand other changes of the key, which are not read. Servers of earlier
+ * releases, which may run now or later, queue removals under the time alone, as all other changes: what is queued so is read.
+ */
 async function* removalsOf(
   records: Records,
   queue: string,
@@ -46,14 +48,13 @@ async function* removalsOf(
   version: Pick<QueuedReplication, 'versionId' | 'modified'>,
 ): AsyncGenerator<QueuedReplication> {
   yield* readableOf(records, outboxKeys.ofName(queue, object, removalName(version)));
-  const until = await removalsWithoutNameUntil(records, queue);
-  if (until !== undefined) yield* readableOf(records, outboxKeys.withoutName(queue, object, until));
+  yield* readableOf(records, outboxKeys.ofTimes(queue, object));
 }
 
 /** Leaves out damaged records, which the delivery reports: they must not hold up all versions of their keys. */
 async function* readableOf(records: Records, range: ScanRange): AsyncGenerator<QueuedReplication> {
   for await (const item of records.scan(range)) {
-    if (item.kind !== 'entry' || !isRemoval(item)) continue;
+    if (item.kind !== 'entry') continue;
     const queued = readable(item);
     if (queued !== undefined) yield queued;
   }
