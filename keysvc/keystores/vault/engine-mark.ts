@@ -10,6 +10,12 @@ const mount = z.object({ data: z.object({ uuid: z.string().min(1).optional() }) 
 /** Stands for the ID of an engine that the vault does not show to the login. */
 const hidden = 'hidden';
 
+/** A call about one key. */
+interface Call {
+  /** The key was created or deleted meanwhile, so that what the call found may be the state before. */
+  isOvertaken: boolean;
+}
+
 /**
  * Proves that an engine is still the one in which the keys were read. Another engine at the same path is empty in the words of a vault: it was
  * disabled and enabled again, the vault lost its storage, or a balancer leads to another vault. The mark is the ID that a vault gives each
@@ -23,8 +29,8 @@ export class EngineMark {
   #trusted: string | undefined;
   /** The engine in which each key was read; undefined where the vault did not tell it. */
   readonly #readIn = new Map<string, string | undefined>();
-  /** The count of keys that were deleted or found missing, so that a read that began before does not bring one back. */
-  #gone = 0;
+  /** The calls in progress, by key. Those about one key say nothing about another. */
+  readonly #calls = new Map<string, Set<Call>>();
 
   constructor(client: VaultClient, engine: string, keys: Pick<KvEngine, 'read'>) {
     this.#client = client;
@@ -37,20 +43,35 @@ export class EngineMark {
    *
    * @throws KeyError `unavailable` where the absence may be that of another engine
    */
-  async read(key: string): Promise<Buffer | undefined> {
-    // The engine is seen before the key: else the ID could be that of an engine that came in between.
-    const gone = this.#gone;
-    const before = this.#trusted ?? (await this.#tryLook());
-    const found = await this.#keys.read(key);
-    if (found !== undefined) {
-      await this.#remember(key, before, gone);
-      return found;
-    }
-    // Without a key that was read, no former engine is known.
-    if (this.#trusted === undefined && this.#readIn.size === 0) return undefined;
-    const again = await this.within(() => this.#keys.read(key));
-    if (again === undefined) this.missing(key);
-    return again;
+  read(key: string): Promise<Buffer | undefined> {
+    return this.#inProgress(key, async (call) => {
+      // The engine is seen before the key: else the ID could be that of an engine that came in between.
+      const before = this.#trusted ?? (await this.#tryLook());
+      const found = await this.#keys.read(key);
+      if (found !== undefined) {
+        await this.#remember(key, before, call);
+        return found;
+      }
+      // Without a key that was read, no former engine is known.
+      if (this.#trusted === undefined && this.#readIn.size === 0) return undefined;
+      const again = await this.within(() => this.#keys.read(key));
+      if (again === undefined) this.#missing(key, call);
+      return again;
+    });
+  }
+
+  /**
+   * Deletes a key in the trusted engine by `remove`, which returns false where the key does not exist, and returns its result.
+   *
+   * @throws KeyError `unavailable`
+   */
+  delete(key: string, remove: () => Promise<boolean>): Promise<boolean> {
+    return this.#inProgress(key, async (call) => {
+      const existed = await this.within(remove);
+      if (existed) this.#forget(key);
+      else this.#missing(key, call);
+      return existed;
+    });
   }
 
   /**
@@ -67,12 +88,28 @@ export class EngineMark {
 
   /** Remembers a key that was written in the trusted engine. */
   created(key: string): void {
+    this.#overtake(key);
     this.#readIn.set(key, this.#trusted);
   }
 
-  /** Forgets a key that was deleted in the trusted engine. */
-  deleted(key: string): void {
-    this.#gone += 1;
+  async #inProgress<T>(key: string, work: (call: Call) => Promise<T>): Promise<T> {
+    const call: Call = { isOvertaken: false };
+    const calls = this.#calls.get(key) ?? new Set();
+    this.#calls.set(key, calls.add(call));
+    try {
+      return await work(call);
+    } finally {
+      calls.delete(call);
+      if (calls.size === 0) this.#calls.delete(key);
+    }
+  }
+
+  #overtake(key: string): void {
+    for (const call of this.#calls.get(key) ?? []) call.isOvertaken = true;
+  }
+
+  #forget(key: string): void {
+    this.#overtake(key);
     this.#readIn.delete(key);
   }
 
@@ -81,17 +118,17 @@ export class EngineMark {
    *
    * @throws KeyError `unavailable` where the key was read in another engine
    */
-  missing(key: string): void {
+  #missing(key: string, call: Call): void {
+    if (call.isOvertaken) return;
     if (this.#readIn.has(key) && this.#readIn.get(key) !== this.#trusted) throw this.#isAnother(key);
-    this.deleted(key);
+    this.#forget(key);
   }
 
   /** Remembers the engine of a key that was read. A vault that cannot tell it now fails no read. */
-  async #remember(key: string, before: string | undefined, gone: number): Promise<void> {
+  async #remember(key: string, before: string | undefined, call: Call): Promise<void> {
     if (this.#trusted !== undefined && this.#readIn.get(key) === this.#trusted) return;
     const after = await this.#tryLook();
-    // The key may be the one that was deleted meanwhile. The next read remembers any other.
-    if (this.#gone !== gone) return;
+    if (call.isOvertaken) return;
     const engine = after === before ? after : undefined;
     if (engine !== undefined || !this.#readIn.has(key)) this.#readIn.set(key, engine);
     this.#trusted ??= engine;

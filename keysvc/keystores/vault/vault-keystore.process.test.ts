@@ -196,20 +196,58 @@ describe('Vault', () => {
       await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
     });
 
-    it('needs no key that was deleted while it was read', async () => {
+    /** A store that read `second`, beside the secret of `my-key`. The look at the engine waits that `isHeld` is true for. */
+    const withHeldLook = async (isHeld: (look: number) => boolean, names = ['second', 'my-key']) => {
       const store = await start(version);
-      for (const name of ['my-key', 'second']) double.put(name, { [name]: record.toString() });
+      for (const name of names) double.put(name, { [name]: record.toString() });
       await store.get('second');
       const held = Promise.withResolvers<undefined>();
       let looks = 0;
-      double.http.faultOf = (request) => (isLook(request) && looks++ === 0 ? held.promise : undefined);
+      double.http.faultOf = (request) => (isLook(request) && isHeld(looks++) ? held.promise : undefined);
+      return {
+        store,
+        looked: (count: number) => vi.waitFor(() => expect(looks).toBe(count), { timeout: 60_000 }),
+        release: () => held.resolve(undefined),
+      };
+    };
+
+    it('needs no key that was deleted while it was read', async () => {
+      const { store, looked, release } = await withHeldLook((look) => look === 0);
       const reading = store.get('my-key');
-      await vi.waitFor(() => expect(looks).toBe(1), { timeout: 60_000 });
+      await looked(1);
       await store.delete('my-key');
-      held.resolve(undefined);
+      release();
       expect(await reading).toEqual(record);
       double.replaceEngine({ second: { second: record.toString() } });
       await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+    });
+
+    it('needs a key that was read while another one was missing', async () => {
+      const { store, looked, release } = await withHeldLook((look) => look === 0);
+      const reading = store.get('my-key');
+      await looked(1);
+      await expect(store.get('none')).rejects.toMatchObject({ code: 'not-found' });
+      await expect(store.delete('none')).rejects.toMatchObject({ code: 'not-found' });
+      release();
+      expect(await reading).toEqual(record);
+      double.replaceEngine({ second: { second: record.toString() } });
+      for (const call of [() => store.get('my-key'), () => store.create('my-key', record)])
+        await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it.each([
+      ['read', (store: VaultKeyStore) => store.get('my-key')],
+      ['deleted', (store: VaultKeyStore) => store.delete('my-key')],
+    ])('needs a key that was created while it was %s in vain', async (_, call) => {
+      // The look after the call in vain is the second one.
+      const { store, looked, release } = await withHeldLook((look) => look === 1, ['second']);
+      const calling = expect(call(store)).rejects.toMatchObject({ code: 'not-found' });
+      await looked(2);
+      await store.create('my-key', record);
+      release();
+      await calling;
+      double.replaceEngine({ second: { second: record.toString() } });
+      await expect(store.get('my-key')).rejects.toMatchObject({ code: 'unavailable' });
     });
 
     it('needs a key that another key service deleted, until this one starts again, and says so', async () => {

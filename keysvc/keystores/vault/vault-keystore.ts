@@ -62,14 +62,12 @@ export class VaultKeyStore implements KeyStore {
   }
 
   async delete(name: string): Promise<void> {
-    const existed = await this.#mark.within(async () => {
+    const existed = await this.#mark.delete(name, async () => {
       const removed = await this.#engine.remove(name);
       if (removed) await confirmDeleted(this.#unproven, name);
       return removed;
     });
-    if (existed) return this.#mark.deleted(name);
-    this.#mark.missing(name);
-    throw this.#absence(name);
+    if (!existed) throw this.#absence(name);
   }
 
   async *list(): AsyncIterable<string> {
