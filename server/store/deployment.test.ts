@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setReadOnly } from './commits.ts';
 import { key } from './keys.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
@@ -137,6 +138,21 @@ describe('a store of a Tenant', () => {
     expect(await joined(records, { expected: { tenant: first } })).toBe(id);
     expect(await recordOf(records)).toEqual({ format: 1, deploymentId: id, marked: true, tenant: first });
     await expect(joined(records, { expected: { tenant: second } })).rejects.toMatchObject({ tenant: 'one' });
+  });
+
+  it.each([
+    ['that has it first', {}],
+    ['that accepts it', { tenant: first }],
+  ])('is not given to a Tenant %s while it is read-only, since a copy reads its records', async (_how, began) => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records, { expected: began });
+    const before = (await records.get(deploymentKey))?.value;
+    await setReadOnly(records, true);
+    expect(await joined(records, { expected: { tenant: second, accepted: id } })).toBe(id);
+    expect((await records.get(deploymentKey))?.value).toEqual(before);
+    await setReadOnly(records, false);
+    await joined(records, { expected: { tenant: second, accepted: id } });
+    expect(await recordOf(records)).toMatchObject({ tenant: second });
   });
 
   it('is served by a server without an operator too, and stays that of its Tenant', async () => {

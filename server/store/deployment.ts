@@ -2,7 +2,7 @@ import { ProgramError } from '../../platform/errors/program-error.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { key, within } from './keys.ts';
-import { commitOnce } from './commits.ts';
+import { commitOnce, isReadOnly } from './commits.ts';
 import { blamesBlobs, blobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
@@ -145,7 +145,8 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
     if (found === undefined && marked) throw unmarked(places, deploymentId);
     const unchanged = { kind: 'revision', key: deploymentKey, revision: entry.revision } as const;
     const tenant = newTenantOf(expected, deployment);
-    if (tenant !== undefined) {
+    // A copy reads the records while they are read-only, and compares them with the target. A later start names the Tenant.
+    if (tenant !== undefined && !(await isReadOnly(records))) {
       await change(records, unchanged, { ...deployment, tenant });
       continue;
     }
