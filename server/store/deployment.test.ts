@@ -6,7 +6,7 @@ import { setReadOnly } from './commits.ts';
 import { key } from './keys.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
-import type { ExpectedDeployment } from '../../protocol/expected-deployment.ts';
+import { nextDeployment, type ExpectedDeployment } from '../../protocol/expected-deployment.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
 import { decodeDeployment, deploymentKey, encodeDeployment, joinDeployment, requireDeployment } from './deployment.ts';
 import { folderMarker } from './blobs-marker.ts';
@@ -28,6 +28,7 @@ interface More {
   readonly newId?: string;
   readonly blobs?: string;
   readonly expected?: ExpectedDeployment;
+  readonly hasBodies?: () => Promise<boolean>;
 }
 
 function joined(records: MemoryRecordStore, more: More = {}) {
@@ -38,6 +39,7 @@ function joined(records: MemoryRecordStore, more: More = {}) {
     sameFolder: more.sameFolder ?? false,
     ...(more.newId === undefined ? {} : { newId: more.newId }),
     ...(more.expected === undefined ? {} : { expected: more.expected }),
+    ...(more.hasBodies === undefined ? {} : { hasBodies: more.hasBodies }),
   });
 }
 
@@ -219,6 +221,24 @@ describe('a folder that is not mounted', () => {
 });
 
 describe('records that are lost', () => {
+  it.each(['expected', 'accepted'] as const)('are waited for beside the bodies of the %s deployment', async (which) => {
+    const id = await joined(new MemoryRecordStore());
+    const empty = new MemoryRecordStore();
+    const waits = { code: 'other-store', store: nextDeployment(id) };
+    await expect(joined(empty, { expected: { [which]: id } })).rejects.toMatchObject(waits);
+    const without = { blobs: join(base.path, 'moved'), hasBodies: () => Promise.resolve(true) };
+    await expect(joined(empty, { ...without, expected: { [which]: id } })).rejects.toMatchObject(waits);
+    expect(await empty.get(deploymentKey)).toBeUndefined();
+  });
+
+  it('are not replaced by an accepted empty store beside the bodies of a deployment', async () => {
+    const expected = await joined(new MemoryRecordStore());
+    const empty = new MemoryRecordStore();
+    const file = { expected, accepted: nextDeployment(expected) };
+    await expect(joined(empty, { expected: file })).rejects.toThrow(/or other blobs/);
+    expect(await empty.get(deploymentKey)).toBeUndefined();
+  });
+
   it('are not made anew beside the bodies of a deployment, in a data folder either', async () => {
     const id = await joined(new MemoryRecordStore(), { sameFolder: true });
     const empty = new MemoryRecordStore();

@@ -126,13 +126,14 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
     const entry = await records.get(deploymentKey);
     const found = await marker.read().catch(blamesBlobs);
     if (entry === undefined) {
+      // Before the bodies are looked at: those of a store that is to be restored are often there before its records.
+      const accepted = idOfNewStore(expected, places.records);
       const refusal = await foreign(options, found);
       if (refusal !== undefined) {
         // Another server that started at the same time may have written the record, and what came after it, since this one looked.
         if ((await records.get(deploymentKey)) === undefined) throw refusal;
         continue;
       }
-      const accepted = idOfNewStore(expected, places.records);
       const deploymentId = accepted ?? options.newId ?? randomUUID();
       const record = { deploymentId, marked: false, tenant: expected.tenant };
       await change(records, { kind: 'absent', key: deploymentKey }, record);
