@@ -105,6 +105,7 @@ export async function openServices(
   const stores = await openThreadStores({
     ...options.stores,
     ownBlobs: options.stores.folder?.holdsBlobs === true,
+    deploymentFile: settings.deploymentFile,
     log: logs.main,
   });
   const proof = new KeyProof({ records: stores.records });

@@ -8,7 +8,7 @@ import { heedReadOnly } from '../store/commits.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { type BlobsAddress, type RecordsAddress, describeAddress } from '../../platform/store-address/store-address.ts';
 import { deploymentKey, joinDeployment, requireDeployment } from '../store/deployment.ts';
-import { readExpectedDeployment } from '../store/other-store.ts';
+import { idOfNewStore, readExpectedDeployment } from '../store/other-store.ts';
 import { type BlobsMarker, blobsMarker } from '../store/blobs-marker.ts';
 import { markMisfit } from '../store/checkpoint.ts';
 import type { Unpromoted } from '../store/promotion.ts';
@@ -46,18 +46,29 @@ interface ThreadStoresOptions {
   readonly connections: number;
   /** Shared by the threads (`newestPrimaryMemory`). */
   readonly newestPrimary: SharedArrayBuffer;
+  /** The file of `SVC_DEPLOYMENT_FILE`. */
+  readonly deploymentFile: string | undefined;
   readonly log: Logger;
 }
 
 export async function openThreadStores(options: ThreadStoresOptions): Promise<ThreadStores> {
   const { records: recordsAddress, blobs: blobsAddress, ownBlobs, connections, newestPrimary, log } = options;
+  const mayBegin = async () => {
+    idOfNewStore(await readExpectedDeployment(options.deploymentFile), describeAddress(recordsAddress));
+  };
   let deployment: string | undefined;
   const shared =
     recordsAddress.kind === 'lmdb'
       ? undefined
       : new SharedRecordStore({
           open: () =>
-            openRecordStore(recordsAddress, { log, connections, newestPrimary, deployment: () => deployment }),
+            openRecordStore(recordsAddress, {
+              log,
+              connections,
+              newestPrimary,
+              mayBegin,
+              deployment: () => deployment,
+            }),
           async look(store) {
             const entry = await store.get(deploymentKey);
             if (deployment !== undefined) requireDeployment(entry?.value, deployment, describeAddress(recordsAddress));

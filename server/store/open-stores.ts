@@ -13,6 +13,8 @@ export interface StoreOptions {
   readonly connections?: number;
   /** True to change nothing: no process writes the records, and nothing is migrated. */
   readonly readOnly?: boolean;
+  /** Rejects where no new store must be begun in a database, before any table is made. A store may be begun by default. */
+  readonly mayBegin?: () => Promise<void>;
   /** Called when the record file has failed and its state is unknown. By default the thread ends with the error. */
   readonly onFailed?: (error: Error) => void;
   /** The memory in which the threads of a server share which primary of PostgreSQL is the newest. */
@@ -23,14 +25,14 @@ export interface StoreOptions {
 
 /** Opens the records. Engines other than LMDB are loaded only when they are used, because that delays the start. */
 export async function openRecordStore(address: RecordsAddress, options: StoreOptions): Promise<RecordStore> {
-  const { log, connections, onFailed, readOnly, newestPrimary, deployment } = options;
+  const { log, connections, onFailed, readOnly, mayBegin, newestPrimary, deployment } = options;
   if (address.kind === 'lmdb') {
     if (readOnly === true) return openLmdbReadOnly(address.folder);
     return openLmdbRecordStore({ folder: address.folder, ballast: true, ...(onFailed && { onFailed }) });
   }
   const { openPostgresRecordStore } = await import('./postgres/record-store.ts');
   const { kind: _, ...database } = address;
-  const more = { readOnly, newestPrimary, deployment, ...(connections === undefined ? {} : { connections }) };
+  const more = { readOnly, mayBegin, newestPrimary, deployment, ...(connections === undefined ? {} : { connections }) };
   return openPostgresRecordStore({ ...database, log, ...more });
 }
 

@@ -1,4 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, ListBucketsCommand } from '@aws-sdk/client-s3';
@@ -7,7 +9,7 @@ import { nextDeployment, type ExpectedDeployment, type StoreTenant } from '../..
 import { readOtherStore } from '../../protocol/waits-for.ts';
 import { storeTool } from '../store-tool/run-store-tool.ts';
 import { s3Client } from '../support/server/s3-client.ts';
-import type { TestDatabase } from '../support/server/postgres.ts';
+import { postgresBinaries, type TestDatabase } from '../support/server/postgres.ts';
 import { readinessOf, type RunningServer } from '../support/server/start-server.ts';
 import { type Deployment, newDeployment } from './deployment.ts';
 
@@ -33,7 +35,7 @@ afterAll(async () => {
 
 /** What the operator of a Tenant gives to its servers, on the shared database or on the copy. */
 const fileOf = ({ uid }: StoreTenant, place: Place = 'shared') => join(folder, `${place}-${uid}.json`);
-type Place = 'shared' | 'copy' | 'restored';
+type Place = 'shared' | 'copy' | 'restored' | 'dumped' | 'from-dump' | 'begun';
 const write = (tenant: StoreTenant, more: ExpectedDeployment = {}, place?: Place) =>
   writeFile(fileOf(tenant, place), JSON.stringify({ ...more, tenant }));
 
@@ -141,6 +143,68 @@ const storesOf = ({ url, password }: TestDatabase, blobs: string) => ({
   SVC_STORE_RECORDS_PASSWORD: password,
   SVC_STORE_BLOBS: `files:${blobs}`,
 });
+
+it(
+  'a Tenant that accepted a store waits beside its bodies until its records are restored',
+  { timeout: 720_000 },
+  async () => {
+    const [original, restored] = [
+      await deployment.postgres.createDatabase(),
+      await deployment.postgres.createDatabase(),
+    ];
+    const [from, to] = [join(folder, 'to-be-dumped'), join(folder, 'from-dump')];
+    await mkdir(from);
+    const [former, tenant] = tenants as [StoreTenant, StoreTenant];
+    await write(former, {}, 'dumped');
+    const begun = await deployment.start({
+      SVC_DEPLOYMENT_FILE: fileOf(former, 'dumped'),
+      ...storesOf(original, from),
+    });
+    await s3Client(begun).send(new CreateBucketCommand({ Bucket }));
+    await begun.stop();
+    const { deploymentId } = JSON.parse(await readFile(join(from, 'coffer-deployment.json'), 'utf8')) as {
+      readonly deploymentId: string;
+    };
+    const dump = join(folder, 'dump');
+    runPostgres('pg_dump', original, ['--format', 'custom', '--file', dump]);
+
+    await cp(from, to, { recursive: true });
+    await write(tenant, { accepted: deploymentId }, 'from-dump');
+    const file = { SVC_DEPLOYMENT_FILE: fileOf(tenant, 'from-dump') };
+    const server = await deployment.start({ ...file, ...storesOf(restored, to) }, 'until it listens');
+    expect(await settled(server)).toEqual({ store: nextDeployment(deploymentId), tenant: undefined });
+    runPostgres('pg_restore', restored, ['--single-transaction', '--no-owner', dump]);
+    await untilServes(server);
+    expect(await bucketsOf(server)).toEqual([Bucket]);
+  },
+);
+
+it(
+  'a Tenant that accepted a store begins another in an empty database once the acceptance is gone',
+  { timeout: 720_000 },
+  async () => {
+    const database = await deployment.postgres.createDatabase();
+    const blobs = join(folder, 'to-be-begun');
+    await mkdir(blobs);
+    const [tenant] = tenants as [StoreTenant];
+    const accepted = randomUUID();
+    await write(tenant, { accepted }, 'begun');
+    const file = { SVC_DEPLOYMENT_FILE: fileOf(tenant, 'begun') };
+    const server = await deployment.start({ ...file, ...storesOf(database, blobs) }, 'until it listens');
+    expect(await settled(server)).toEqual({ store: nextDeployment(accepted), tenant: undefined });
+    expect(await readdir(blobs)).toEqual([]);
+    await write(tenant, {}, 'begun');
+    await untilServes(server);
+  },
+);
+
+/** Runs a program of PostgreSQL on a database. */
+function runPostgres(program: string, { url, password }: TestDatabase, args: readonly string[]): void {
+  execFileSync(join(postgresBinaries(), program), ['--dbname', url, ...args], {
+    env: { ...process.env, PGPASSWORD: password },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+}
 
 async function copyTo(places: Readonly<Record<string, string>>): Promise<void> {
   const files = ['from', 'to'].map((name) => join(folder, `${name}.env`));

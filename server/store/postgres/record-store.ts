@@ -52,6 +52,8 @@ export interface PostgresOptions {
   readonly timeouts?: Partial<Timeouts>;
   /** True to migrate no tables and remove no old rows. */
   readonly readOnly?: boolean | undefined;
+  /** Rejects where no new store must be begun, before any table is made. A store may be begun by default. */
+  readonly mayBegin?: (() => Promise<void>) | undefined;
   /** Shared by the threads of a server (`newestPrimaryMemory`). */
   readonly newestPrimary?: SharedArrayBuffer | undefined;
   /** Returns the deployment that the records must belong to, once it is known. */
@@ -82,7 +84,7 @@ export async function openPostgresRecordStore(options: PostgresOptions): Promise
   }
   const store = new PostgresRecordStore(address, options, timeouts);
   try {
-    await store.prepare(options.readOnly === true);
+    await store.prepare(options.readOnly === true, options.mayBegin ?? (() => Promise.resolve()));
     return store;
   } catch (error) {
     await store.close();
@@ -140,7 +142,7 @@ class PostgresRecordStore implements RecordStore {
     });
   }
 
-  async prepare(readOnly: boolean): Promise<void> {
+  async prepare(readOnly: boolean, mayBegin: () => Promise<void>): Promise<void> {
     const session = await this.#open().catch((error: unknown) => {
       throw unavailable(error, this.#where);
     });
@@ -156,7 +158,8 @@ class PostgresRecordStore implements RecordStore {
             'run "alter role ROLE set log_parameter_max_length = 0" as a superuser (PostgreSQL 13 or newer)',
         );
       }
-      await (readOnly ? checkTables(connection, this.#where) : prepareTables(connection, dialect, this.#where));
+      const where = this.#where;
+      await (readOnly ? checkTables(connection, where) : prepareTables(connection, { dialect, where, mayBegin }));
     } finally {
       connection.close();
     }

@@ -3,6 +3,7 @@ import { DatabaseError } from 'pg';
 import { type Attempt, tryAgain } from './errors.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { Dialect } from './session.ts';
+import { deploymentKey } from '../deployment.ts';
 
 /** The format of the tables that this server writes. */
 export const FORMAT = 3;
@@ -61,12 +62,19 @@ const vacuumSettings = [
 /**
  * Makes or migrates the tables. Several servers may do this at once. Throws `ProgramError` for tables of a newer server. Once the
  * tables have this format, a role without rights to change tables is enough.
+ *
+ * @param mayBegin rejects where the tables of a new store must not be made. It is asked before any change of a database whose records name no
+ * deployment: a restore would find its tables there already, and a migration would meet one that is half done.
  */
-export async function prepareTables(connection: PostgresConnection, dialect: Dialect, where: string): Promise<void> {
+export async function prepareTables(
+  connection: PostgresConnection,
+  { dialect, where, mayBegin }: { dialect: Dialect; where: string; mayBegin: () => Promise<void> },
+): Promise<void> {
   await tryAgain({ attempts: 20, milliseconds: 30_000, random: Math.random }, async (): Promise<Attempt<void>> => {
     const found = await formatOf(connection);
     if (found > FORMAT) throw newerTables(where, found);
     if (found === FORMAT) return { kind: 'done', result: undefined };
+    if (found === 0 || !(await hasDeployment(connection))) await mayBegin();
     try {
       await bringForward(connection, dialect, found);
       return { kind: 'done', result: undefined };
@@ -112,6 +120,14 @@ async function bringForward(connection: PostgresConnection, dialect: Dialect, fo
   }
   await connection.runText(`update coffer_meta set value = '${FORMAT}' where name = 'format'`);
   await connection.runText('commit');
+}
+
+async function hasDeployment(connection: PostgresConnection): Promise<boolean> {
+  const name = deploymentKey.toString('hex');
+  const rows = await connection.runText(
+    `select 1 from coffer_records where key = decode('${name}', 'hex') and value is not null`,
+  );
+  return rows.length > 0;
 }
 
 /** Returns 0 if there are no tables. */
