@@ -85,6 +85,15 @@ describe('the store of a Tenant', () => {
     expect(error).toMatchObject({ store: expected, tenant: 'two' });
     expect(error).toMatchObject({ message: expect.stringMatching(/demo of namespace team \(UID two\).*UID one/) });
   });
+  it('is refused by the server of one that had another store, with whose it is', () => {
+    const error = refusal(() => refuseOtherStore({ tenant, expected: randomUUID() }, found, 'here'));
+    expect(error).toMatchObject({ store: expected, tenant: 'two' });
+    expect(error).toMatchObject({ message: expect.stringMatching(/UID two.*UID one/) });
+  });
+  it('is refused by the server of a Tenant that had another one and may have left this behind', () => {
+    const error = refusal(() => refuseOtherStore({ tenant: other, expected: randomUUID() }, found, 'here'));
+    expect(error).toMatchObject({ store: expected, tenant: undefined });
+  });
   it.each([
     ['its own server', { tenant: other }],
     ['a server that had it before', { tenant, expected }],

@@ -74,13 +74,11 @@ export function refuseOtherStore(
     );
   }
   if (found === expected || found === accepted) return;
+  if (tenant !== undefined && holder !== undefined && holder.uid !== tenant.uid) {
+    throw ofOtherTenant({ found, holder, place }, tenant, expected);
+  }
   if (expected === undefined) {
-    if (unprovenClaim === undefined) {
-      if (tenant !== undefined && holder !== undefined && holder.uid !== tenant.uid) {
-        throw ofOtherTenant(found, place, holder, tenant);
-      }
-      return;
-    }
+    if (unprovenClaim === undefined) return;
     throw new OtherStoreError(
       found,
       `the records at ${place} are those of the deployment ${found}, and their volume was there before this server: accept the store by its ID`,
@@ -93,11 +91,16 @@ export function refuseOtherStore(
   );
 }
 
-function ofOtherTenant(found: string, place: string, holder: StoreTenant, tenant: StoreTenant): OtherStoreError {
+function ofOtherTenant(
+  { found, holder, place }: { readonly found: string; readonly holder: StoreTenant; readonly place: string },
+  tenant: StoreTenant,
+  expected: string | undefined,
+): OtherStoreError {
+  const data = expected === undefined ? '' : `, whose data is that of the deployment ${expected}`;
   return new OtherStoreError(
     found,
     `the records at ${place} are those of the deployment ${found}, which belongs to ${describeTenant(holder)}, and this server is that of ` +
-      `${describeTenant(tenant)}: give it a database and bodies of its own. Where it goes on in place of that Tenant, which must not run again, ` +
+      `${describeTenant(tenant)}${data}: give it a database and bodies of its own. Where it goes on in place of that Tenant, which must not run again, ` +
       'or with a copy of its database and bodies, accept the store by its ID',
     holder.uid,
   );

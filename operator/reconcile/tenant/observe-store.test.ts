@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { made, Namespace, tenant } from '../../../test/support/operator/reconciler-harness.ts';
 import { nextDeployment } from '../../../protocol/expected-deployment.ts';
 import type { ReconcilerOptions } from '../reconciler-options.ts';
@@ -135,13 +135,14 @@ describe('the server of a Tenant', () => {
       ['demo', 'own-uid'],
       ['other', 'sibling-uid'],
     ]);
+    const siblings = new Map<string, { readonly namespace: string; readonly name: string }>();
+    beforeEach(() => {
+      siblings.set('sibling-uid', { namespace: 'test', name: 'other' });
+      siblings.set('elsewhere-uid', { namespace: 'team', name: 'demo' });
+    });
     const tenantUids = {
       uidOf: (name: string) => uids.get(name),
-      find: (uid: string) =>
-        ({
-          'sibling-uid': { namespace: 'test', name: 'other' },
-          'elsewhere-uid': { namespace: 'team', name: 'demo' },
-        })[uid],
+      find: (uid: string) => siblings.get(uid),
     };
     const begun = async () => {
       const found = await observed({ tenantUids });
@@ -183,6 +184,34 @@ describe('the server of a Tenant', () => {
       const line = `kubectl annotate tenants.coffer.dev demo --overwrite coffer.dev/accept-store=${second}`;
       expect(messageIn(found.space).endsWith(line)).toBe(mayAccept);
       expect(found.space.statuses.get('Tenant/demo')?.deployment).toBeUndefined();
+    });
+
+    it.each([
+      ['sibling-uid', /that of Tenant other:/],
+      ['foreign-uid', /belongs to a Tenant that this operator does not see \(UID foreign-uid\)/],
+    ])('that had another store says whose this one is (UID %s)', async (uid, words) => {
+      const found = await begun();
+      found.space.statuses.set('Tenant/demo', { conditions: [], deployment: first } as never);
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}:${uid}` });
+      await found.pass(onDatabase());
+      expect(found.space.conditions('Tenant/demo')).toEqual([
+        'Ready=False StoreOfAnother',
+        'Stalled=True StoreOfAnother',
+      ]);
+      expect(messageIn(found.space)).toMatch(words);
+      expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(first);
+    });
+
+    it('is looked at again while it waits, and says once the Tenant that has the store is gone', async () => {
+      const found = await begun();
+      found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}:sibling-uid` });
+      found.space.later.clear();
+      await found.pass(onDatabase());
+      expect(messageIn(found.space)).toMatch(/that of Tenant other:/);
+      expect(found.space.later.get('Tenant/demo')).toBe(60_000);
+      siblings.delete('sibling-uid');
+      await found.pass(onDatabase());
+      expect(messageIn(found.space)).toMatch(/UID sibling-uid.*a former one/);
     });
 
     it('says that the store that it accepted is not there, and begins no other one', async () => {

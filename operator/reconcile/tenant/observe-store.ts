@@ -191,10 +191,14 @@ export async function observeStore(
   const refused = refusedStore(running);
   if (refused !== undefined) {
     const condition =
-      problemOf(tenant, known, refused.store, others) ??
       heldByOther(tenant, known, refused, options) ??
+      problemOf(tenant, known, refused.store, others) ??
       acceptedInVain(tenant, known, refused);
-    if (condition !== undefined) return { condition, status: {} };
+    if (condition !== undefined) {
+      // The condition names another Tenant, whose deletion is no event of this one.
+      options.enqueue(ref, askAgainMs);
+      return { condition, status: {} };
+    }
   }
   if (options.deploymentOf === undefined || tenant.spec.hibernated) return nothing;
   const access = await tenantAccess(tenant, resources, shared);
@@ -333,9 +337,10 @@ function heldByOther(
     const title = `Tenant ${place.name}${isElsewhere ? ` of namespace ${place.namespace}` : ''}`;
     return sharedStore(tenant, { title, mayBeCopied: isElsewhere }, store);
   }
+  const data = known === undefined ? '' : `. The data of this Tenant is that of the deployment ${known}`;
   const message =
     `the database of this Tenant (UID ${tenantUids?.uidOf(tenant.metadata.name)}) has the store of the deployment ${store}, which belongs to a Tenant ` +
-    `that this operator does not see (UID ${uid}): one of another cluster, or a former one. The log of the server has its name. Give each ` +
+    `that this operator does not see (UID ${uid}): one of another cluster, or a former one${data}. The log of the server has its name. Give each ` +
     'a database, and bodies, of its own; the server waits, and the resources are not applied meanwhile. If this Tenant goes on in place of that ' +
     `one, which must not run again, or the database is a copy, with copied bodies: ${acceptance(tenant, store)}`;
   return { type: 'Ready', status: 'False', reason: 'StoreOfAnother', message };
