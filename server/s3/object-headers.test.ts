@@ -39,6 +39,17 @@ describe('the conditions of a write', () => {
     expect(writeConditions({ 'if-none-match': '"a", "b"' })).toEqual({ ifNoneMatch: ['a', 'b'] });
   });
 
+  it.each(['', ' ', ',', 'W/', ', W/ ,'])('refuse If-None-Match: "%s", which names nothing', (text) => {
+    const refused = expect.objectContaining({ code: 'InvalidArgument' }) as Error;
+    expect(() => writeConditions({ 'if-none-match': text })).toThrow(refused);
+    expect(() => createConditions({ 'if-none-match': text })).toThrow(refused);
+  });
+
+  it('take the empty ETag, which no object has', () => {
+    expect(writeConditions({ 'if-none-match': '""' })).toEqual({ ifNoneMatch: [''] });
+    expect(writeConditions({ 'if-match': '""' })).toEqual({ ifMatch: [''] });
+  });
+
   it('take * alone for If-None-Match where nothing may be replaced', () => {
     expect(createConditions({ 'if-none-match': '*' })).toEqual({ ifNoneMatch: ['*'] });
     expect(() => createConditions({ 'if-none-match': '"a"' })).toThrow(

@@ -39,20 +39,31 @@ function hasReadConditions(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Reads the conditions of the write of an object; undefined if it has none. AWS takes `*` alone for If-None-Match, MinIO ETags too. */
+/**
+ * Reads the conditions of the write of an object; undefined if it has none. AWS takes `*` alone for If-None-Match, MinIO ETags too.
+ *
+ * @throws S3Error InvalidArgument: an If-None-Match that names nothing would let the write replace any object
+ */
 export function writeConditions(headers: IncomingHttpHeaders): WriteConditions | undefined {
   if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return undefined;
-  return etagConditions(headers, '');
+  const conditions = etagConditions(headers, '');
+  if (conditions.ifNoneMatch?.length !== 0) return conditions;
+  throw invalid('If-None-Match', header(headers, 'if-none-match') ?? '', '* or a list of ETags');
+}
+
+/** Reports whether a write replaces nothing: its `If-None-Match` has `*`. A list of ETags lets it replace all other objects. */
+export function replacesNothing(headers: IncomingHttpHeaders): boolean {
+  return headers['if-none-match'] !== undefined && etagConditions(headers, '').ifNoneMatch?.includes('*') === true;
 }
 
 /**
  * Reads the conditions of a write that replaces nothing: If-None-Match takes `*` alone.
  *
- * @throws S3Error NotImplemented
+ * @throws S3Error NotImplemented, InvalidArgument
  */
 export function createConditions(headers: IncomingHttpHeaders): WriteConditions | undefined {
   const conditions = writeConditions(headers);
-  if (conditions?.ifNoneMatch === undefined || conditions.ifNoneMatch.includes('*')) return conditions;
+  if (conditions?.ifNoneMatch === undefined || replacesNothing(headers)) return conditions;
   throw new S3Error('NotImplemented', 'If-None-Match takes * alone here.', { details: { Header: 'If-None-Match' } });
 }
 
@@ -97,8 +108,9 @@ function etags(text: string | undefined, comparison: 'strong' | 'weak'): readonl
     .split(',')
     .map((part) => part.trim())
     .filter((part) => comparison === 'weak' || !part.startsWith('W/'))
-    .map((part) => part.replace(/^W\//, '').replace(/^"(.*)"$/, '$1'))
-    .filter((etag) => etag !== '');
+    .map((part) => part.replace(/^W\//, ''))
+    .filter((etag) => etag !== '')
+    .map((etag) => etag.replace(/^"(.*)"$/, '$1'));
 }
 
 /** Parses an HTTP date. It ignores an invalid one (RFC 9110, 13.1.3). */

@@ -5,6 +5,7 @@ import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-heade
 import { parseTimestamp } from '../../protocol/sigv4/timestamp.ts';
 import { requestTagContext } from '../../protocol/policy/tag-context.ts';
 import { lockHeaderContext, taggingHeader } from './tag-and-lock-headers.ts';
+import { replacesNothing } from './object-headers.ts';
 import { header, type Query } from './request.ts';
 
 /** The query parameters that are condition keys. */
@@ -39,10 +40,10 @@ export function requestContext(
   if (referer !== undefined) context['aws:Referer'] = [referer];
   context['s3:ResourceAccount'] = theAccount;
   context['aws:ResourceAccount'] = theAccount;
-  for (const name of ['if-match', 'if-none-match'] as const) {
-    const value = header(request.headers, name);
-    if (value !== undefined) context[`s3:${name}`] = [value];
-  }
+  const ifMatch = header(request.headers, 'if-match');
+  if (ifMatch !== undefined) context['s3:if-match'] = [ifMatch];
+  // A statement that requires the key keeps objects from being replaced, which a list of ETags does not.
+  if (replacesNothing(request.headers)) context['s3:if-none-match'] = ['*'];
   for (const [parameter, key] of fromQuery) {
     const value = query.get(parameter);
     if (value !== undefined) context[key] = [value];

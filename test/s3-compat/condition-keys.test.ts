@@ -12,6 +12,8 @@ describe('s3:ObjectCreationOperation', () => {
     Condition: { Null: { 's3:if-none-match': 'true' }, Bool: { 's3:ObjectCreationOperation': 'true' } },
   };
   const condition = { 'if-none-match': '*' };
+  // They let a write replace an object, or name nothing.
+  const others = ['"x"', '"x", W/"y"', 'x', '""', '', ' ', ',', 'W/'];
 
   it.each([
     ['PUT', '/bucket/key', {}],
@@ -21,6 +23,10 @@ describe('s3:ObjectCreationOperation', () => {
     const { as } = await aclCalls({ ann: [allowAll, onlyNew] });
     await as('root', 'PUT', '/bucket/source', { body: 'source' });
     expect((await as('ann', method, target, { headers })).code).toBe('AccessDenied');
+    for (const other of others) {
+      const { code } = await as('ann', method, target, { headers: { ...headers, 'if-none-match': other } });
+      expect(code, other).toBe('AccessDenied');
+    }
     expect((await as('ann', method, target, { headers: { ...headers, ...condition } })).status).toBe(200);
   });
 
@@ -35,6 +41,10 @@ describe('s3:ObjectCreationOperation', () => {
     const body = `<CompleteMultipartUpload>${listed}</CompleteMultipartUpload>`;
     const target = `/bucket/key?uploadId=${uploadId}`;
     expect((await as('ann', 'POST', target, { body })).code).toBe('AccessDenied');
+    for (const other of others) {
+      const { code } = await as('ann', 'POST', target, { body, headers: { 'if-none-match': other } });
+      expect(code, other).toBe('AccessDenied');
+    }
     expect((await as('ann', 'POST', target, { body, headers: condition })).status).toBe(200);
   });
 });

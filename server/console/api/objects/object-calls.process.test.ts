@@ -303,6 +303,7 @@ describe('an upload', () => {
     const upload = (headers: Record<string, string>) =>
       eve.send('PUT', at('s3/docs', { key: 'once/a' }), { body: 'a', headers });
     expect((await upload({})).status).toBe(403);
+    for (const other of ['"x"', 'x', '']) expect((await upload({ 'if-none-match': other })).status).toBe(403);
     expect((await upload({ 'if-none-match': '*' })).status).toBe(200);
     expect((await upload({})).status).toBe(403);
   });
