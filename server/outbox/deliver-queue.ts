@@ -17,9 +17,12 @@ import { SuspectEvents } from './suspect-events.ts';
 /** The consumer of a queue. `Outcome` is what a delivery leaves to be stored. */
 export interface Delivery<Outcome = void> {
   /**
-   * Delivers one event. It rejects where the event must be delivered again. The events of an object come one after the other.
+   * Delivers one event. It rejects where the event must be delivered again. The events of an object come one after the other. `isHeld`: the event
+   * has failed before, and is held for it.
    */
-  deliver(event: Entry): Promise<Outcome>;
+  deliver(event: Entry, isHeld: boolean): Promise<Outcome>;
+  /** Reports whether the target was asked for this outcome. An outcome that was found here says nothing of the target. Without it each was asked for. */
+  isFromTarget?(outcome: Outcome): boolean;
   /**
    * Stores what deliveries have left, in the commit that removes their events: `commit` adds the removal to a batch, and resolves with false
    * after a conflict, as this does. Deliveries without it leave nothing.
@@ -44,8 +47,11 @@ export interface Delivery<Outcome = void> {
    * there.
    */
   reach?(): Promise<void>;
-  /** Is told of an event that is held from now on although its failure is not `isOfEvent`: it failed again and again, and the target took others. */
-  onBlamed?(event: Entry, error: unknown): Promise<void>;
+  /**
+   * The queue calls this for an event that failed again and again while the target took others, although the failure is not `isOfEvent`. Resolves with what the
+   * event leaves if it ends so. Undefined, as without it, where the queue holds the event.
+   */
+  onBlamed?(event: Entry, error: unknown): Promise<Outcome | undefined>;
 }
 
 /** Makes the delivery of a target that must not be asked: every event waits, and the state of the queue says why. */
@@ -125,8 +131,10 @@ interface Round<Outcome> {
   readonly delivered: DeliveredEvents<Outcome>;
   /** Attempts that were made. */
   tried: number;
-  /** Events that the target took. */
+  /** Events that left the queue. */
   done: number;
+  /** Events that the target took. */
+  taken: number;
   /** Why the target is away: the first failure, since others may follow from it. */
   failure: { readonly error: unknown } | undefined;
   /** True where the target is there although it took nothing: it answered a refusal, or a sign of life. */
@@ -198,7 +206,8 @@ class DeliveredQueue<Outcome> {
       blocked += window.groups.flat().length - ready.flat().length;
       const round = await this.#deliver(ready, delivery, failed > 0);
       done += round.done;
-      if (round.failure === undefined) failed = round.tried > 0 ? 0 : failed;
+      const asked = round.tried - (round.done - round.taken);
+      if (round.failure === undefined) failed = asked > 0 ? 0 : failed;
       else if (round.done > 0) failed = 1;
       else {
         failed += 1;
@@ -239,21 +248,29 @@ class DeliveredQueue<Outcome> {
       settle: delivery.settle?.bind(delivery),
       isOfEvent: (error) => delivery.isOfEvent(error),
     });
-    const round: Round<Outcome> = { delivery, delivered, tried: 0, done: 0, failure: undefined, isAnswered: false };
+    const round: Round<Outcome> = {
+      delivery,
+      delivered,
+      tried: 0,
+      done: 0,
+      taken: 0,
+      failure: undefined,
+      isAnswered: false,
+    };
     const isHeld = (event: Entry) => this.#held.size > 0 && this.#held.has(event) && !this.#held.isWaiting(event);
     const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure, {
       isHeld,
       isHeldUp: (group) => this.#isHeldUp(group, delivery),
       partOf: delivery.partOf?.bind(delivery),
     });
-    if (probe !== undefined) await this.#deliverObject(probe, round, 'alone');
-    await forEachLimit(together, concurrency, (group) => this.#deliverObject(group, round, 'together'));
-    const aloneAtOnce = delivery.isSeparate === true ? concurrency : 1;
-    await forEachLimit(alone, aloneAtOnce, (group) => this.#deliverObject(group, round, 'alone'));
-    this.#delivered += round.done;
-    if (round.done === 0 && round.failure !== undefined) this.#onAway(round.failure.error);
-    else if (round.done > 0 || round.isAnswered) this.#onBack();
     try {
+      if (probe !== undefined) await this.#deliverObject(probe, round, 'alone');
+      await forEachLimit(together, concurrency, (group) => this.#deliverObject(group, round, 'together'));
+      const aloneAtOnce = delivery.isSeparate === true ? concurrency : 1;
+      await forEachLimit(alone, aloneAtOnce, (group) => this.#deliverObject(group, round, 'alone'));
+      this.#delivered += round.done;
+      if (round.taken === 0 && round.failure !== undefined) this.#onAway(round.failure.error);
+      else if (round.taken > 0 || round.isAnswered) this.#onBack();
       await this.#held.write();
     } finally {
       await delivered.end();
@@ -281,12 +298,15 @@ class DeliveredQueue<Outcome> {
       if (!isRefused) {
         round.tried += 1;
         try {
-          delivered.add(event.key, await delivery.deliver(event));
+          const outcome = await delivery.deliver(event, this.#held.has(event));
+          delivered.add(event.key, outcome);
           round.done += 1;
+          if (delivery.isFromTarget?.(outcome) !== false) round.taken += 1;
           this.#suspects.forget(event);
         } catch (error) {
-          isRefused = true;
-          if (!(await this.#isRefusal(event, error, round, how))) return;
+          const next = await this.#onFailed(event, error, round, how);
+          if (next === 'stop') return;
+          isRefused = next === 'held';
         }
       }
       if (!isRefused) continue;
@@ -297,8 +317,13 @@ class DeliveredQueue<Outcome> {
     }
   }
 
-  /** Holds an event that could not be delivered, or notes that the target is away. Returns whether it is held. */
-  async #isRefusal(event: Entry, error: unknown, round: Round<Outcome>, how: 'alone' | 'together'): Promise<boolean> {
+  /** Holds an event that could not be delivered, ends it, or notes that the target is away: the attempts stop then. */
+  async #onFailed(
+    event: Entry,
+    error: unknown,
+    round: Round<Outcome>,
+    how: 'alone' | 'together',
+  ): Promise<'held' | 'ended' | 'stop'> {
     const { target, log } = this.#options;
     this.#failures += 1;
     const text = textOf(error);
@@ -308,8 +333,16 @@ class DeliveredQueue<Outcome> {
       round.failure ??= { error };
       // It has failed before while the target was well: it still waits for its own time.
       if (this.#held.has(event)) this.#held.refuse(event, text);
-      return false;
-    } else if (!this.#held.has(event)) await round.delivery.onBlamed?.(event, error);
+      return 'stop';
+    } else if (!this.#held.has(event)) {
+      const outcome = await round.delivery.onBlamed?.(event, error);
+      if (outcome !== undefined) {
+        round.delivered.add(event.key, outcome);
+        round.done += 1;
+        this.#suspects.forget(event);
+        return 'ended';
+      }
+    }
     if (this.#held.size === 0) {
       log.warn(
         { event: 'notify-held', target, err: error },
@@ -318,7 +351,7 @@ class DeliveredQueue<Outcome> {
     }
     this.#held.refuse(event, text);
     this.#suspects.forget(event);
-    return true;
+    return 'held';
   }
 
   /**
@@ -404,11 +437,11 @@ class DeliveredQueue<Outcome> {
  * same time fail as well where the target went away.
  */
 function failureOf(
-  { done, failure }: Pick<Round<unknown>, 'done' | 'failure'>,
+  { taken, failure }: Pick<Round<unknown>, 'taken' | 'failure'>,
   how: 'alone' | 'together',
 ): 'of-target' | 'of-event' | 'of-either' {
   if (how === 'together' || failure !== undefined) return 'of-either';
-  return done > 0 ? 'of-event' : 'of-target';
+  return taken > 0 ? 'of-event' : 'of-target';
 }
 
 /** Reports whether the target itself has answered to this event. A status from 502 to 504 may be that of a gateway, and one below 500 may be for all events. */

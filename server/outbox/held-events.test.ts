@@ -410,6 +410,31 @@ describe('a target that is back', () => {
   });
 });
 
+describe('a delivery that the store ends', () => {
+  it('has removed what the target had taken before it rejects', async () => {
+    const { layer, records } = await observed();
+    await layer.putObject(put('bucket', 'good', ''));
+    const failed = new Error('the store has failed');
+    const delivery: Delivery = { deliver: () => Promise.resolve(), isOfEvent: () => false };
+    let asked = 0;
+    const share = { before: () => ((asked += 1) === 1 ? undefined : Promise.reject(failed)) };
+    await layer.putObject(put('bucket', 'good', 'x'));
+    const running = deliverQueue({
+      records,
+      target,
+      delivery,
+      bounds: wide,
+      signal: new AbortController().signal,
+      random: randomBytes,
+      log: { info: () => undefined, warn: () => undefined },
+      wait: () => endOfTurn(),
+      share,
+    });
+    await expect(running).rejects.toBe(failed);
+    expect(await measureQueue(records, target, new AbortController().signal)).toMatchObject({ events: 1 });
+  });
+});
+
 describe('more refused events than have times of their own', () => {
   const names = Array.from({ length: 20 }, (_, at) => `bad${at}`);
   const few = { maxTimed: 3, retry: { maxMs: 5_000 } };

@@ -9,6 +9,7 @@ import { messageOf } from '../../platform/errors/system-error.ts';
 import { redactText } from '../../platform/output/redact-secrets.ts';
 import { Bandwidth } from './bandwidth.ts';
 import { isStoreError } from '../store/store-error.ts';
+import type { Entry } from '../store/record-store.ts';
 import type { StoredTarget } from './remote-targets.ts';
 import { DeliveryError } from '../outbox/delivery-error.ts';
 import type { CountedDelivery, TargetStats } from './replication-stats.ts';
@@ -27,14 +28,13 @@ interface ReplicateOptions {
   readonly log: Pick<StructuredLog, 'warn'>;
 }
 
-/** Changes whose first failure is known to be counted. */
-const maxFailed = 10_000;
-
 /** What a delivery leaves to be stored: the new state of the version, and its count. */
 interface Settled {
   readonly outcome: ReplicationOutcome | undefined;
   /** Undefined where an earlier attempt was counted. */
   readonly counted: CountedDelivery | undefined;
+  /** True where the target has answered. */
+  readonly isFromTarget: boolean;
 }
 
 /** The delivery of a queue of changes to a remote target. */
@@ -44,8 +44,6 @@ export class ReplicationDelivery implements Delivery<Settled> {
   readonly #options: ReplicateOptions;
   readonly #client: Pick<TargetClient, 'send' | 'close'>;
   readonly #bandwidth: Bandwidth;
-  /** The changes whose first failure was counted. */
-  readonly #failedBefore = new Set<string>();
 
   constructor(options: ReplicateOptions, client?: Pick<TargetClient, 'send' | 'close'>) {
     this.#options = options;
@@ -55,56 +53,63 @@ export class ReplicationDelivery implements Delivery<Settled> {
   }
 
   /** Returns what `settle` stores. */
-  async deliver(entry: Parameters<Delivery['deliver']>[0]): Promise<Settled> {
-    const name = entry.key.toString('latin1');
-    const hasFailed = this.#failedBefore.has(name);
+  async deliver(entry: Entry, isHeld: boolean): Promise<Settled> {
     const queued = decodeReplication(entry);
     const { log } = this.#options;
+    let isFromTarget = false;
+    const client: Sender['client'] = {
+      send: async (request) => {
+        const answer = await this.#client.send(request);
+        isFromTarget ||= answer.status < 500;
+        return answer;
+      },
+    };
     try {
-      const { version, bytes } = await sendVersion(await this.#sender(queued.bucket), queued);
-      this.#failedBefore.delete(name);
+      const { version, bytes } = await sendVersion(await this.#sender(queued.bucket, client), queued);
       const kind = version?.isRemoved === true ? 'failed' : 'replicated';
       const counted = { kind, bytes, resync: queued.resync } as const;
-      if (version === undefined || queued.kind === 'removal') return { outcome: undefined, counted };
+      if (version === undefined || queued.kind === 'removal') return { outcome: undefined, counted, isFromTarget };
       const outcome: ReplicationOutcome =
         version.isRemoved === true
           ? { ...this.#failed(queued, 'the target has removed the version; a resync sends it again'), isRemoved: true }
           : { ...this.#outcomeOf(queued), status: 'COMPLETED', changed: version.changed };
-      return { outcome, counted };
+      return { outcome, counted, isFromTarget };
     } catch (error) {
       if (!this.isOfEvent(error)) throw error;
       const isImpossible = error instanceof DeliveryError && error.code === 'impossible';
       const isGivenUp = isImpossible || queued.resync !== undefined;
       // The first failure of a version counts.
       const failed = { kind: 'failed', bytes: queued.size, resync: queued.resync } as const;
-      const counted = hasFailed ? undefined : failed;
-      if (!hasFailed || isGivenUp) {
+      const counted = isHeld ? undefined : failed;
+      if (!isHeld || isGivenUp) {
         await this.#setFailed(queued, error, isGivenUp ? { time: queued.time, isImpossible } : undefined);
       }
       if (isImpossible) {
         const { bucket, key, versionId } = queued;
         log.warn({ event: 'replication-impossible', err: error, bucket, key, versionId }, error.message);
-        return { outcome: undefined, counted };
+        return { outcome: undefined, counted, isFromTarget };
       }
       // A resync tries once, and ends: the versions of the key that follow must not wait for this one.
-      if (queued.resync !== undefined) return { outcome: undefined, counted };
-      if (counted !== undefined) this.#count(name, counted);
+      if (queued.resync !== undefined) return { outcome: undefined, counted, isFromTarget };
+      if (counted !== undefined) this.#options.stats.count(counted);
       throw error;
     }
   }
 
-  /** A version that is held is FAILED, whatever its failure says. */
-  async onBlamed(entry: Parameters<Delivery['deliver']>[0], error: unknown): Promise<void> {
-    const queued = readable(entry);
-    if (queued === undefined) return;
-    await this.#setFailed(queued, error, undefined);
-    const { size: bytes, resync } = queued;
-    this.#count(entry.key.toString('latin1'), { kind: 'failed', bytes, resync });
+  isFromTarget({ isFromTarget }: Settled): boolean {
+    return isFromTarget;
   }
 
-  #count(name: string, counted: CountedDelivery): void {
+  /** A version that is held is FAILED, whatever its failure says. A change of a resync ends: the resync ends with the last of its changes. */
+  async onBlamed(entry: Entry, error: unknown): Promise<Settled | undefined> {
+    const queued = readable(entry);
+    if (queued === undefined) return undefined;
+    const { size: bytes, resync, time } = queued;
+    const counted = { kind: 'failed', bytes, resync } as const;
+    await this.#setFailed(queued, error, resync === undefined ? undefined : { time, isImpossible: false });
+    if (resync !== undefined) return { outcome: undefined, counted, isFromTarget: false };
     this.#options.stats.count(counted);
-    if (this.#failedBefore.size < maxFailed) this.#failedBefore.add(name);
+    return undefined;
   }
 
   async reach(): Promise<void> {
@@ -124,7 +129,7 @@ export class ReplicationDelivery implements Delivery<Settled> {
     return isDone;
   }
 
-  async #sender(bucket: string): Promise<Sender> {
+  async #sender(bucket: string, client: Sender['client']): Promise<Sender> {
     const { objects, stored } = this.#options;
     const rules = await objects.getBucketReplication(bucket).catch((error: unknown) => {
       // The bucket may be gone.
@@ -134,7 +139,7 @@ export class ReplicationDelivery implements Delivery<Settled> {
     return {
       rules,
       objects,
-      client: this.#client,
+      client,
       bandwidth: this.#bandwidth,
       targetId: stored.id,
       target: stored.target,
@@ -176,18 +181,18 @@ export class ReplicationDelivery implements Delivery<Settled> {
    * A version has its place by its time and its id, whatever the order in which versions arrive. A server without the extensions of MinIO has them
    * in the order of their arrival, and an entry that cannot be read may be of any version.
    */
-  partOf(entry: Parameters<Delivery['deliver']>[0]): string | undefined {
+  partOf(entry: Entry): string | undefined {
     if (this.#options.stored.target.kind === 's3') return undefined;
     return readable(entry)?.versionId;
   }
 
   /** A resync ends with what it has queued: it does not wait for an earlier change, which is tried again anyway. */
-  behindRefused(entry: Parameters<Delivery['deliver']>[0]): Settled | undefined {
+  behindRefused(entry: Entry): Settled | undefined {
     const queued = readable(entry);
     if (queued?.resync === undefined) return undefined;
     const reason = 'the target refuses an earlier change of the version; once it takes that, a resync sends the rest';
     const { size: bytes, resync } = queued;
-    return { outcome: this.#failed(queued, reason), counted: { kind: 'failed', bytes, resync } };
+    return { outcome: this.#failed(queued, reason), counted: { kind: 'failed', bytes, resync }, isFromTarget: false };
   }
 
   /** Asks the target for a sign of life again and again, until the signal. */
@@ -221,7 +226,7 @@ export class ReplicationDelivery implements Delivery<Settled> {
   }
 }
 
-function readable(entry: Parameters<Delivery['deliver']>[0]): QueuedReplication | undefined {
+function readable(entry: Entry): QueuedReplication | undefined {
   try {
     return decodeReplication(entry);
   } catch {

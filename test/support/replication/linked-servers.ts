@@ -133,7 +133,7 @@ export class LinkedServer {
         const entry = [...first.values()][choose(first.size)];
         if (entry === undefined) break;
         try {
-          const outcome = await delivery.deliver(entry);
+          const outcome = await delivery.deliver(entry, false);
           await delivery.settle([outcome], (batch) => this.#remove(entry, batch));
           delivered += 1;
         } catch (error) {
