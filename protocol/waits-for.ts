@@ -38,6 +38,26 @@ export interface RefusedStore {
  */
 export type WaitsFor = (typeof words)[number] | OtherStore;
 
+/** What a server that does not serve yet does. Every caller may see these words: they have no addresses and no names. */
+const sentences: Readonly<Record<(typeof words)[number], string>> = {
+  start: 'it is starting',
+  database: 'it waits for its database',
+  records: 'it waits for the folder of its records',
+  bodies: 'it waits for the store of its bodies',
+  'key-service': 'it waits for the key service',
+  'default-key': 'it waits for its key at the key service',
+};
+
+export function describeWait(waitsFor: WaitsFor): string {
+  return isOtherStore(waitsFor) ? 'it waits for the store of its deployment' : sentences[waitsFor];
+}
+
+/** Returns what the header of a server that is not ready says; undefined for no header, and for a word of another version. */
+export function readWaitsFor(header: unknown): WaitsFor | undefined {
+  if (typeof header === 'string' && isOtherStore(header)) return header;
+  return words.find((word) => word === header);
+}
+
 /** The dependencies that are missing altogether. */
 export type MissingService = Exclude<(typeof words)[number], 'start'>;
 
@@ -46,7 +66,6 @@ export type Missing = MissingService | OtherStore;
 
 /** Undefined for no header, for a server that merely starts, and for a word of another version. */
 export function readMissing(header: unknown): Missing | undefined {
-  if (typeof header === 'string' && isOtherStore(header)) return header;
-  const found = words.find((word) => word === header);
+  const found = readWaitsFor(header);
   return found === 'start' ? undefined : found;
 }

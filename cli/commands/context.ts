@@ -34,6 +34,9 @@ export function isSet(value: string | undefined): boolean {
   return value !== undefined && ['1', 'on', 't', 'true', 'yes'].includes(value.toLowerCase());
 }
 
+/** Attempts of a request after which the user learns why it takes long: one to three seconds. */
+const quietAttempts = 3;
+
 /** The dependencies of a command. */
 export class Context {
   readonly io: Io;
@@ -123,11 +126,23 @@ export class Context {
       headers: Object.fromEntries(customHeader.map(parseHeader)),
       readHeaders: this.#readHeaders,
       limits: this.#limits,
+      onRetry: this.#sayRetry(alias),
       trace:
         (this.#options.debug ?? isSet(this.io.env['MC_DEBUG']))
           ? (line) => this.io.stderr.write(`coffer: <DEBUG> ${line}\n`)
           : undefined,
     });
+  }
+
+  /** Says once for each server why requests are sent again and again. */
+  #sayRetry({ url }: Alias): (error: unknown, attempt: number) => void {
+    let isSaid = false;
+    return (error, attempt) => {
+      if (isSaid || attempt < quietAttempts) return;
+      isSaid = true;
+      const reason = (error instanceof Error ? error.message : String(error)).replace(/\.+$/, '');
+      this.output.warn('retry', `${url} is asked again: ${reason}`);
+    };
   }
 
   /** Returns the function that keeps temporary credentials from expiring; undefined for keys. */

@@ -84,6 +84,8 @@ export interface ClientOptions {
   readonly limits?: RateLimits | undefined;
   readonly now?: () => Date;
   readonly retries?: Retries;
+  /** Gets each failure after which a request is sent again, and the number of attempts so far. */
+  readonly onRetry?: (error: unknown, attempt: number) => void;
   /** Returns the alias with credentials that have not expired. It is called before each request. */
   readonly renew?: (() => Promise<Alias>) | undefined;
 }
@@ -119,7 +121,8 @@ export class S3Client {
 
   /** Returns a successful answer before its body is read. @throws ResponseError, or network errors of Node */
   async send(request: S3Request): Promise<S3Response> {
-    return retrying(this.#retries(request), this.signal, (attempt) => this.#attempt(request, attempt));
+    const { onRetry } = this.#options;
+    return retrying(this.#retries(request), this.signal, (attempt) => this.#attempt(request, attempt), onRetry);
   }
 
   /** Like `send`, with the body as text. */
@@ -131,10 +134,11 @@ export class S3Client {
   /** Like `send`, with the body in memory. */
   async bytes(request: S3Request): Promise<{ readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }> {
     // Reading is part of the attempt, so that an interrupted body is requested again.
-    return retrying(this.#retries(request), this.signal, async (attempt) => {
+    const read = async (attempt: number) => {
       const { headers, body } = await this.#attempt(request, attempt);
       return { headers, bytes: await readAll(body, maxBodyBytes) };
-    });
+    };
+    return retrying(this.#retries(request), this.signal, read, this.#options.onRetry);
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { describeWait, readWaitsFor, waitsForHeader } from '../../protocol/waits-for.ts';
 import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
 import { ResponseError } from '../../protocol/response-error.ts';
 
@@ -25,6 +26,8 @@ export function errorOfStatus(
     return [code, text.replace(/^"(.*)"$/, '$1')];
   // A proxy answers 404 in place of the server, which says nothing about buckets and objects.
   if (status === 404 && !isMarkedAsS3(headers)) return [unproven, 'The answer 404 is not that of an S3 server'];
+  const waitsFor = status === 503 ? readWaitsFor(headers[waitsForHeader]) : undefined;
+  if (waitsFor !== undefined) return ['ServiceUnavailable', `The server is not ready: ${describeWait(waitsFor)}`];
   return ofStatus[status] ?? [`Http${status}`, `The server answered with the status ${status}`];
 }
 

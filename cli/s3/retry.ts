@@ -44,17 +44,19 @@ export const defaultRetries: Retries = {
 /** The first delay is 200 to 400 ms. The delays double up to 5 to 10 s. */
 export const retryBackoff: Backoff = { firstMs: 400, maxMs: 10_000 };
 
-/** Runs `work` until it succeeds, fails permanently, or has failed `attempts` times. */
+/** Runs `work` until it succeeds, fails permanently, or has failed `attempts` times. `onRetry` gets each failure after which it waits. */
 export async function retrying<T>(
   retries: Retries,
   signal: AbortSignal,
   work: (attempt: number) => Promise<T>,
+  onRetry: (error: unknown, attempt: number) => void = () => {},
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work(attempt);
     } catch (error) {
       if (attempt >= retries.attempts || signal.aborted || !isTransient(error)) throw error;
+      onRetry(error, attempt);
       await retries.wait(backoffMs(attempt, retryBackoff), signal);
     }
   }

@@ -87,6 +87,8 @@ export const warningTypes = [
   'changed',
   /** A key that is the beginning of names. */
   'prefix',
+  /** A server that does not answer, or is not ready, is asked again. */
+  'retry',
   /** The stream of events broke off. */
   'events',
   /** A secret on the command line. */

@@ -9,7 +9,7 @@ import { listen } from '../../platform/http/listen.ts';
 import type { Logger } from '../../platform/output/logger.ts';
 import { hasKeys } from '../../platform/settings/server-settings.ts';
 import { applyTlsMaterial, watchTlsFiles } from '../../platform/tls/reloading-context.ts';
-import { isOtherStore, type MissingService } from '../../protocol/waits-for.ts';
+import { describeWait } from '../../protocol/waits-for.ts';
 import type { ServerProcess } from '../administration/services.ts';
 import { readFormerRoot } from '../auth/root-credentials.ts';
 import { agreementOf } from '../cluster/agreement.ts';
@@ -44,16 +44,6 @@ import type { Role, SendMessage, ThreadOptions } from './threads.ts';
 /** The time for the head of a request, in milliseconds. */
 const headersTimeout = 60_000;
 
-/** A client without credentials sees these words. The reason contains addresses, so it is only in the log. */
-const consoleReasons: Readonly<Record<MissingService | 'start', string>> = {
-  start: 'it is starting',
-  database: 'it waits for its database',
-  records: 'it waits for the folder of its records',
-  bodies: 'it waits for the store of its bodies',
-  'key-service': 'it waits for the key service',
-  'default-key': 'it waits for its key at the key service',
-};
-
 /**
  * Starts the background thread. It waits for the stores and the key service for all threads, runs the periodic tasks, and serves the
  * console, so that uploads there take no time from S3. With several servers it tracks the others.
@@ -86,9 +76,8 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
     connections.began(request.socket, response);
     if (console !== undefined) return void passToConsole(console, request, response, log);
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' });
-    return response.end(
-      `Coffer is not ready: ${isOtherStore(waitsFor) ? 'it waits for the store of its deployment' : consoleReasons[waitsFor]}\n`,
-    );
+    // The reason contains addresses, so it is only in the log.
+    return response.end(`Coffer is not ready: ${describeWait(waitsFor)}\n`);
   };
   const traces = new RequestTraces(events, openLineRing(options.live.requests), () =>
     address.replace(/^https?:\/\//, ''),

@@ -142,6 +142,18 @@ describe('probes and requests', () => {
     expect((await answerTo('/minio/health/live', readiness)).headers).toEqual({});
   });
 
+  it.each(['/bucket/key', '/minio/admin/v3/info'])(
+    'say to a request for %s what the server waits for',
+    async (path) => {
+      const readiness = { kind: 'waiting', waitsFor: 'key-service', reason: 'no route to 10.0.0.7' } as const;
+      await expect(answerTo(path, readiness)).rejects.toMatchObject({
+        code: 'ServiceUnavailable',
+        message: 'The server is not ready: it waits for the key service. Please try again.',
+        headers: { 'x-coffer-waiting-for': 'key-service' },
+      });
+    },
+  );
+
   it.each([
     ['cluster?maintenance=true', 0, 412],
     ['cluster/read?maintenance=true', 0, 412],

@@ -49,7 +49,8 @@ export function createDispatch({
     const api = apiOf(request);
     request.audit?.setApi(api);
     const open = handlers();
-    if (now.kind === 'waiting' || now.kind === 'refusing' || open === undefined) throw notServing();
+    if (now.kind === 'waiting') throw notServing(now.waitsFor);
+    if (now.kind === 'refusing' || open === undefined) throw notServing();
     return open[api](request);
   };
 }

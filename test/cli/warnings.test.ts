@@ -150,7 +150,7 @@ describe('a warning', { timeout: 180_000 }, () => {
   });
 
   it('has each type in the table, but for those of another program that fails', () => {
-    const others: readonly WarningType[] = ['events', 'provider'];
+    const others: readonly WarningType[] = ['events', 'provider', 'retry'];
     expect(new Set([...cases.map(({ type }) => type), ...others])).toEqual(new Set(warningTypes));
   });
 });

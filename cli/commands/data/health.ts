@@ -45,9 +45,11 @@ async function check(context: Context, client: S3Client, alias: string, options:
   const { headers } = await client
     .text({ method: 'GET', path, query, retries: singleAttempt })
     .catch((error: unknown) => {
-      throw error instanceof ResponseError
-        ? new Error(`The health check answered with the status ${error.status}`)
-        : error;
+      if (!(error instanceof ResponseError)) throw error;
+      // A server that waits for something says for what.
+      throw new Error(
+        error.status === 503 ? error.message : `The health check answered with the status ${error.status}`,
+      );
     });
   context.output.message('The cluster is ready', {
     alias,
