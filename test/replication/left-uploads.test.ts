@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DeliveryError } from '../../server/outbox/delivery-error.ts';
 import { put } from '../support/objects/test-layer.ts';
-import { freePort } from '../support/process/free-port.ts';
 import { bucket, LinkedServer, type TestClock } from '../support/replication/linked-servers.ts';
 import { s3Client } from '../support/server/s3-client.ts';
 import { startServer, untilReady } from '../support/server/start-server.ts';
@@ -21,14 +20,14 @@ import { replicate, sideOf, versionedBucket } from './replicated-buckets.ts';
 
 const key = 'key';
 
-/** Two servers, of which the first has a version in parts that the second has not got. */
-async function withVersionInParts() {
+/** Two servers, of which the first has a version in parts that the second has not got. `text` is its body. */
+async function withVersionInParts(text = 'part') {
   const clock: TestClock = { now: Date.UTC(2027, 0, 1) };
   const [one, two] = [await LinkedServer.start('one', clock), await LinkedServer.start('two', clock)];
   await one.replicateTo(two);
   const { layer } = one.calls;
   const { uploadId } = await layer.createMultipartUpload({ bucket, key, headers: { metadata: {} } });
-  const { etag } = await layer.putPart({ ...put(bucket, key, 'part'), uploadId, partNumber: 1 });
+  const { etag } = await layer.putPart({ ...put(bucket, key, text), uploadId, partNumber: 1 });
   const parts = [{ partNumber: 1, etag }];
   const made = await layer.completeMultipartUpload({ bucket, key, uploadId, parts });
   const { versionId = '', lastModified: modified } = made;
@@ -80,6 +79,33 @@ describe('an upload that a replication left', () => {
     expect(await statusOf(one)).toBe('COMPLETED');
   });
 
+  it('ends when the version is found at the target, to which another server has sent it meanwhile', async () => {
+    // A body of this size is sent only where the target has not got it.
+    const text = 'p'.repeat(9 * 1024 * 1024);
+    const { one, two, version } = await withVersionInParts(text);
+    two.intercept = ({ method, query = {} }) => {
+      // The other server arrives after the question.
+      if (method === 'HEAD') return { status: 404, headers: { 'x-amz-request-id': 'R' }, text: '' };
+      if (query['uploadId'] === undefined) return undefined;
+      throw new DeliveryError('unavailable', 'killed');
+    };
+    await two.calls.layer.putObject(put(bucket, key, text, { replica: version }));
+    await one.deliver();
+    two.intercept = undefined;
+    expect(await uploads(two)).toBe(1);
+    await one.deliver();
+    expect([await uploads(two), await statusOf(one)]).toEqual([0, 'COMPLETED']);
+  });
+
+  it('ends with the removal of a version that came meanwhile', async () => {
+    const { one, two, version } = await withVersionInParts();
+    await killedWhileSending(one, two);
+    await two.calls.layer.putObject(put(bucket, key, 'part', { replica: version }));
+    await one.calls.layer.deleteObject(bucket, key, { versionId: version.versionId });
+    await one.deliver();
+    expect(await uploads(two)).toBe(0);
+  });
+
   it('fails the version where the target has ended the upload and not got the version', async () => {
     const { one, two } = await withVersionInParts();
     const gone = {
@@ -99,9 +125,8 @@ it('a server that is killed while it sends a version in parts leaves no upload',
   const Bucket = 'left';
   const folder = await mkdtemp(join(tmpdir(), 'coffer-left-uploads-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const address = `127.0.0.1:${await freePort()}`;
   const start = async () => {
-    const server = await startServer({ folder: join(folder, 'source'), args: ['--address', address] });
+    const server = await startServer({ folder: join(folder, 'source') });
     await untilReady(server, 120_000);
     return server;
   };

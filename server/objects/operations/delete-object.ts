@@ -18,7 +18,7 @@ import {
 import { checkRemovable, isLocked } from '../versions/object-lock.ts';
 import { checkReplicated } from '../replication/replication-targets.ts';
 import { deleteMarker, replaceVersion } from '../versions/replace-version.ts';
-import { endOtherUploads } from '../replication/end-other-uploads.ts';
+import { endOtherUploads, type EndedUploads, noUploads, onlyEndUploads } from '../replication/end-other-uploads.ts';
 import type { BatchChanges } from '../records/blob-claims.ts';
 import { removeObject } from '../versions/remove-object.ts';
 import type { PlannedQueues } from '../context/event-hub.ts';
@@ -163,16 +163,16 @@ async function removeVersion(
   const record = found?.stored.record;
   checkIdentity(record, onlyId);
   checkDeleteConditions(conditions, await comparable(context, bucket, record, conditions), key);
-  if (found === undefined || record === undefined)
+  if (found === undefined || record === undefined || isOtherNull(record, replica))
     return endUploadsOf(context, { bucket, key, stored }, versionId, replica);
-  if (isOtherNull(record, replica)) return { result: undefined };
   const hasHistory = found.at !== 'noncurrent' && stored.record.versioning !== undefined;
   const promoted = hasHistory ? await promoteNewest(context, bucket, key) : undefined;
   if (isDue?.(expiring(record, found.at, promoted?.put.length === 0)) === false) return { result: undefined };
   const now = context.lockClock.earliest();
   checkRemovable(record, now, bypassGovernance === true);
   if (isDue !== undefined) checkReplicated(stored.record, record);
-  const removed = await removalOf(context, bucket, key, found);
+  const uploads = await uploadsOf(context, { bucket, key, stored }, record, replica);
+  const removed = joined(await removalOf(context, bucket, key, found), uploads.changes);
   const guard = guardBucket(bucket, stored);
   const queued =
     replica !== undefined || isDue !== undefined || stored.record.replication === undefined
@@ -194,7 +194,7 @@ async function removeVersion(
           add: promoted.add ?? [],
         };
   return {
-    batch: await countBytes(context, { bucket, key }, stored, -record.size, batch),
+    batch: await countBytes(context, { bucket, key }, stored, -record.size - uploads.bytes, batch),
     result: { versionId, deleteMarker: record.deleteMarker === true },
     event: removalEvent(context, {
       bucket,
@@ -212,7 +212,7 @@ async function removeVersion(
   };
 }
 
-/** Ends the uploads of a version that another server has removed before it was sent: it was killed meanwhile. */
+/** Ends the uploads of a version that another server has removed before it was sent whole: it was stopped or killed meanwhile. */
 async function endUploadsOf(
   context: ObjectContext,
   place: Parameters<typeof endOtherUploads>[1],
@@ -220,11 +220,18 @@ async function endUploadsOf(
   replica: DeleteOptions['replica'],
 ): Promise<Change<undefined>> {
   if (replica === undefined) return { result: undefined };
-  const modified = replica.modified?.getTime() ?? Number.NaN;
-  const { changes, bytes } = await endOtherUploads(context, place, { versionId, modified });
-  if (changes.delete.length === 0) return { result: undefined };
-  const batch = joined({ ...guardBucket(place.bucket, place.stored), delete: [] }, changes);
-  return { batch: await countBytes(context, place, place.stored, -bytes, batch), result: undefined };
+  return onlyEndUploads(context, place, { versionId, modified: replica.modified?.getTime() ?? Number.NaN });
+}
+
+/** A version of this server has no uploads of others. */
+async function uploadsOf(
+  context: ObjectContext,
+  place: Parameters<typeof endOtherUploads>[1],
+  record: ObjectRecord,
+  replica: DeleteOptions['replica'],
+): Promise<EndedUploads> {
+  if (replica === undefined && record.replication?.status !== 'REPLICA') return noUploads;
+  return endOtherUploads(context, place, { versionId: shownVersionId(record), modified: record.modified });
 }
 
 /**

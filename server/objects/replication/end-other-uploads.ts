@@ -1,10 +1,15 @@
 import { decodeKey, within } from '../../store/keys.ts';
+import type { Entry } from '../../store/record-store.ts';
+import type { Change } from '../commit/commit-change.ts';
 import type { ObjectContext } from '../context/context.ts';
+import { countBytes } from '../quota/count-bytes.ts';
 import { uploadBytes } from '../quota/upload-bytes.ts';
 import type { BatchChanges } from '../records/blob-claims.ts';
-import type { StoredBucket } from '../records/bucket-record.ts';
+import { guardBucket, type StoredBucket } from '../records/bucket-record.ts';
+import { isUnreadable } from '../records/damage.ts';
 import { decodeUpload, endUpload, type UploadRecord } from '../records/upload-record.ts';
 import { NULL_VERSION } from '../versions/find-version.ts';
+import { joined } from '../versions/move-object.ts';
 
 /** Uploads that a commit ends. */
 export interface EndedUploads {
@@ -18,32 +23,66 @@ export const noUploads: EndedUploads = { changes: { expect: [], put: [], delete:
 /** A version of another server. `modified` is in milliseconds since 1970. */
 type ArrivingVersion = Pick<NonNullable<UploadRecord['replica']>, 'versionId' | 'modified'>;
 
+interface UploadPlace {
+  readonly bucket: string;
+  readonly key: string;
+  readonly stored: StoredBucket;
+}
+
 /**
- * Returns the changes that end the uploads by which other servers send a version that is here, or was removed. A server that was killed while it
- * sent the version began another upload afterwards, and knows nothing of the first. Uploads of clients go on. `own` is the upload that completes.
+ * Returns the changes that end the uploads by which other servers send a version that is here, or was removed. A server that was stopped or killed
+ * while it sent the version began another upload afterwards, and knows nothing of the first. Uploads of clients go on, and so does the upload
+ * `own`, which is being completed. An upload with a damaged record stays, and `coffer-store verify` names it.
  */
 export async function endOtherUploads(
   context: ObjectContext,
-  { bucket, key, stored }: { readonly bucket: string; readonly key: string; readonly stored: StoredBucket },
+  { bucket, key, stored }: UploadPlace,
   version: ArrivingVersion,
   own?: string,
 ): Promise<EndedUploads> {
-  const expect = [];
-  const put = [];
-  const deleted = [];
-  let bytes = 0;
+  const ended: EndedUploads[] = [];
   for await (const item of context.records.scan(within('u', bucket, key))) {
     if (item.kind !== 'entry') continue;
     const uploadId = String(decodeKey(item.key)[3]);
-    if (uploadId === own || !isSame(decodeUpload(item.value, uploadId).replica, version)) continue;
-    const ended = endUpload({ recordKey: item.key, uploadId });
-    const uploaded = stored.record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
-    bytes += uploaded?.bytes ?? 0;
-    expect.push({ kind: 'revision' as const, key: item.key, revision: item.revision }, ...(uploaded?.expect ?? []));
-    put.push(...ended.put);
-    deleted.push(...ended.delete);
+    if (uploadId === own) continue;
+    try {
+      if (!isSame(decodeUpload(item.value, uploadId).replica, version)) continue;
+      ended.push(await endOne(context, item, uploadId, stored));
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+    }
   }
-  return { changes: { expect, put, delete: deleted }, bytes };
+  return {
+    changes: {
+      expect: ended.flatMap(({ changes }) => changes.expect),
+      put: ended.flatMap(({ changes }) => changes.put),
+      delete: ended.flatMap(({ changes }) => changes.delete),
+    },
+    bytes: ended.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+async function endOne(
+  context: ObjectContext,
+  { key, revision }: Pick<Entry, 'key' | 'revision'>,
+  uploadId: string,
+  { record }: StoredBucket,
+): Promise<EndedUploads> {
+  const uploaded = record.quota === undefined ? undefined : await uploadBytes(context, uploadId);
+  const expect = [{ kind: 'revision' as const, key, revision }, ...(uploaded?.expect ?? [])];
+  return { changes: { expect, ...endUpload({ recordKey: key, uploadId }) }, bytes: uploaded?.bytes ?? 0 };
+}
+
+/** Returns the change that ends the uploads of a version of another server, and nothing else. */
+export async function onlyEndUploads(
+  context: ObjectContext,
+  place: UploadPlace,
+  version: ArrivingVersion,
+): Promise<Change<undefined>> {
+  const { changes, bytes } = await endOtherUploads(context, place, version);
+  if (changes.delete.length === 0) return { result: undefined };
+  const batch = joined({ ...guardBucket(place.bucket, place.stored), delete: [] }, changes);
+  return { batch: await countBytes(context, place, place.stored, -bytes, batch), result: undefined };
 }
 
 /** Null versions of different times are different versions. */

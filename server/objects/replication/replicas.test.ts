@@ -6,6 +6,7 @@ import { targetArn, type ReplicationConfiguration } from '../../../protocol/s3/b
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
 import type { ObjectLayer, Replica } from '../contract/object-layer.ts';
+import { recordKeys } from '../records/record-format.ts';
 import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
 
 const bucket = 'bucket';
@@ -271,6 +272,69 @@ describe('uploads that a server left when it was killed', () => {
     expect(await uploads(made)).toHaveLength(3);
     await made.layer.deleteObject(bucket, key, { versionId, replica: { marker: undefined } });
     expect((await uploads(made)).toSorted()).toEqual(others.toSorted());
+  });
+
+  it.each([
+    ['the other server', { replica: { marker: undefined } }],
+    ['a client', {}],
+  ])('end with the removal of the version that came meanwhile, by %s', async (_who, options) => {
+    const made = await versioned();
+    await begun(made, replica);
+    const others = [await begun(made, other), await begun(made)].map(({ uploadId }) => uploadId);
+    await made.layer.putObject(put(bucket, key, 'part', { replica }));
+    await made.layer.deleteObject(bucket, key, { versionId: replica.versionId, ...options });
+    expect((await uploads(made)).toSorted()).toEqual(others.toSorted());
+    expect(await listing(made.layer)).toEqual([]);
+  });
+
+  it('end with the removal of a null version of their time, where another null version is here', async () => {
+    const made = await versioned();
+    await begun(made, nullOf(5));
+    const { uploadId } = await begun(made, nullOf(6));
+    await made.layer.putObject(put(bucket, key, 'part', { replica: nullOf(6) }));
+    const removal = { versionId: 'null', replica: { marker: undefined, modified: new Date(5) } };
+    await made.layer.deleteObject(bucket, key, removal);
+    expect(await uploads(made)).toEqual([uploadId]);
+    expect(await listing(made.layer)).toMatchObject([{ versionId: 'null', modified: 6 }]);
+  });
+
+  it('end when the other server sends the attributes of the version, which it found here', async () => {
+    const made = await versioned();
+    await begun(made, replica);
+    const others = [await begun(made, other), await begun(made)].map(({ uploadId }) => uploadId);
+    await made.layer.putObject(put(bucket, key, 'part', { replica }));
+    await made.layer.putReplicaAttributes({
+      bucket,
+      key,
+      ...replica,
+      headers: { metadata: {} },
+      tags: {},
+      lock: undefined,
+      may,
+    });
+    expect((await uploads(made)).toSorted()).toEqual(others.toSorted());
+  });
+
+  it.each([
+    [
+      'a completion',
+      async (made: Awaited<ReturnType<typeof versioned>>) => void (await (await begun(made, replica)).complete()),
+    ],
+    [
+      'a removal',
+      async ({ layer }: Awaited<ReturnType<typeof versioned>>) =>
+        void (await layer.deleteObject(bucket, key, { versionId: replica.versionId, replica: { marker: undefined } })),
+    ],
+  ])('do not hold up %s where the record of one is damaged', async (_what, work) => {
+    const made = await versioned();
+    await begun(made, replica);
+    const { uploadId } = await begun(made);
+    const damaged = { key: recordKeys.upload(bucket, key, uploadId), value: Buffer.from([1, 0x7b]) };
+    await commitOnce(made.records, { put: [damaged] }, randomBytes);
+    await work(made);
+    expect(await made.records.get(damaged.key)).toMatchObject({ value: damaged.value });
+    await commitOnce(made.records, { delete: [damaged.key] }, randomBytes);
+    expect(await uploads(made)).toEqual([]);
   });
 
   it('go on where the upload that completes is that of a client', async () => {
