@@ -56,28 +56,41 @@ export async function listJobs(
     call: 'list-jobs',
     query: { jobType: type },
   });
-  const jobs = answer.jobs ?? null;
-  const ended = (await endedJobs(admin))?.filter((job) => type === '' || job.type === type);
+  const listed = answer.jobs ?? null;
+  const after = await endedJobs(admin);
+  const ended = after.kind === 'kept' ? after.jobs.filter((job) => type === '' || job.type === type) : undefined;
+  // A job may have ended between both calls.
+  const jobs = listed?.filter(({ id }) => ended?.every((job) => job.id !== id) !== false) ?? null;
   const rows = (jobs ?? []).map((job) => [job.id, job.type, job.user ?? '', job.started]);
   const running = rows.length === 0 ? 'No jobs run now' : context.output.table(['ID', 'Type', 'User', 'Started'], rows);
   context.output.message([running, ...endedTable(context, ended ?? [])].join('\n\n'), {
     jobs,
     ...(ended && { ended }),
   });
+  if (after.kind === 'failed') throw after.error;
 }
 
-/** Returns undefined for a MinIO, which keeps no list of them. */
-async function endedJobs(admin: AdminClient): Promise<readonly EndedJob[] | undefined> {
+/** The jobs that ended. A MinIO keeps none. */
+type EndedJobs =
+  | { readonly kind: 'kept'; readonly jobs: readonly EndedJob[] }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** What a server answers to an admin call that it does not offer. */
+const unknownCall: ReadonlySet<number> = new Set([404, 426]);
+
+/** Does not reject: the jobs that run are shown before the failure. */
+async function endedJobs(admin: AdminClient): Promise<EndedJobs> {
   try {
     const { jobs } = await admin.json<{ readonly jobs: readonly (BatchJob & Partial<EndedJob>)[] }>({
       method: 'GET',
       api: 'coffer',
       call: 'batch-jobs',
     });
-    return jobs.filter((job): job is EndedJob => job.ended !== undefined);
+    return { kind: 'kept', jobs: jobs.filter((job): job is EndedJob => job.ended !== undefined) };
   } catch (error) {
-    if (error instanceof ResponseError && error.status !== undefined && error.status < 500) return undefined;
-    throw error;
+    if (error instanceof ResponseError && unknownCall.has(error.status)) return { kind: 'none' };
+    return { kind: 'failed', error };
   }
 }
 
