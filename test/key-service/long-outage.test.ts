@@ -16,7 +16,8 @@ import { VaultDouble } from '../support/keysvc/vault-double.ts';
 import { vaultSettings } from '../support/keysvc/vault.conformance.ts';
 import { body, put, testLayer, type TestLayer } from '../support/objects/test-layer.ts';
 
-// An outage of the vault of ten minutes, below a key service and a server in this process, whose clocks the tests move.
+// An outage of the vault of ten minutes, below a key service and a server in this process. Only the tests move the clocks, and no timer ends, so that a
+// slow machine changes nothing.
 
 const minute = 60_000;
 /** The minutes of the outage at which clients call: before and after each cache of the key service and of the server has ended. */
@@ -25,9 +26,10 @@ const minutes = [0, 0.4, 1, 3, 4.9, 5.1, 8, 10];
 const inMemory = 5;
 const kms = { encryption: { scheme: 'SSE-KMS' } } as const;
 
-/** Milliseconds by which the clocks of this process are ahead. */
-let ahead = 0;
-const clocks = { wall: Date.now, monotonic: performance.now.bind(performance) };
+/** The time of this process in milliseconds, by the clock on the wall and by the monotonic clock. Certificates are valid at the start. */
+const startedAt = { wall: Date.now(), monotonic: performance.now() };
+/** The milliseconds by which the test moved the clocks. */
+let moved = 0;
 
 let vault: VaultDouble;
 let keys: TestKeyService;
@@ -49,6 +51,7 @@ async function start(offline: string): Promise<void> {
     log: createLogger({ name: 'test', level: 'silent' }),
     // The key service waits for its vault itself.
     retryForMs: 0,
+    timeoutMs: 60 * minute,
   });
   await client.createKey('default-key');
   await client.createKey('idle-key');
@@ -61,16 +64,18 @@ async function start(offline: string): Promise<void> {
 
 /** Moves every clock, that of the vault too. */
 function advance(ms: number): void {
-  ahead += ms;
+  moved += ms;
   vault.clock.advance(ms);
 }
 
 beforeEach(() => {
-  ahead = 0;
-  vi.spyOn(Date, 'now').mockImplementation(() => clocks.wall() + ahead);
-  vi.spyOn(performance, 'now').mockImplementation(() => clocks.monotonic() + ahead);
+  moved = 0;
+  vi.spyOn(Date, 'now').mockImplementation(() => startedAt.wall + moved);
+  vi.spyOn(performance, 'now').mockImplementation(() => startedAt.monotonic + moved);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
 });
 afterEach(async () => {
+  vi.useRealTimers();
   client.close();
   await keys.stop();
   await vault.http.close();
@@ -90,7 +95,7 @@ function lose(fault: Fault): void {
   vault.http.faultOf = () => fault;
 }
 
-const whatIsTold = (work: Promise<unknown>): Promise<string> =>
+const outcomeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'done',
     (error: unknown) => {
@@ -104,7 +109,7 @@ let made = 0;
 async function coldPut(): Promise<string> {
   const bucket = `cold-${(made += 1)}`;
   await test.layer.createBucket(bucket, { location: '' });
-  return whatIsTold(test.layer.putObject(put(bucket, 'key', 'z'.repeat(1_000), kms)));
+  return outcomeOf(test.layer.putObject(put(bucket, 'key', 'z'.repeat(1_000), kms)));
 }
 
 const refused = expect.stringMatching(/^ServiceUnavailable: .*key store behind it/) as string;
@@ -117,15 +122,15 @@ describe.each(outages)('a vault that is %s for ten minutes', { timeout: 180_000 
       advance((now - (minutes[at - 1] ?? 0)) * minute);
       // The key is in the memory of the key service for half a minute after its last use.
       expect(await coldPut(), `a cold PUT after ${now} minutes`).toEqual(now < 0.5 ? 'done' : refused);
-      const read = await whatIsTold(body(test.layer, 'warm', 'before'));
+      const read = await outcomeOf(body(test.layer, 'warm', 'before'));
       expect(read, `a GET after ${now} minutes`).toEqual(now < inMemory ? 'done' : refused);
-      const written = await whatIsTold(test.layer.putObject(put('warm', 'during', 'y'.repeat(1_000), kms)));
+      const written = await outcomeOf(test.layer.putObject(put('warm', 'during', 'y'.repeat(1_000), kms)));
       expect(written, `a PUT after ${now} minutes`).toEqual(now < inMemory ? 'done' : refused);
       for (const name of ['idle-key', 'never-made'])
         await expect(client.describeKey(name), name).rejects.toMatchObject({ code: 'unavailable', isOfStore: true });
       await expect(client.listKeys()).rejects.toMatchObject({ code: 'unavailable' });
       await expect(client.createKey('default-key')).rejects.toMatchObject({ code: 'unavailable' });
-      expect(await whatIsTold(source.proveKey('default-key'))).toMatch(
+      expect(await outcomeOf(source.proveKey('default-key'))).toMatch(
         /^done$|^ServiceUnavailable: .*key store behind it/,
       );
       expect(await keyStatus(source, 'idle-key')).toMatchObject({
@@ -143,7 +148,7 @@ describe.each(outages)('a vault that is %s for ten minutes', { timeout: 180_000 
     for (const [at, now] of minutes.entries()) {
       advance((now - (minutes[at - 1] ?? 0)) * minute);
       expect(await coldPut(), `a cold PUT after ${now} minutes`).toBe('done');
-      expect(await whatIsTold(body(test.layer, 'warm', 'before')), `a GET after ${now} minutes`).toBe('done');
+      expect(await outcomeOf(body(test.layer, 'warm', 'before')), `a GET after ${now} minutes`).toBe('done');
       await expect(client.describeKey('never-made')).rejects.toMatchObject({ code: 'unavailable' });
     }
     vault.http.faultOf = () => undefined;
@@ -156,7 +161,7 @@ describe('a vault that fails for a moment', () => {
     await start('0s');
     advance(10 * minute);
     vault.http.faultOf = first(2, fault);
-    expect([await coldPut(), await whatIsTold(body(test.layer, 'warm', 'before'))]).toEqual(['done', 'done']);
+    expect([await coldPut(), await outcomeOf(body(test.layer, 'warm', 'before'))]).toEqual(['done', 'done']);
   });
 });
 
