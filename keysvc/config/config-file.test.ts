@@ -8,6 +8,9 @@ root: disabled
 tls: { key: k.pem, cert: c.pem }
 keystore: { fs: { path: /keys } }
 `;
+const approle = 'approle: { id: r, secret: s }';
+const withVault = (logins: string) =>
+  minimal.replace('{ fs: { path: /keys } }', () => `{ vault: { endpoint: "https://v", ${logins} } }`);
 const parse = (text: string, environment: Record<string, string> = {}) => parseConfig(text, environment);
 
 describe('the configuration', () => {
@@ -224,10 +227,30 @@ describe('a configuration of other releases of the protocol', () => {
       `${minimal}\nkeys: [{ name: a }, { name: "\${EMPTY}" }, { name: null }, null]`,
       [/^keys\.1\.name is not set, so that no key is made/, /^keys\.2\.name is not set/, /^keys\.3\.name is not set/],
     ],
+    [
+      'a login to Vault whose role is an empty variable',
+      withVault(`${approle}, kubernetes: { role: "\${EMPTY}" }`),
+      [/^keystore\.vault\.kubernetes\.role is empty.*by approle/],
+    ],
+    [
+      'a login to Vault by a token without a role',
+      withVault(`${approle}, kubernetes: { jwt: /token }`),
+      [/^keystore\.vault\.kubernetes\.role is empty.*by approle/],
+    ],
+    [
+      'a login to Vault whose ID is an empty variable',
+      withVault('approle: { id: "${EMPTY}", secret: "" }, kubernetes: { role: r }'),
+      [/^keystore\.vault\.approle\.id is empty.*by kubernetes/],
+    ],
   ])('starts, and warns, with %s', (_, text, warnings) => {
     expect(parseConfig(text, { EMPTY: '' }, { auth: 'on' }).warnings).toEqual(
       warnings.map((warning) => expect.stringMatching(warning) as string),
     );
+  });
+
+  it('takes a login of Vault with empty texts for none, without a warning, as in the sample files', () => {
+    const empty = 'kubernetes: { engine: kubernetes, role: "", jwt: "", retry: 15s }';
+    expect(parseConfig(withVault(`${approle}, ${empty}`), {}, { auth: 'on' }).warnings).toEqual([]);
   });
 
   it.each([

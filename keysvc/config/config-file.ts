@@ -10,6 +10,7 @@ import { toConfig, type Config, type ConfigOverrides } from './config.ts';
 import type { KeyStoreSettings } from '../keystores/keystore-settings.ts';
 import { configFile } from './schema.ts';
 import { toKeyStoreSettings } from './to-keystore-settings.ts';
+import { warningsOfLogins } from './unused-logins.ts';
 
 /**
  * Replaces `${NAME}` or `${ NAME }` in every scalar of a configuration by the environment variable. `$${NAME}` becomes the text `${NAME}`.
@@ -143,10 +144,12 @@ export function parseConfig(
   environment: Readonly<Record<string, string | undefined>>,
   overrides: ConfigOverrides = {},
 ): Config {
-  const expanded = expandEnvironment(readYaml(text) ?? {}, environment);
+  const written = readYaml(text) ?? {};
+  const expanded = expandEnvironment(written, environment);
   const parsed = configFile.safeParse(expanded);
   if (!parsed.success) throw new ProgramError('configuration', describeIssues(parsed.error, expanded));
-  return toConfig(parsed.data, overrides);
+  const config = toConfig(parsed.data, overrides);
+  return { ...config, warnings: [...config.warnings, ...warningsOfLogins(written, expanded)] };
 }
 
 function readYaml(text: string): unknown {
