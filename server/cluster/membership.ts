@@ -28,6 +28,11 @@ export interface Membership {
   readonly lease: Lease;
   /** Publishes this server. Throws `StoreError`, and `ProgramError` while a live server has other settings; may be repeated. */
   join(facts: ServerFacts): Promise<void>;
+  /**
+   * Returns the other live servers before this one, whose facts are passed, joins. Servers that were killed count as live until they were seen
+   * without a change for some seconds, so the caller asks again. Throws `StoreError`.
+   */
+  others(facts: ServerFacts): Promise<readonly ServerFacts[]>;
   /** Allows this server to take the lease. */
   work(): Promise<void>;
   view(): ClusterView;
@@ -55,6 +60,7 @@ export function soleMembership(onChange: (view: ClusterView) => void): Membershi
       live = [facts];
       return Promise.resolve();
     },
+    others: () => Promise.resolve([]),
     work() {
       onChange(view());
       return Promise.resolve();
@@ -114,24 +120,25 @@ export function sharedMembership(options: MembershipOptions): Membership {
   // An unavailable store must not delay the stop. The other servers then wait until the lease has expired, or this server counts as gone.
   const unlessAway = (work: Promise<void>) =>
     Promise.race([work.catch(onError), sleep(gracePeriod, undefined, { ref: false })]);
+  const registryOf = (facts: ServerFacts) => {
+    own = facts;
+    registry ??= new ServerRegistry({
+      records,
+      random,
+      clock,
+      own: () => own ?? facts,
+      onDoubt: (message) =>
+        log.warn({ event: 'other-settings' }, `${message}; this server waits up to 15 s, in case that one was killed`),
+    });
+    return registry;
+  };
   return {
     lease,
     view,
     members: () => registry?.members() ?? [],
+    others: (facts) => registryOf(facts).others(),
     async join(facts) {
-      own = facts;
-      registry ??= new ServerRegistry({
-        records,
-        random,
-        clock,
-        own: () => own ?? facts,
-        onDoubt: (message) =>
-          log.warn(
-            { event: 'other-settings' },
-            `${message}; this server waits up to 15 s, in case that one was killed`,
-          ),
-      });
-      await registry.join();
+      await registryOf(facts).join();
       changed();
       if (registryBeat !== undefined) return;
       const step = async () => {

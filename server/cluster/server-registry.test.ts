@@ -14,7 +14,10 @@ beforeEach(() => {
   now = 0;
 });
 
-function registry(id: string, more: { keyService?: boolean; agreement?: Agreement; startedAt?: number } = {}) {
+function registry(
+  id: string,
+  more: { keyService?: boolean; tenant?: string; agreement?: Agreement; startedAt?: number } = {},
+) {
   const own = () => ({ id, endpoint: `${id}:9000`, version: '1', startedAt: 0, keyService: false, ...more });
   const beats: ServerRegistry[] = [];
   const wait = (ms: number) => pass(ms, ...beats);
@@ -64,6 +67,17 @@ describe('the live servers', () => {
     await a.step();
     expect(live(a)).toEqual(['a', 'dead']);
     await pass(gone + every, a);
+    expect(live(a)).toEqual(['a']);
+  });
+
+  it('are known to one that does not serve, without it', async () => {
+    await registry('dead').step();
+    const [a, watcher] = [registry('a', { tenant: 'one' }), registry('watcher')];
+    await pass(every, a);
+    expect(await watcher.others()).toMatchObject([{ id: 'a', tenant: 'one' }, { id: 'dead' }]);
+    await pass(gone + every, a);
+    expect(await watcher.others()).toMatchObject([{ id: 'a' }]);
+    await a.step();
     expect(live(a)).toEqual(['a']);
   });
 

@@ -30,6 +30,8 @@ const schema = z.object({
   keyService: z.boolean(),
   /** The newest format of object records that the server reads, and agrees to write. Absent in those of servers before format 4. */
   format: z.number().optional(),
+  /** The UID of the Tenant of the server. Absent for servers without an operator, on a volume, or of earlier versions. */
+  tenant: z.string().optional(),
   /** The settings that all servers must share. Absent in those of older servers. */
   agreement: z.record(z.string(), z.array(z.string()).readonly()).optional(),
 });
@@ -145,6 +147,12 @@ export class ServerRegistry {
       ({ since, facts }) => facts.id !== this.#id && now - since < registryTimes.gone,
     );
     return [this.#options.own(), ...others.map(({ facts }) => facts)].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Reads the records of the servers, and returns the live ones but this one, which need not have joined. */
+  async others(): Promise<readonly ServerFacts[]> {
+    await this.#look();
+    return this.live().filter(({ id }) => id !== this.#id);
   }
 
   /**

@@ -33,6 +33,7 @@ import { runEventDelivery, runReplication } from './deliveries.ts';
 import { runSites } from './sites.ts';
 import { runCheckpoints } from './checkpoints.ts';
 import { runFormatSwitch } from './format-switch.ts';
+import { servesOtherTenant } from '../store/other-store.ts';
 import { unpromotedState } from '../store/promotion.ts';
 import { runPeriodicTasks } from './periodic-tasks.ts';
 import { runUserChecks } from './user-checks.ts';
@@ -130,16 +131,23 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
   };
   const attempt = async () => {
     await services.stores.openRemote();
-    joined = await deploymentOf(options, services);
-    services.stores.belongTo(joined.id);
-    if (hasKeys(settings)) await services.keys.check();
-    await cluster.join({
+    const facts = {
       id: options.serverId,
       endpoint: await endpoint.promise,
       version: packageJson.version,
       startedAt: options.startedAt,
       keyService: hasKeys(settings),
       format: settings.recordFormat,
+    };
+    const checkKeys = async () => {
+      if (hasKeys(settings)) await services.keys.check();
+    };
+    joined = await deploymentOf(options, services, { others: () => cluster.others(facts), checkKeys });
+    services.stores.belongTo(joined.id);
+    await checkKeys();
+    await cluster.join({
+      ...facts,
+      ...(joined.tenant !== undefined && { tenant: joined.tenant }),
       ...(services.stores.shared && { agreement: await agreement(joined.id) }),
     });
     await sealing.start(cluster.view());
@@ -175,6 +183,7 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
           return send({ kind: 'prepared' });
         case 'serve':
           warnUnpromoted(joined, log);
+          warnOtherTenant(joined, log);
           periodicTasks = runPeriodicTasks(services, {
             lease: cluster.lease,
             log,
@@ -302,6 +311,11 @@ export async function startBackground(options: ThreadOptions, log: Logger, send:
 function warnUnpromoted(joined: Awaited<ReturnType<typeof deploymentOf>> | undefined, log: Logger): void {
   if (joined?.unpromoted === undefined) return;
   log.warn({ event: 'unpromoted' }, unpromotedState(joined.unpromoted));
+}
+
+function warnOtherTenant(joined: Awaited<ReturnType<typeof deploymentOf>> | undefined, log: Logger): void {
+  if (joined?.otherTenant === undefined) return;
+  log.warn({ event: 'other-tenant' }, servesOtherTenant(joined.id, joined.otherTenant));
 }
 
 /** Returns undefined without a key service. */

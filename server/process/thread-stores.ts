@@ -14,6 +14,8 @@ import { markMisfit } from '../store/checkpoint.ts';
 import type { Unpromoted } from '../store/promotion.ts';
 import type { ThreadOptions } from './threads.ts';
 import { randomBytes } from 'node:crypto';
+import type { StoreTenant } from '../../protocol/expected-deployment.ts';
+import type { ServerFacts } from '../cluster/server-registry.ts';
 import { soleMembership, sharedMembership, type Membership, type ClusterView } from '../cluster/membership.ts';
 
 /** A thread's own handles on the stores. Local stores are open at once; remote ones when `openRemote` has resolved. */
@@ -113,26 +115,47 @@ interface JoinedDeployment {
   /** Why the store must not act for its deployment. */
   readonly unpromoted: Unpromoted | undefined;
   readonly marker: BlobsMarker;
+  /** The UID of the Tenant of this server, where the records name Tenants. */
+  readonly tenant: string | undefined;
+  /** The Tenant that the records name, where it is another one. */
+  readonly otherTenant: StoreTenant | undefined;
+}
+
+interface JoiningServer {
+  /** Returns the other live servers of the records. */
+  readonly others: () => Promise<readonly ServerFacts[]>;
+  readonly checkKeys: () => Promise<void>;
 }
 
 /** Compares the stores with each other. It throws the errors of `joinDeployment`. */
 export async function deploymentOf(
   { stores, settings }: ThreadOptions,
   { records, stores: { blobs } }: { readonly records: RecordStore; readonly stores: Pick<ThreadStores, 'blobs'> },
+  { others, checkKeys }: JoiningServer,
 ): Promise<JoinedDeployment> {
   const { folder } = stores;
   const marker = await blobsMarker(stores.blobs);
+  // Read again with each attempt: an administrator may accept the store meanwhile.
+  const expected = await readExpectedDeployment(settings.deploymentFile);
+  const tenant = expected.tenant?.uid;
+  let otherTenant: StoreTenant | undefined;
   const id = await joinDeployment({
     records,
     marker,
-    // Read again with each attempt: an administrator may accept the store meanwhile.
-    expected: await readExpectedDeployment(settings.deploymentFile),
+    expected,
+    checkKeys,
+    liveOthers: async () =>
+      (await others()).filter((server) => server.tenant !== tenant).map(({ endpoint }) => endpoint),
+    onOtherTenant(holder) {
+      otherTenant = holder;
+    },
     hasBodies: async () => !(await isEmptyStore(blobs)),
     places: { records: describeAddress(stores.records), blobs: describeAddress(stores.blobs) },
     sameFolder: folder?.holdsBlobs === true,
     ...(folder === undefined ? {} : { newId: folder.deploymentId }),
   });
-  return { id, marker, unpromoted: await markMisfit({ records, marker }, Date.now, randomBytes) };
+  const unpromoted = await markMisfit({ records, marker }, Date.now, randomBytes);
+  return { id, marker, unpromoted, tenant, otherTenant };
 }
 
 const clock = () => performance.now();

@@ -6,9 +6,16 @@ import { setReadOnly } from './commits.ts';
 import { key } from './keys.ts';
 import { MemoryRecordStore } from './memory/record-store.ts';
 import { commitId } from '../../test/support/store/patient.ts';
-import { nextDeployment, type ExpectedDeployment } from '../../protocol/expected-deployment.ts';
+import { nextDeployment, type ExpectedDeployment, type StoreTenant } from '../../protocol/expected-deployment.ts';
 import { temporaryFolder } from '../../test/support/store/temporary-folder.ts';
-import { decodeDeployment, deploymentKey, encodeDeployment, joinDeployment, requireDeployment } from './deployment.ts';
+import {
+  decodeDeployment,
+  deploymentKey,
+  encodeDeployment,
+  joinDeployment,
+  type JoinOptions,
+  requireDeployment,
+} from './deployment.ts';
 import { folderMarker } from './blobs-marker.ts';
 import { StoreError } from './store-error.ts';
 
@@ -23,23 +30,20 @@ beforeEach(async () => {
 });
 afterEach(() => base.remove());
 
-interface More {
+interface More extends Pick<JoinOptions, 'hasBodies' | 'liveOthers' | 'checkKeys' | 'onOtherTenant'> {
   readonly sameFolder?: boolean;
   readonly newId?: string;
   readonly blobs?: string;
   readonly expected?: ExpectedDeployment;
-  readonly hasBodies?: () => Promise<boolean>;
 }
 
 function joined(records: MemoryRecordStore, more: More = {}) {
   return joinDeployment({
+    ...more,
     records,
     marker: folderMarker(more.blobs ?? folder),
     places: { records: 'postgres://db/coffer', blobs: more.blobs ?? folder },
     sameFolder: more.sameFolder ?? false,
-    ...(more.newId === undefined ? {} : { newId: more.newId }),
-    ...(more.expected === undefined ? {} : { expected: more.expected }),
-    ...(more.hasBodies === undefined ? {} : { hasBodies: more.hasBodies }),
   });
 }
 
@@ -123,14 +127,63 @@ describe('a store of a Tenant', () => {
     }
   });
 
-  it('goes to a Tenant that accepts it, and the one that had it goes on with it', async () => {
+  it('goes to a Tenant that accepts it, and the one that had it goes on with it, and is told', async () => {
     const records = new MemoryRecordStore();
-    const id = await joined(records, { expected: { tenant: first } });
-    expect(await joined(records, { expected: { tenant: second, accepted: id } })).toBe(id);
+    const told: string[] = [];
+    const onOtherTenant = ({ uid }: StoreTenant) => told.push(uid);
+    const id = await joined(records, { expected: { tenant: first }, onOtherTenant });
+    expect(await joined(records, { expected: { tenant: second, accepted: id }, onOtherTenant })).toBe(id);
     expect(await recordOf(records)).toMatchObject({ tenant: second, marked: true });
-    expect(await joined(records, { expected: { tenant: first, expected: id } })).toBe(id);
+    expect(told).toEqual([]);
+    expect(await joined(records, { expected: { tenant: first, expected: id }, onOtherTenant })).toBe(id);
+    expect(told).toEqual(['two']);
     expect(await recordOf(records)).toMatchObject({ tenant: second });
     await expect(joined(records, { expected: { tenant: first } })).rejects.toMatchObject({ tenant: 'two' });
+  });
+
+  it('is taken back by the acceptance of the Tenant that had it', async () => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records, { expected: { tenant: first } });
+    await joined(records, { expected: { tenant: second, accepted: id } });
+    await joined(records, { expected: { tenant: first, expected: id, accepted: id } });
+    expect(await recordOf(records)).toMatchObject({ tenant: first });
+  });
+
+  it('is not taken while servers of the other Tenant serve it, and the refusal names them', async () => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records, { expected: { tenant: first } });
+    let live = ['10.0.0.1:9000'];
+    const liveOthers = () => Promise.resolve(live);
+    const accepting = () => joined(records, { expected: { tenant: second, accepted: id }, liveOthers });
+    await expect(accepting()).rejects.toMatchObject({
+      code: 'other-store',
+      store: id,
+      tenant: 'one',
+      message: expect.stringMatching(/10\.0\.0\.1:9000.*stop them/),
+    });
+    expect(await recordOf(records)).toMatchObject({ tenant: first });
+    live = [];
+    expect(await accepting()).toBe(id);
+    expect(await recordOf(records)).toMatchObject({ tenant: second });
+  });
+
+  it('is served by the one that had it while servers of the other serve it, and is not taken back', async () => {
+    const records = new MemoryRecordStore();
+    const id = await joined(records, { expected: { tenant: first } });
+    await joined(records, { expected: { tenant: second, accepted: id } });
+    const live = ['10.0.0.2:9000'];
+    const more = { expected: { tenant: first, expected: id, accepted: id }, liveOthers: () => Promise.resolve(live) };
+    expect(await joined(records, more)).toBe(id);
+    expect(await recordOf(records)).toMatchObject({ tenant: second });
+  });
+
+  it('is not given to a Tenant whose keys do not open what is sealed in it', async () => {
+    const records = new MemoryRecordStore();
+    await joined(records);
+    const error = new Error('another key');
+    const more = { expected: { tenant: first }, checkKeys: () => Promise.reject(error) };
+    await expect(joined(records, more)).rejects.toThrow(error);
+    expect(await recordOf(records)).not.toHaveProperty('tenant');
   });
 
   it('is that of the first Tenant that has it, where an earlier server, or one without an operator, began it', async () => {

@@ -6,8 +6,8 @@ import { commitOnce, isReadOnly } from './commits.ts';
 import { blamesBlobs, blobsUnavailable } from './blob-store.ts';
 import type { Expectation, RecordStore } from './record-store.ts';
 import { type BlobsMarker, markerName } from './blobs-marker.ts';
-import { storeTenant, type ExpectedDeployment } from '../../protocol/expected-deployment.ts';
-import { idOfNewStore, newTenantOf, refuseOtherStore } from './other-store.ts';
+import { storeTenant, type ExpectedDeployment, type StoreTenant } from '../../protocol/expected-deployment.ts';
+import { idOfNewStore, newTenantOf, refuseOtherStore, stillServed } from './other-store.ts';
 import { StoreError } from './store-error.ts';
 
 /** The key of the record that names the deployment. The record moves with the others from one engine to another. */
@@ -92,7 +92,7 @@ export function decodeDeployment(value: Buffer, place: string): DeploymentRecord
 /** The key of a record that exists while a copy into these records is unfinished. A server does not start on half of the data. */
 export const copyKey = key('system', 'copy');
 
-interface JoinOptions {
+export interface JoinOptions {
   readonly records: RecordStore;
   readonly marker: Pick<BlobsMarker, 'read' | 'write'>;
   /** Descriptions for messages. */
@@ -105,6 +105,12 @@ interface JoinOptions {
   readonly sameFolder: boolean;
   /** Reports if there are bodies. They belong to records that are not those of `records` where these are new. */
   readonly hasBodies?: () => Promise<boolean>;
+  /** Returns the endpoints of the live servers of the records that are not those of this Tenant; none by default. */
+  readonly liveOthers?: () => Promise<readonly string[]>;
+  /** Rejects where the keys of this server do not open what is sealed in the store. It is asked before the Tenant of the store changes. */
+  readonly checkKeys?: () => Promise<void>;
+  /** Gets the Tenant that the records name where this server is that of another one, and joins nevertheless. */
+  readonly onOtherTenant?: (holder: StoreTenant) => void;
 }
 
 /**
@@ -146,17 +152,44 @@ export async function joinDeployment(options: JoinOptions): Promise<string> {
     if (found === undefined && marked) throw unmarked(places, deploymentId);
     const unchanged = { kind: 'revision', key: deploymentKey, revision: entry.revision } as const;
     const tenant = newTenantOf(expected, deployment);
-    // A copy reads the records while they are read-only, and compares them with the target. A later start names the Tenant.
-    if (tenant !== undefined && !(await isReadOnly(records))) {
+    if (tenant !== undefined && (await mayNameTenant(options, deployment))) {
       await change(records, unchanged, { ...deployment, tenant });
       continue;
     }
     if (found !== undefined) {
       if (!marked) await change(records, unchanged, { ...deployment, marked: true });
+      reportOtherTenant(options, deployment);
       return deploymentId;
     }
     await marker.write(deploymentId).catch(blamesBlobs);
   }
+}
+
+/**
+ * Reports whether the records may name the Tenant of this server from now on. A Tenant that had the store before serves it in either case.
+ *
+ * @throws OtherStoreError while others serve the store that this Tenant accepts
+ */
+async function mayNameTenant(
+  { records, places, expected = {}, liveOthers, checkKeys }: JoinOptions,
+  { deploymentId, tenant: holder }: DeploymentRecord,
+): Promise<boolean> {
+  const endpoints = holder === undefined ? [] : ((await liveOthers?.()) ?? []);
+  if (holder !== undefined && endpoints.length > 0) {
+    if (expected.expected === deploymentId) return false;
+    throw stillServed({ deploymentId, holder, place: places.records }, endpoints);
+  }
+  // A copy reads the records while they are read-only, and compares them with the target. A later start names the Tenant.
+  if (await isReadOnly(records)) return false;
+  await checkKeys?.();
+  return true;
+}
+
+function reportOtherTenant(
+  { expected: { tenant } = {}, onOtherTenant }: JoinOptions,
+  { tenant: holder }: DeploymentRecord,
+): void {
+  if (tenant !== undefined && holder !== undefined && holder.uid !== tenant.uid) onOtherTenant?.(holder);
 }
 
 /** Ignores a conflict: another server was first, and the caller reads the record again. */

@@ -108,15 +108,39 @@ function ofOtherTenant(
 
 /**
  * Returns the Tenant that the record of a deployment has to name from now on; undefined while it stays. A store without one gets the first that has
- * it. One of another Tenant is given to the Tenant that accepted it, and not to one that had it before, since both would take it in turn.
+ * it. One of another Tenant is given to the Tenant that accepts it, also where that had it before, so that a Tenant can take its store back.
  */
 export function newTenantOf(
-  { expected, accepted, tenant }: ExpectedDeployment,
+  { accepted, tenant }: ExpectedDeployment,
   { deploymentId, tenant: holder }: FoundDeployment,
 ): StoreTenant | undefined {
   if (tenant === undefined || holder?.uid === tenant.uid) return undefined;
-  const isAccepted = accepted === deploymentId && expected !== deploymentId;
-  return holder === undefined || isAccepted ? tenant : undefined;
+  return holder === undefined || accepted === deploymentId ? tenant : undefined;
+}
+
+/** Returns the refusal of a store that was accepted, and that servers of the Tenant that has it serve at `endpoints`. */
+export function stillServed(
+  {
+    deploymentId,
+    holder,
+    place,
+  }: { readonly deploymentId: string; readonly holder: StoreTenant; readonly place: string },
+  endpoints: readonly string[],
+): OtherStoreError {
+  return new OtherStoreError(
+    deploymentId,
+    `the store of the deployment ${deploymentId} at ${place} was accepted, and servers of another Tenant, or of no Tenant, serve it (${endpoints.join(', ')}); ` +
+      `its records name ${describeTenant(holder)}: stop them, or give this server a database and bodies of its own`,
+    holder.uid,
+  );
+}
+
+/** Returns the warning of a server that serves the store of another Tenant. */
+export function servesOtherTenant(deploymentId: string, holder: StoreTenant): string {
+  return (
+    `the records of the deployment ${deploymentId} name ${describeTenant(holder)}, which took the store by an acceptance, and this server is not of that ` +
+    `Tenant: give each a database of its own; where no server of that Tenant runs, annotate the Tenant of this server with coffer.dev/accept-store=${deploymentId} and restart its servers`
+  );
 }
 
 /** Reads the file of `SVC_DEPLOYMENT_FILE`. Throws `ProgramError`. */

@@ -112,12 +112,21 @@ describe('two Tenants that begin on one new database at once', () => {
 
   it('are one after the other where the second goes on in place of the first', { timeout: 720_000 }, async () => {
     const waiting = of(second);
+    const last = await start(first);
+    expect(await settled(last)).toBeUndefined();
     await write(second, { accepted: store });
+    for (const server of waiting) expect(await server.untilLogged('serve it (')).toContain(new URL(last.s3).host);
+    await last.stop();
     for (const server of waiting) {
       await untilServes(server);
       expect(await bucketsOf(server)).toEqual([Bucket]);
     }
     expect(await settled(await start(first))).toEqual({ store, tenant: second.uid });
+    // Nothing proves that a Tenant that had the store before must not have it.
+    await write(first, { expected: store });
+    const again = await start(first);
+    expect(await settled(again)).toBeUndefined();
+    expect(await again.untilLogged('"event":"other-tenant"')).toContain(second.uid);
   });
 
   it('begin no other store beside an acceptance, and wait until it is restored', { timeout: 720_000 }, async () => {

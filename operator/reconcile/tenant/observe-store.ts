@@ -93,7 +93,8 @@ export function expectedStore(
   return {
     ...(expected === undefined ? {} : { expected }),
     ...(unproven === undefined ? {} : { unprovenClaim: unproven.uid }),
-    ...(isNeeded && accepted !== expected && isId(accepted) ? { accepted } : {}),
+    // In a database the acceptance of the store that the Tenant has takes it back from another one, which has accepted it since.
+    ...(isNeeded && (accepted !== expected || identity !== undefined) && isId(accepted) ? { accepted } : {}),
     ...(others.length === 0 ? {} : { others }),
     ...(identity === undefined ? {} : { tenant: identity }),
   };
