@@ -4,12 +4,9 @@ import type { PolicyCondition, PolicyDocument, PolicyStatement } from './documen
 import { bucketTagKey, existingTagKey, isSupported } from './known-names.ts';
 import type { PreparedRequest } from './policy-request.ts';
 import { principalMatcher, type PrincipalMatcher, kmsArn, s3Arn } from './arns.ts';
-import { keyNameOf } from '../s3/bucket-encryption.ts';
+import { keyIdKey, keyNameComparerOf } from './key-name-comparer.ts';
 import { textMatcher, type TextMatcher } from './glob.ts';
 import { valueMatcher, type ValueMatcher } from './variables.ts';
-
-/** A condition on it compares the name of the key, in whichever form policy and request write it. */
-const keyIdKey = 's3:x-amz-server-side-encryption-aws-kms-key-id';
 
 /** A compiled condition. */
 export interface CompiledCondition {
@@ -30,18 +27,19 @@ function compileCondition(source: PolicyCondition, variables: boolean): Compiled
   const operator = parseConditionOperator(source.operator);
   if (operator === undefined) throw new Error(`unknown condition operator "${source.operator}"`);
   const key = source.key.toLowerCase();
-  const values =
-    key === keyIdKey ? [...new Set(source.values.flatMap((value) => [value, keyNameOf(value)]))] : source.values;
-  const comparers = operator.kind === 'null' ? [] : values.map((value) => readComparer(operator, value, variables));
+  const compile = key === keyIdKey ? keyNameComparerOf : comparerOf;
+  const comparers =
+    operator.kind === 'null'
+      ? []
+      : source.values.map((value) => readComparer(compile(operator, value, variables), operator, value));
   return { source, key, operator, evaluated: isSupported(key), comparers };
 }
 
 function readComparer(
+  comparer: Comparer | string,
   operator: Extract<ConditionOperator, { kind: 'comparison' }>,
   value: string,
-  variables: boolean,
 ): Comparer {
-  const comparer = comparerOf(operator, value, variables);
   if (typeof comparer === 'string') throw new Error(`value "${value}" of ${operator.name} ${comparer}`);
   return comparer;
 }

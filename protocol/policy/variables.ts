@@ -38,6 +38,11 @@ export function parseTemplate(
   return parts;
 }
 
+/** Returns a text of the same length in which each variable is blanks. */
+export function withoutVariables(text: string): string {
+  return text.replace(variable, (match) => ' '.repeat(match.length));
+}
+
 /** Returns the template as a pattern if nothing in it depends on the request. */
 function constantPattern(template: Template): Pattern | undefined {
   const pattern = template.filter((part): part is Pattern[number] => !isVariable(part));

@@ -129,20 +129,11 @@ function kmsKeyName(text: string): string | undefined {
   return name === '' ? undefined : name;
 }
 
-/**
- * Returns the forms of a key's name, which conditions of policies compare: the name, its short ARN, and what the request has. So a policy that
- * denies a key also denies the other forms of its name, and a policy that requires a key accepts each form.
- */
-export function keyIdValues(text: string): readonly string[] {
-  const name = kmsKeyName(text);
-  return name === undefined ? [text] : [...new Set([name, arnPrefix + name, text])];
-}
-
 /** Returns the condition keys for the encryption of an object. */
 export function encryptionContext(encryption: ObjectEncryption): PolicyContext {
   if (encryption.scheme === 'SSE-C') return { [`s3:${customerAlgorithmHeader}`]: ['AES256'] };
   if (encryption.scheme === 'SSE-S3') return { [`s3:${scheme}`]: ['AES256'] };
-  return { [`s3:${scheme}`]: ['aws:kms'], [`s3:${keyId}`]: keyIdValues(encryption.keyName) };
+  return { [`s3:${scheme}`]: ['aws:kms'], [`s3:${keyId}`]: [encryption.keyName] };
 }
 
 /** Returns the headers that describe the encryption of an object; none if it is not encrypted. `customerKey` is the key of the request. */

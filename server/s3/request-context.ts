@@ -1,7 +1,8 @@
 import { accountId, type Principal } from '../auth/principal.ts';
 import { connectionContext, signatureKind, type SignatureKind } from '../auth/condition-keys.ts';
 import type { IncomingRequest } from '../http/contract/request.ts';
-import { customerKeyHeaders, keyIdHeader, keyIdValues } from './encryption-headers.ts';
+import { customerKeyHeaders, keyIdHeader } from './encryption-headers.ts';
+import { keyNameOf } from '../../protocol/s3/bucket-encryption.ts';
 import { parseTimestamp } from '../../protocol/sigv4/timestamp.ts';
 import { requestTagContext } from '../../protocol/policy/tag-context.ts';
 import { lockHeaderContext, taggingHeader } from './tag-and-lock-headers.ts';
@@ -51,7 +52,7 @@ export function requestContext(
   for (const name of Object.keys(request.headers)) {
     if (!name.startsWith('x-amz-') || customerKeyHeaders.has(name)) continue;
     const value = header(request.headers, name) ?? '';
-    context[`s3:${name}`] = name === keyIdHeader ? keyIdValues(value) : [value];
+    context[`s3:${name}`] = [name === keyIdHeader ? keyNameOf(value) : value];
   }
   // Most requests have neither tags nor a lock.
   if (request.headers['x-amz-tagging'] !== undefined) {

@@ -53,7 +53,7 @@ function encryptionConditions(encryption: PutObject['encryption']): Record<strin
   const { keyName } = encryption;
   const kind = { [header]: ['aws:kms'] };
   if (keyName === undefined) return kind;
-  return { ...kind, [`${header}-aws-kms-key-id`]: [keyName, `arn:aws:kms:${keyName}`] };
+  return { ...kind, [`${header}-aws-kms-key-id`]: [keyName] };
 }
 
 const server: NamedPolicy = {
