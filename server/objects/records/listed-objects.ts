@@ -1,5 +1,6 @@
 import { ownerId } from '../../../protocol/s3/acl.ts';
 import type { ListedDetails, ListedObject, ListedVersion } from '../contract/object-layer.ts';
+import { isUnreadable } from './damage.ts';
 import {
   decodeHead,
   decodeObject,
@@ -55,10 +56,15 @@ export function detailsOf(value: Buffer, bucket: string, key: string): ListedDet
   return { id, hasSealedEtag, headers, tags, scheme: sealed?.scheme, bucketKey, ...shown, acl };
 }
 
-/** Returns the owner of an object as a listing shows it. */
+/** Returns the owner of an object as a listing shows it. A damaged record has none, so that the listing shows the other objects. */
 export function ownerOf(value: Buffer, bucket: string, key: string): Pick<ListedObject, 'owner'> {
-  const owner = decodeObject(value, bucket, key).acl?.owner;
-  return owner === undefined || owner === ownerId ? {} : { owner };
+  try {
+    const owner = decodeObject(value, bucket, key).acl?.owner;
+    return owner === undefined || owner === ownerId ? {} : { owner };
+  } catch (error) {
+    if (isUnreadable(error)) return {};
+    throw error;
+  }
 }
 
 /** Returns what a listing of versions shows of a record, as `decodeListed` does. */

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { ownerId } from '../../../protocol/s3/acl.ts';
 import { type AclCalls, aclCalls, annId, ownershipDocument } from '../../../test/support/s3-api/acl-calls.ts';
+import { recordKeys } from '../../objects/records/record-format.ts';
+import { commitOnce } from '../../store/commits.ts';
 
 const mayAll = [{ Effect: 'Allow', Action: 's3:*', Resource: 'arn:aws:s3:::*' }];
 
@@ -35,6 +38,20 @@ it.each([
     expect(ownersIn((await as('root', 'GET', '/bucket/anns?acl')).body)[0]).toBe(owners[0]);
   }
 });
+
+it.each(['', '?list-type=2&fetch-owner=true', '?versions'])(
+  'a damaged record does not hide the other objects from a listing, GET /bucket%s',
+  async (query) => {
+    const { as, records } = await withObjects('ObjectWriter');
+    const key = recordKeys.object('bucket', 'anns');
+    const { value } = (await records.get(key)) ?? {};
+    if (value === undefined) throw new Error('there is no record of the object');
+    // The head of the record is whole, and the JSON behind it is not.
+    await commitOnce(records, { put: [{ key, value: value.subarray(0, -1) }] }, randomBytes);
+    const { status, body } = await as('root', 'GET', `/bucket${query}`);
+    expect([status, [...body.matchAll(/<Key>([^<]*)</g)].map(([, name]) => name)]).toEqual([200, ['anns', 'roots']]);
+  },
+);
 
 it('ListParts names the owner of the upload, who began it', async () => {
   const { as } = await withObjects('ObjectWriter');
