@@ -34,6 +34,7 @@ const accountArn = /^arn:(?:aws|minio):iam::[^:]*:root$/;
  * them is about its own deliveries.
  */
 export const servicePrincipals = ['logging.s3.amazonaws.com', 's3.amazonaws.com'] as const;
+export type ServicePrincipal = (typeof servicePrincipals)[number];
 /** It makes a service a principal that no user and no pattern of `AWS` can be: names with `arn:` are refused there. */
 const servicePrefix = 'arn:aws:service::';
 
@@ -52,11 +53,13 @@ export function principalError(pattern: string): string | undefined {
   return 'must be "*", the name of a user, or like "arn:aws:iam:::user/name"';
 }
 
-/** `everyone` also matches anonymous requests. Every other pattern matches only requests with credentials. */
-export type PrincipalMatcher = 'everyone' | 'none' | TextMatcher;
+/** `everyone` also matches anonymous requests. A text matches only requests with credentials, and never a service. */
+export type PrincipalMatcher =
+  'everyone' | 'none' | { readonly kind: 'service'; readonly pattern: string } | TextMatcher;
 
 export function principalMatcher(pattern: string): PrincipalMatcher {
   if (pattern === '*') return 'everyone';
+  if (serviceOf(pattern) !== undefined) return { kind: 'service', pattern };
   if (accountArn.test(pattern)) return 'none';
   return textMatcher(userArn.exec(pattern)?.[1] ?? pattern);
 }
@@ -64,7 +67,8 @@ export function principalMatcher(pattern: string): PrincipalMatcher {
 export function matchesPrincipal(matchers: readonly PrincipalMatcher[], names: PrincipalNames): boolean {
   return matchers.some((matcher) => {
     if (typeof matcher === 'string') return matcher === 'everyone';
-    return names.some((name) => matchesText(matcher, name));
+    if (matcher.kind === 'service') return names.includes(matcher.pattern);
+    return names.some((name) => serviceOf(name) === undefined && matchesText(matcher, name));
   });
 }
 

@@ -167,6 +167,7 @@ async function store(
 ): Promise<ObjectInfo> {
   const md5 = md5Of(bytes).toString('base64');
   return objects.deliverObject({
+    service: 's3.amazonaws.com',
     bucket: destination.bucket,
     key,
     body: bodyFrom(once(bytes)),

@@ -38,6 +38,7 @@ import type {
   ObjectInfo,
   ObjectLock,
   ObjectTags,
+  Delivery,
   PutObject,
   PutRetention,
   ReadOptions,
@@ -209,9 +210,9 @@ export interface ObjectLayer {
   putObject(request: PutObject): Promise<ObjectInfo>;
   /**
    * Writes an object of the server itself, such as an access log or a report. Throws `AccessDenied` where the policy of the bucket denies
-   * `s3:PutObject` to everyone.
+   * `s3:PutObject` to everyone or to the service.
    */
-  deliverObject(request: PutObject): Promise<ObjectInfo>;
+  deliverObject(delivery: Delivery): Promise<ObjectInfo>;
   /** Reports whether `deliverObject` encrypts what it writes there, by the request, the default of the bucket, or for everything. */
   encryptsDelivery(bucket: string, encryption: PutObject['encryption']): Promise<boolean>;
   /** Throws `NoSuchKey` where the current version is a delete marker, `MethodNotAllowed` where the named version is one. */

@@ -4,6 +4,7 @@ import type { CustomerKey } from '../../encryption/object-key.ts';
 import type { ChecksumAlgorithm } from '../../../protocol/s3/checksum-algorithms.ts';
 import type { RequestedAcl } from '../../../protocol/s3/acl.ts';
 import type { S3Error } from '../../../protocol/s3/s3-error.ts';
+import type { ServicePrincipal } from '../../../protocol/policy/arns.ts';
 import type { BodySource } from './body-source.ts';
 import type { Chunks } from '../../streams/chunks.ts';
 import type { Instant } from './instant.ts';
@@ -221,6 +222,9 @@ export interface PutObject extends NewAcl {
   /** The version comes from another server. Where it is there, nothing changes. */
   readonly replica?: Replica | undefined;
 }
+
+/** An object that the server itself writes, as the service of AWS whose work it does. */
+export type Delivery = PutObject & { readonly service: ServicePrincipal };
 
 export interface ReadOptions extends ByCaller {
   readonly conditions?: ReadConditions | undefined;

@@ -1,10 +1,10 @@
-import { patternOfService, servicePrincipals } from '../../../protocol/policy/arns.ts';
+import { patternOfService } from '../../../protocol/policy/arns.ts';
 import { decide } from '../../../protocol/policy/decide.ts';
 import type { NamedPolicy } from '../../../protocol/policy/evaluate.ts';
 import { parseBucketPolicy } from '../../../protocol/policy/parse-policy.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import type { ObjectContext } from '../context/context.ts';
-import type { ObjectInfo, PutObject } from '../contract/object-layer.ts';
+import type { Delivery, ObjectInfo, PutObject } from '../contract/object-layer.ts';
 import { encryptionOf, putObject } from './put-object.ts';
 import { getBucket } from '../records/bucket-record.ts';
 
@@ -13,8 +13,9 @@ import { getBucket } from '../records/bucket-record.ts';
  * to write there. Here the policy of the bucket is asked, as it is now: a statement that denies the write to everyone holds for the server too.
  * Throws `AccessDenied`.
  */
-export async function deliverObject(context: ObjectContext, request: PutObject): Promise<ObjectInfo> {
-  const { bucket, key, encryption } = request;
+export async function deliverObject(context: ObjectContext, delivery: Delivery): Promise<ObjectInfo> {
+  const { service, ...object } = delivery;
+  const { bucket, key, encryption } = object;
   const { policy } = (await getBucket(context.records, bucket)).record;
   if (policy !== undefined) {
     const { effect, reason } = decide({
@@ -23,15 +24,15 @@ export async function deliverObject(context: ObjectContext, request: PutObject):
       request: {
         action: 's3:PutObject',
         resource: `${bucket}/${key}`,
-        // The server has no name of a user: statements for everyone apply to it, and those for the services of AWS whose work it does.
-        principals: servicePrincipals.map(patternOfService),
+        // The server has no name of a user: statements for everyone apply to it, and those for the service of AWS whose work it does.
+        principals: [patternOfService(service)],
         variables: {},
         context: { ...conditions, ...encryptionConditions(encryption) },
       },
     });
     if (effect === 'deny') throw new S3Error('AccessDenied', undefined, { cause: reason });
   }
-  return putObject(context, request);
+  return putObject(context, object);
 }
 
 /** Reports whether an object of the server is encrypted in a bucket. */

@@ -172,6 +172,7 @@ export class AccessLogs {
     const key = this.#keyOf(logging, batch);
     try {
       await objects.deliverObject({
+        service: 'logging.s3.amazonaws.com',
         bucket: logging.targetBucket,
         key,
         body: bodyFrom(once(bytes)),
