@@ -90,12 +90,14 @@ interface DeliverQueueOptions<Outcome> {
   readonly retry?: Partial<RetryTimes>;
   /** Refused events whose attempts have times of their own. */
   readonly maxTimed?: number;
+  /** Events that are read at a time. */
+  readonly windowSize?: number;
   /** Makes events wait while requests need the processors. Absent for a target on which clients wait. */
   readonly share?: Pick<ProcessorShare, 'before'> | undefined;
 }
 
 /** Events that are read at a time. */
-const windowSize = 1_000;
+const defaultWindowSize = 1_000;
 /** Objects whose events are delivered at a time. */
 const concurrency = 16;
 const defaultIdleMs = 250;
@@ -191,7 +193,7 @@ class DeliveredQueue<Outcome> {
 
   /** Reads the whole queue once. Takes and returns the number of windows in a row in which the target failed. */
   async #pass(delivery: Delivery<Outcome>, failedBefore: number): Promise<number> {
-    const { records, target, signal, idleMs = defaultIdleMs } = this.#options;
+    const { records, target, signal, idleMs = defaultIdleMs, windowSize = defaultWindowSize } = this.#options;
     let [failed, done, blocked, lookedMs] = [failedBefore, 0, 0, 0];
     let hasWaited = false;
     await this.#held.readRetries();
@@ -405,7 +407,9 @@ class DeliveredQueue<Outcome> {
 
   async #save(size: QueueSize): Promise<void> {
     const { target, bounds, delivery, log } = this.#options;
-    const since = fullSince(this.#fullSince, size, bounds, this.#clock(), this.#blocked);
+    // A pass over the queue has found those that are blocked; before the first one, the records tell of those that are held.
+    const blocked = Math.max(this.#blocked, this.#held.size);
+    const since = fullSince(this.#fullSince, size, bounds, this.#clock(), blocked);
     if (since !== undefined && this.#fullSince === undefined) {
       const { target: shown, events } = this.#label;
       log.warn({ event: 'notify-full', target, ...size }, `the queue of ${shown} is full: new ${events} are dropped`);

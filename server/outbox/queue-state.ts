@@ -33,6 +33,8 @@ export interface QueueBounds {
   readonly bytes: number;
   /** `park` takes no event until the queue is empty again, `drop` none that finds the queue full. */
   readonly whenFull: 'park' | 'drop';
+  /** True where events that wait behind refused ones do not count: the store has what they are about anyway, so that they do not fill it. */
+  readonly exceptHeld?: true;
 }
 
 /**
@@ -46,7 +48,9 @@ export function fullSince(
   now: number,
   blocked = 0,
 ): number | undefined {
-  if (events >= bounds.events || bytes >= bounds.bytes) return before ?? now;
+  // The bytes of single events are not known here: those that are blocked are as long as the others.
+  const share = bounds.exceptHeld === true && events > 0 ? Math.max(0, events - blocked) / events : 1;
+  if (events * share >= bounds.events || bytes * share >= bounds.bytes) return before ?? now;
   return bounds.whenFull === 'park' && events > blocked ? before : undefined;
 }
 

@@ -62,7 +62,7 @@ const rejectedMs = 30_000;
 const retryMs = 2_000;
 
 /** A version that finds its queue full has failed, and a resync sends it. An entry has some 300 bytes. */
-const replicationBounds: QueueBounds = { events: 1_000_000, bytes: 1024 ** 3, whenFull: 'drop' };
+const replicationBounds: QueueBounds = { events: 1_000_000, bytes: 1024 ** 3, whenFull: 'drop', exceptHeld: true };
 
 /** Delivers the queues of all remote targets while this server holds the lease, until the signal aborts it. Its commits are fenced. */
 export async function deliverReplication(options: DeliverReplicationOptions): Promise<void> {

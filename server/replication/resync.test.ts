@@ -9,6 +9,7 @@ import { remoteTarget } from '../../test/support/replication/remote-target.ts';
 import { TargetStats } from './replication-stats.ts';
 import { unlimited } from '../maintenance/pace.ts';
 import { walkForResync } from './resync.ts';
+import { encodeState, type QueueState } from '../outbox/queue-state.ts';
 import { StoreError } from '../store/store-error.ts';
 
 const id = '6a9a8c5e-0c39-4b0b-9d58-1f8e2f0b8a11';
@@ -100,6 +101,36 @@ it('a resync that is canceled walks no more, and ends when what it has queued is
     replicated: { count: 3, bytes: 3 },
     ended: expect.any(Number) as number,
   });
+});
+
+it('a resync begins however many changes the target refuses', async () => {
+  const records = new MemoryRecordStore();
+  const stats = await TargetStats.open(records, id);
+  const held = { events: 20_000, since: 1, error: 'AccessDenied' };
+  const state: QueueState = { events: 20_500, bytes: 1, delivered: 0, failures: 1, held };
+  await commitOnce(
+    records,
+    { put: [{ key: outboxKeys.state(replicationQueue(id)), value: encodeState(state) }] },
+    randomBytes,
+  );
+  const ending = new AbortController();
+  let walked = 0;
+  await walkForResync({
+    records,
+    objects: {
+      listObjectVersions: () => {
+        walked += 1;
+        return Promise.resolve({ versions: [], commonPrefixes: [] });
+      },
+      queueResync: refuse,
+    },
+    stored: remoteTarget(id, { resync: { id: 'resync', before: 1 } }),
+    stats,
+    reads: unlimited,
+    signal: ending.signal,
+    log: { warn: () => undefined },
+  });
+  expect(walked).toBe(1);
 });
 
 it('a resync whose last counts a kill has lost ends with its queue', async () => {

@@ -26,7 +26,7 @@ interface ResyncOptions {
 const pageSize = 500;
 /** Versions that are queued at a time. */
 const concurrency = 8;
-/** A queue with more changes is delivered first: a resync must not fill it. */
+/** A queue with more changes that are not held is delivered first: a resync must not fill it. */
 const maxQueued = 10_000;
 const waitMs = 1_000;
 
@@ -87,7 +87,7 @@ function newResync(id: string, before: number): ResyncState {
 async function untilQueueIsShort({ records, stored, signal }: ResyncOptions): Promise<void> {
   while (!signal.aborted) {
     const state = await readState(records, replicationQueue(stored.id));
-    if ((state?.events ?? 0) < maxQueued) return;
+    if ((state?.events ?? 0) - (state?.held?.events ?? 0) < maxQueued) return;
     await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
