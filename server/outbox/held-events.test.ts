@@ -53,7 +53,9 @@ class Target implements Delivery {
 function start(
   records: Parameters<typeof deliverQueue>[0]['records'],
   delivery: Delivery,
-  more: Partial<Pick<Parameters<typeof deliverQueue>[0], 'bounds' | 'retry' | 'clock' | 'maxTimed'>> = {},
+  more: Partial<
+    Pick<Parameters<typeof deliverQueue>[0], 'bounds' | 'retry' | 'clock' | 'maxTimed' | 'windowSize'>
+  > = {},
 ) {
   const ended = new AbortController();
   let now = 1_000_000;
@@ -262,6 +264,33 @@ describe('an event that its target refuses', () => {
   });
 });
 
+describe('a queue whose bounds are for events that are not held', () => {
+  it('takes new events, however many the target refuses', async () => {
+    const { layer, records } = await observed();
+    const delivery = new Target();
+    for (let at = 0; at < 10; at += 1) {
+      delivery.refused.set(`bad${at}0`, new DeliveryError('rejected', 'no'));
+      await layer.putObject(put('bucket', `bad${at}`, ''));
+    }
+    const bounds = { events: 10, bytes: 1_000_000, whenFull: 'drop', exceptHeld: true } as const;
+    const first = start(records, delivery, { bounds });
+    await until(async () => {
+      expect(await readState(records, target)).toMatchObject({ events: 10, held: { events: 10 } });
+      expect(await readState(records, target)).not.toHaveProperty('fullSince');
+    });
+    await first.stop();
+    // The next server has made no pass over the queue when it measures it first.
+    const answer = Promise.withResolvers<void>();
+    const away: Delivery = { deliver: () => answer.promise, isOfEvent: () => true };
+    const next = start(records, away, { bounds });
+    await layer.putObject(put('bucket', 'more', ''));
+    await until(async () => expect(await readState(records, target)).toMatchObject({ events: 11 }));
+    expect(await readState(records, target)).not.toHaveProperty('fullSince');
+    answer.resolve();
+    await next.stop();
+  });
+});
+
 const parked = { bounds: { events: 10, bytes: 1_000_000, whenFull: 'park' } } as const;
 
 /** A target that ends the connection of all events that are sent at the same time, for some events. */
@@ -439,7 +468,7 @@ describe('more refused events than have times of their own', () => {
   const names = Array.from({ length: 20 }, (_, at) => `bad${at}`);
   const few = { maxTimed: 3, retry: { maxMs: 5_000 } };
 
-  async function refused() {
+  async function refused(more: { readonly windowSize?: number; readonly retry?: object } = {}) {
     const { layer, records } = await observed();
     const delivery = new Target();
     for (const name of names) {
@@ -447,7 +476,7 @@ describe('more refused events than have times of their own', () => {
       for (const text of ['x', 'xx']) await layer.putObject(put('bucket', name, text));
       await layer.putObject(put('bucket', `good ${name}`, ''));
     }
-    const run = start(records, delivery, few);
+    const run = start(records, delivery, { ...few, ...more });
     await until(async () => {
       expect(await readState(records, target)).toMatchObject({ events: 40, held: { events: 20, error: 'no' } });
     });
@@ -476,6 +505,36 @@ describe('more refused events than have times of their own', () => {
     await until(() => expect(delivery.got).toHaveLength(20 + 20));
     await until(async () => expect(await readState(records, target)).toMatchObject({ held: { events: 10 } }));
     expect(await held(records)).toHaveLength(10);
+    await run.stop();
+  });
+
+  it('stay in order in windows of the queue that have few of them each', async () => {
+    const { records, delivery, run } = await refused({ windowSize: 5 });
+    const { tries } = delivery;
+    await until(() => expect(delivery.tries).toBeGreaterThan(tries + 60));
+    delivery.refused.clear();
+    await until(() => expect(delivery.got).toHaveLength(60));
+    for (const name of names)
+      expect(delivery.got.filter((one) => [`${name}1`, `${name}2`].includes(one))).toEqual([`${name}1`, `${name}2`]);
+    await until(async () => expect(await readState(records, target)).not.toHaveProperty('held'));
+    await run.stop();
+  });
+
+  it('are tried alone where an administrator asks for one of them', async () => {
+    const { records, delivery, run } = await refused({ windowSize: 5, retry: { firstMs: never, maxMs: never } });
+    const settled = async () => {
+      let before: number;
+      do {
+        before = delivery.tries;
+        for (let turn = 0; turn < 300; turn += 1) await endOfTurn();
+      } while (before !== delivery.tries);
+      return before;
+    };
+    const tries = await settled();
+    const one = (await held(records)).at(-1);
+    await retryHeld(records, target, { chosen: [one?.id ?? ''], random: randomBytes });
+    await until(() => expect(delivery.tries).toBeGreaterThan(tries));
+    expect(await settled()).toBe(tries + 1);
     await run.stop();
   });
 

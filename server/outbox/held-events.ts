@@ -116,11 +116,12 @@ export class HeldEvents {
       const record = this.#recorded.recordOf(key);
       const { since, error: first, retries = 0 } = record ?? { since: clock(), error };
       if (record === undefined) this.#unwritten.set(name, { key, since, error });
+      else this.#recorded.onRefused();
       if (this.#held.size >= maxTimed) {
         if (record === undefined) this.#recorded.add(key, { since, error });
         return;
       }
-      this.#recorded.remove(key);
+      this.#recorded.remove(key, 'timed');
       held = { key, since, error: first, refusals: 0, dueAt: now, retries, pass: this.#pass };
       this.#held.set(name, held);
     }
@@ -133,7 +134,7 @@ export class HeldEvents {
     return removed.filter((key) => this.has({ key } as Entry)).map(outboxKeys.held);
   }
 
-  /** Forgets events that the target has taken. Those without a time of their own are due then: it may take them too. */
+  /** Forgets events that the target has taken. Those without a time of their own are due then, window by window: it may take them too. */
   onTaken(taken: readonly Key[]): void {
     if (taken.some((key) => this.has({ key } as Entry))) this.#recorded.makeDue();
     this.#forget(taken);
@@ -143,7 +144,7 @@ export class HeldEvents {
     for (const key of removed) {
       this.#held.delete(nameOf(key));
       this.#unwritten.delete(nameOf(key));
-      this.#recorded.remove(key);
+      this.#recorded.remove(key, 'taken');
     }
   }
 
@@ -161,7 +162,7 @@ export class HeldEvents {
     }
   }
 
-  /** Makes those events due for which an administrator asked for another attempt, and all that have no time of their own. */
+  /** Makes those events due for which an administrator asked for another attempt. */
   async readRetries(): Promise<void> {
     const { records, target } = this.#options;
     if (this.size === 0) return;
@@ -174,7 +175,7 @@ export class HeldEvents {
       if (retries > held.retries) held.dueAt = 0;
       held.retries = retries;
     }
-    this.#recorded.makeDue();
+    this.#recorded.askedAfter(this.#asked ?? 0);
     this.#asked = asked;
   }
 

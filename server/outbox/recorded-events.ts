@@ -4,6 +4,7 @@ import { type Entry, type Key, type RecordStore, scanPages } from '../store/reco
 import { decodeHeld } from './held-records.ts';
 
 type HeldRecord = ReturnType<typeof decodeHeld>;
+type Refusal = Pick<HeldRecord, 'since' | 'error'>;
 
 interface RecordedEventsOptions {
   readonly records: RecordStore;
@@ -15,7 +16,8 @@ interface RecordedEventsOptions {
 
 /**
  * Held events that are known by their records alone: a target that refuses a million events must not fill the memory. The records of a window of the queue
- * are read with it. Each pass tries the events of one window again, and the next pass those of the next one, so that new events wait for few attempts.
+ * are read with it. Each pass tries the events of one window again, and the next pass those of the next one, so that new events wait for few attempts. A pass
+ * tries all windows where the target took all that the last pass tried, until it refuses one.
  */
 export class RecordedEvents {
   readonly #options: RecordedEventsOptions;
@@ -26,14 +28,26 @@ export class RecordedEvents {
   #count = 0;
   /** The events that this pass has met. */
   #met = 0;
-  #first: Pick<HeldRecord, 'since' | 'error'> | undefined;
+  #first: Refusal | undefined;
+  /** The first refusal of the windows that this pass has ended. */
+  #firstMet: Refusal | undefined;
   #dueAt = 0;
   /** The windows that end before this key were tried. Undefined at the beginning of the queue. */
   #triedTo: Key | undefined;
   /** True where this pass has tried its window. */
   #hasTried = false;
+  /** True where this pass tries the windows that follow too: the target took the events that the last pass tried. */
   #triesAll = false;
-  #isAsked = false;
+  /** True where the target has taken a held event since the attempts for all events began. */
+  #isDueAgain = false;
+  /** Events that the target took and refused in this pass. */
+  #taken = 0;
+  #refused = 0;
+  /** This pass tries the events for which an administrator asked after this revision. */
+  #asked: number | undefined;
+  #nextAsked: number | undefined;
+  /** The events of the window for which an administrator asked. */
+  readonly #windowAsked = new Set<string>();
 
   constructor(options: RecordedEventsOptions) {
     this.#options = options;
@@ -44,14 +58,14 @@ export class RecordedEvents {
   }
 
   /** The first refusal. Undefined where no event is held by its record alone. */
-  get first(): Pick<HeldRecord, 'since' | 'error'> | undefined {
+  get first(): Refusal | undefined {
     return this.#count === 0 ? undefined : this.#first;
   }
 
   /** Counts an event that another server has held. */
   onFound(record: HeldRecord): void {
     this.#count += 1;
-    this.#note(record);
+    this.#first = firstOf(this.#first, record);
   }
 
   /** Adds an event of the window, which the target has refused. */
@@ -59,12 +73,18 @@ export class RecordedEvents {
     this.#window.set(nameOf(event), record);
     this.#count += 1;
     this.#met += 1;
-    this.#note(record);
+    this.#first = this.#count === 1 ? record : firstOf(this.#first, record);
   }
 
-  /** Removes an event of the window: it left the queue, or has a time of its own now. */
-  remove(event: Key): void {
+  /** Notes that the target has refused an event of the window again. */
+  onRefused(): void {
+    this.#refused += 1;
+  }
+
+  /** Removes an event of the window: the target took it, or it has a time of its own now. */
+  remove(event: Key, why: 'taken' | 'timed'): void {
     if (!this.#window.delete(nameOf(event))) return;
+    if (why === 'taken') this.#taken += 1;
     this.#count = Math.max(0, this.#count - 1);
     this.#met -= 1;
   }
@@ -75,25 +95,36 @@ export class RecordedEvents {
   }
 
   isWaiting(event: Key): boolean {
-    return !this.#isWindowDue && this.#window.has(nameOf(event));
+    const name = nameOf(event);
+    return !this.#isWindowDue && this.#window.has(name) && !this.#windowAsked.has(name);
   }
 
-  /** Lets the next pass try all events. */
+  /** Makes all events due, one window in each pass: the target has taken an event that it had refused. */
   makeDue(): void {
-    this.#isAsked = true;
+    this.#dueAt = 0;
+    this.#isDueAgain = this.#triedTo !== undefined;
+  }
+
+  /** Lets the next pass try the events for which an administrator asked after this revision. */
+  askedAfter(revision: number): void {
+    this.#nextAsked = Math.min(this.#nextAsked ?? Infinity, revision);
   }
 
   beginPass(): void {
     this.#met = 0;
+    this.#firstMet = undefined;
     this.#hasTried = false;
-    this.#triesAll = this.#isAsked;
-    this.#isAsked = false;
+    this.#triesAll = this.#taken > 0 && this.#refused === 0;
+    this.#taken = 0;
+    this.#refused = 0;
+    this.#asked = this.#nextAsked;
+    this.#nextAsked = undefined;
   }
 
   /** Reads the records of a part of the queue. */
   async openWindow(events: readonly Entry[]): Promise<void> {
     const { records } = this.#options;
-    this.#window.clear();
+    this.#closeWindow();
     this.#isWindowDue = false;
     if (this.#count === 0) return;
     const keys = events.map(({ key }) => key).toSorted((a, b) => Buffer.compare(a, b));
@@ -105,32 +136,45 @@ export class RecordedEvents {
       for (const item of page) {
         if (item.kind !== 'entry') continue;
         const name = nameOf(eventOfHeld(item.key));
-        if (names.has(name)) this.#window.set(name, decodeHeld(item));
+        if (!names.has(name)) continue;
+        const record = decodeHeld(item);
+        this.#window.set(name, record);
+        if (this.#asked !== undefined && item.revision > this.#asked && record.retries !== undefined)
+          this.#windowAsked.add(name);
       }
     }
     this.#met += this.#window.size;
-    this.#isWindowDue = this.#triesAll || this.#isNext(last);
+    this.#isWindowDue = this.#triesAll && this.#refused === 0 && this.#window.size > 0 ? true : this.#isNext(last);
     if (!this.#isWindowDue) return;
     this.#hasTried = true;
     this.#triedTo = after(last);
   }
 
   endPass(): void {
+    this.#closeWindow();
     this.#count = this.#met;
+    this.#first = this.#firstMet;
     const now = this.#options.monotonicClock();
-    if (!this.#triesAll && (this.#hasTried || now < this.#dueAt)) return;
+    if (this.#hasTried || now < this.#dueAt) return;
     this.#triedTo = undefined;
-    this.#dueAt = now + this.#options.maxMs;
+    this.#dueAt = this.#isDueAgain ? 0 : now + this.#options.maxMs;
+    this.#isDueAgain = false;
+  }
+
+  #closeWindow(): void {
+    for (const record of this.#window.values()) this.#firstMet = firstOf(this.#firstMet, record);
+    this.#window.clear();
+    this.#windowAsked.clear();
   }
 
   #isNext(last: Key): boolean {
     if (this.#window.size === 0 || this.#hasTried || this.#options.monotonicClock() < this.#dueAt) return false;
     return this.#triedTo === undefined || Buffer.compare(last, this.#triedTo) >= 0;
   }
+}
 
-  #note({ since, error }: HeldRecord): void {
-    if (this.#count === 1 || this.#first === undefined || since < this.#first.since) this.#first = { since, error };
-  }
+function firstOf(first: Refusal | undefined, { since, error }: Refusal): Refusal {
+  return first === undefined || since < first.since ? { since, error } : first;
 }
 
 function nameOf(key: Key): string {
