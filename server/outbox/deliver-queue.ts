@@ -11,7 +11,7 @@ import { DeliveryError } from './delivery-error.ts';
 import { HeldEvents, type RetryTimes } from './held-events.ts';
 import { encodeState, fullSince, type QueueBounds, type QueueState, readState } from './queue-state.ts';
 import type { ProcessorShare } from './processor-share.ts';
-import { measureQueue, type QueueSize, readWindow } from './read-queue.ts';
+import { measureQueue, type QueueSize, readBehind, readWindow } from './read-queue.ts';
 import { SuspectEvents } from './suspect-events.ts';
 
 /** The consumer of a queue. `Outcome` is what a delivery leaves to be stored. */
@@ -98,6 +98,8 @@ interface DeliverQueueOptions<Outcome> {
 
 /** Events that are read at a time. */
 const defaultWindowSize = 1_000;
+/** Windows of one object that are read behind the first one in a pass. The parts that wait take some 8 MB of memory then. */
+const maxBehind = 100;
 /** Objects whose events are delivered at a time. */
 const concurrency = 16;
 const defaultIdleMs = 250;
@@ -127,9 +129,26 @@ export async function deliverQueue<Outcome>(options: DeliverQueueOptions<Outcome
   }
 }
 
+/** What a pass over the queue has found so far. */
+interface PassState {
+  /** Windows in a row in which the target failed. */
+  failed: number;
+  /** Events that left the queue. */
+  done: number;
+  /** Events that wait behind refused ones, these included. */
+  blocked: number;
+  /** Milliseconds that reading took. */
+  lookedMs: number;
+  hasWaited: boolean;
+  /** False where events of an object were left out that the target may have refused. */
+  isWhole: boolean;
+}
+
 /** The attempts for the events of a window. */
 interface Round<Outcome> {
   readonly delivery: Delivery<Outcome>;
+  /** Parts of the object whose earlier events the target has refused. */
+  readonly refusedBefore: ReadonlySet<string>;
   readonly delivered: DeliveredEvents<Outcome>;
   /** Attempts that were made. */
   tried: number;
@@ -194,44 +213,91 @@ class DeliveredQueue<Outcome> {
   /** Reads the whole queue once. Takes and returns the number of windows in a row in which the target failed. */
   async #pass(delivery: Delivery<Outcome>, failedBefore: number): Promise<number> {
     const { records, target, signal, idleMs = defaultIdleMs, windowSize = defaultWindowSize } = this.#options;
-    let [failed, done, blocked, lookedMs] = [failedBefore, 0, 0, 0];
-    let hasWaited = false;
+    const pass: PassState = { failed: failedBefore, done: 0, blocked: 0, lookedMs: 0, hasWaited: false, isWhole: true };
     await this.#held.readRetries();
     this.#held.beginPass();
     for (let from: Key | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
-      if (signal.aborted) return failed;
-      const began = this.#monotonicClock();
-      const window = await readWindow(records, target, { from, limit: windowSize });
-      await this.#held.openWindow(window.groups.flat());
-      lookedMs += this.#monotonicClock() - began;
-      const ready = window.groups.filter((group) => !this.#isHeldUp(group, delivery));
-      blocked += window.groups.flat().length - ready.flat().length;
-      const round = await this.#deliver(ready, delivery, failed > 0);
-      done += round.done;
-      const asked = round.tried - (round.done - round.taken);
-      if (round.failure === undefined) failed = asked > 0 ? 0 : failed;
-      else if (round.done > 0) failed = 1;
-      else {
-        failed += 1;
-        hasWaited = true;
-        await this.#wait(backoffMs(failed, backoff), signal);
+      if (signal.aborted) return pass.failed;
+      const window = await this.#looking(pass, () => readWindow(records, target, { from, limit: windowSize }));
+      await this.#deliverWindow(window.groups, delivery, pass);
+      for (const group of window.groups) {
+        if (group.length < windowSize || group.some((event) => delivery.partOf?.(event) === undefined)) continue;
+        if (!(await this.#deliverBehind(group, delivery, pass))) pass.isWhole = false;
       }
       from = window.next;
     }
-    this.#blocked = blocked;
-    await this.#held.endPass();
-    if (done === 0 && !hasWaited) await this.#wait(Math.max(idleMs, Math.min(9 * lookedMs, maxIdleMs)), signal);
-    return failed;
+    this.#blocked = pass.blocked;
+    await this.#held.endPass(pass.isWhole);
+    if (pass.done === 0 && !pass.hasWaited)
+      await this.#wait(Math.max(idleMs, Math.min(9 * pass.lookedMs, maxIdleMs)), signal);
+    return pass.failed;
+  }
+
+  async #looking<Found>(pass: PassState, look: () => Promise<Found>): Promise<Found> {
+    const began = this.#monotonicClock();
+    const found = await look();
+    pass.lookedMs += this.#monotonicClock() - began;
+    return found;
+  }
+
+  /** Delivers the events of a window. */
+  async #deliverWindow(
+    groups: readonly (readonly Entry[])[],
+    delivery: Delivery<Outcome>,
+    pass: PassState,
+    refusedBefore: ReadonlySet<string> = new Set(),
+  ): Promise<void> {
+    await this.#looking(pass, () => this.#held.openWindow(groups.flat()));
+    const ready = groups.filter((group) => !this.#isHeldUp(group, delivery, refusedBefore));
+    pass.blocked += groups.flat().length - ready.flat().length;
+    const round = await this.#deliver(ready, delivery, pass.failed > 0, refusedBefore);
+    pass.done += round.done;
+    const asked = round.tried - (round.done - round.taken);
+    if (round.failure === undefined) pass.failed = asked > 0 ? 0 : pass.failed;
+    else if (round.done > 0) pass.failed = 1;
+    else {
+      pass.failed += 1;
+      pass.hasWaited = true;
+      await this.#wait(backoffMs(pass.failed, backoff), this.#options.signal);
+    }
+  }
+
+  /**
+   * Delivers what follows in an object of which the target refuses so much that it fills a window: other parts of the object may go on. The records of
+   * `window` are open. Returns whether it has read the object to its end.
+   */
+  async #deliverBehind(window: readonly Entry[], delivery: Delivery<Outcome>, pass: PassState): Promise<boolean> {
+    const { records, target, signal, windowSize = defaultWindowSize } = this.#options;
+    const refused = new Set<string>();
+    let group = window;
+    for (let windows = 0; windows < maxBehind; windows += 1) {
+      const [last] = group.slice(-1);
+      if (last === undefined || group.length < windowSize) return true;
+      if (pass.failed > 0 || signal.aborted) return false;
+      for (const event of group) {
+        const part = delivery.partOf?.(event);
+        if (part === undefined) return false;
+        if (this.#held.has(event)) refused.add(part);
+        else if (!refused.has(part)) return false;
+      }
+      group = await this.#looking(pass, () => readBehind(records, target, { last, limit: windowSize }));
+      if (group.length > 0) await this.#deliverWindow([group], delivery, pass, refused);
+    }
+    return false;
   }
 
   /** Reports whether nothing of an object can be delivered now, since the target has refused its next event, or all of them. */
-  #isHeldUp(group: readonly Entry[], delivery: Delivery<Outcome>): boolean {
+  #isHeldUp(
+    group: readonly Entry[],
+    delivery: Delivery<Outcome>,
+    refusedBefore: ReadonlySet<string> = new Set(),
+  ): boolean {
     if (this.#held.size === 0) return false;
     // Each is looked up, since the end of the pass forgets those that it did not meet.
     const waiting = group.map((event) => this.#held.isWaiting(event));
     const [head] = group;
     if (head !== undefined && waiting[0] === true && delivery.partOf?.(head) === undefined) return true;
-    const parts = new Set<string>();
+    const parts = new Set(refusedBefore);
     return group.every((event, at) => {
       const part = delivery.partOf?.(event) ?? '';
       if (waiting[at] === true) parts.add(part);
@@ -244,6 +310,7 @@ class DeliveredQueue<Outcome> {
     groups: readonly (readonly Entry[])[],
     delivery: Delivery<Outcome>,
     isAfterFailure: boolean,
+    refusedBefore: ReadonlySet<string>,
   ): Promise<Round<Outcome>> {
     const delivered = new DeliveredEvents<Outcome>({
       commit: (batch) => this.#remove(batch),
@@ -252,6 +319,7 @@ class DeliveredQueue<Outcome> {
     });
     const round: Round<Outcome> = {
       delivery,
+      refusedBefore,
       delivered,
       tried: 0,
       done: 0,
@@ -262,7 +330,7 @@ class DeliveredQueue<Outcome> {
     const isHeld = (event: Entry) => this.#held.size > 0 && this.#held.has(event) && !this.#held.isWaiting(event);
     const { probe, together, alone } = this.#suspects.plan(groups, isAfterFailure, {
       isHeld,
-      isHeldUp: (group) => this.#isHeldUp(group, delivery),
+      isHeldUp: (group) => this.#isHeldUp(group, delivery, refusedBefore),
       partOf: delivery.partOf?.bind(delivery),
     });
     try {
@@ -284,7 +352,7 @@ class DeliveredQueue<Outcome> {
   async #deliverObject(group: readonly Entry[], round: Round<Outcome>, how: 'alone' | 'together'): Promise<void> {
     const { signal, share } = this.#options;
     const { delivery, delivered } = round;
-    const refused = new Set<string>();
+    const refused = new Set(round.refusedBefore);
     for (const event of group) {
       if (refused.size > 0 && refused.has(delivery.partOf?.(event) ?? '')) {
         const outcome = delivery.behindRefused?.(event);

@@ -520,6 +520,47 @@ describe('more refused events than have times of their own', () => {
     await run.stop();
   });
 
+  it('stop no later parts of their object, although they fill windows of it', async () => {
+    const { layer, records } = await observed();
+    const delivery = Object.assign(new Target(), { partOf: (event: Entry) => String(decodeEvent(event).object?.size) });
+    for (let size = 0; size < 12; size += 1) {
+      delivery.refused.set(`key${size}`, new DeliveryError('rejected', 'no'));
+      await layer.putObject(put('bucket', 'key', 'x'.repeat(size)));
+    }
+    // The target has refused an earlier event of the first part, and of none of the others.
+    for (const size of [3, 20, 21, 3, 22]) await layer.putObject(put('bucket', 'key', 'x'.repeat(size)));
+    const run = start(records, delivery, { maxTimed: 3, windowSize: 5, retry: { firstMs: never, maxMs: never } });
+    await until(() => expect(delivery.got).toEqual(['key20', 'key21', 'key22']));
+    await until(async () =>
+      expect(await readState(records, target)).toMatchObject({ events: 14, held: { events: 12 } }),
+    );
+    delivery.refused.clear();
+    await retryHeld(records, target, { chosen: 'all', random: randomBytes });
+    await until(() => expect(delivery.got).toHaveLength(17));
+    await run.stop();
+  });
+
+  it('stay held where a pass does not read all of their object', async () => {
+    const { layer, records } = await observed();
+    const delivery = Object.assign(new Target(), { partOf: (event: Entry) => String(decodeEvent(event).object?.size) });
+    for (let size = 0; size < 12; size += 1) {
+      delivery.refused.set(`key${size}`, new DeliveryError('rejected', 'no'));
+      await layer.putObject(put('bucket', 'key', 'x'.repeat(size)));
+    }
+    const run = start(records, delivery, { windowSize: 5, retry: { firstMs: never, maxMs: never } });
+    await until(async () => expect(await held(records)).toHaveLength(12));
+    delivery.refused.delete('key0');
+    const first = (await held(records)).find(({ event }) => nameOf(event) === 'key0');
+    const { tries } = delivery;
+    await retryHeld(records, target, { chosen: [first?.id ?? ''], random: randomBytes });
+    await until(() => expect(delivery.got).toEqual(['key0']));
+    await until(async () => expect(await readState(records, target)).toMatchObject({ held: { events: 11 } }));
+    for (let turn = 0; turn < 300; turn += 1) await endOfTurn();
+    expect(await held(records)).toHaveLength(11);
+    expect(delivery.tries).toBe(tries + 1);
+    await run.stop();
+  });
+
   it('are tried alone where an administrator asks for one of them', async () => {
     const { records, delivery, run } = await refused({ windowSize: 5, retry: { firstMs: never, maxMs: never } });
     const settled = async () => {

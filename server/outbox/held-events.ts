@@ -184,13 +184,14 @@ export class HeldEvents {
     this.#recorded.beginPass();
   }
 
-  /** Ends a pass over the whole queue. What it did not meet was dropped by an administrator, and is forgotten. */
-  async endPass(): Promise<void> {
-    const gone = [...this.#held.values()].filter(({ pass }) => pass < this.#pass).map(({ key }) => key);
+  /** Ends a pass. What a pass over the whole queue did not meet was dropped by an administrator, and is forgotten. */
+  async endPass(isWhole: boolean): Promise<void> {
+    const missed = [...this.#held.values()].filter(({ pass }) => isWhole && pass < this.#pass);
+    const gone = missed.map(({ key }) => key);
     this.#pass += 1;
     const stale = this.recordsOf(gone);
     this.#forget(gone);
-    this.#recorded.endPass();
+    this.#recorded.endPass(isWhole);
     for (let at = 0; at < stale.length; at += writtenAtOnce)
       await this.#options.commit({ delete: stale.slice(at, at + writtenAtOnce) });
   }

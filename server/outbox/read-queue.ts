@@ -62,6 +62,26 @@ export async function readWindow(
   return { groups: oldestFirst([...groups.values()]), next };
 }
 
+/** Reads about `limit` events of the object of an event that follow it, in the order of their revisions. The object is read twice, as in a window. */
+export async function readBehind(
+  records: RecordStore,
+  target: string,
+  { last, limit }: { readonly last: Entry; readonly limit: number },
+): Promise<readonly Entry[]> {
+  const start = prefixOf('outbox', target, groupPartOf(last.key));
+  const range = { start, end: endOf(start) };
+  let newest = 0;
+  for await (const { revision } of entries(records, range)) newest = Math.max(newest, revision);
+  let found: Entry[] = [];
+  for await (const entry of entries(records, range)) {
+    if (entry.revision <= last.revision || entry.revision > newest) continue;
+    if (found.push(entry) < 2 * limit) continue;
+    found = inOrder(found).slice(0, limit);
+    newest = found.at(-1)?.revision ?? newest;
+  }
+  return inOrder(found);
+}
+
 function grouped(events: readonly Entry[]): readonly (readonly Entry[])[] {
   return oldestFirst([...Map.groupBy(events, ({ key }) => groupOfEvent(key)).values()]);
 }

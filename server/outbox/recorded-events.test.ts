@@ -36,7 +36,7 @@ async function recorded(count: number) {
       events.makeDue();
       events.remove(event, 'taken');
     }
-    events.endPass();
+    events.endPass(true);
     return tried;
   };
   const retry = async (at: number) => {

@@ -150,10 +150,13 @@ export class RecordedEvents {
     this.#triedTo = after(last);
   }
 
-  endPass(): void {
+  /** Ends a pass. One over the whole queue has counted all events. */
+  endPass(isWhole: boolean): void {
     this.#closeWindow();
-    this.#count = this.#met;
-    this.#first = this.#firstMet;
+    if (isWhole) {
+      this.#count = this.#met;
+      this.#first = this.#firstMet;
+    }
     const now = this.#options.monotonicClock();
     if (this.#hasTried || now < this.#dueAt) return;
     this.#triedTo = undefined;
