@@ -23,7 +23,31 @@ function stateOf(part: HealthCheck['part'], facts: Partial<HealthFacts>) {
   return checkHealth({ ...well, ...facts }).find((one) => one.part === part)?.state;
 }
 
+function wordsOf(part: HealthCheck['part'], facts: Partial<HealthFacts>) {
+  return checkHealth({ ...well, ...facts }).find((one) => one.part === part)?.words;
+}
+
 describe('the health of the service', () => {
+  it('tells of the targets that take no events, and of those that refuse some', () => {
+    const held = { events: 2, since: 1, error: 'too large' };
+    const failure = { since: 1, error: 'no route' };
+    const notifications = [
+      { target: 'A:webhook', events: 3, dropped: 0, failure },
+      { target: 'B:kafka', events: 2, dropped: 0, held },
+      { target: 'C:nats', events: 0, dropped: 1 },
+    ];
+    expect(wordsOf('targets', { notifications })).toBe(
+      'The queue of C:nats is full or was: events were lost. A:webhook takes no events (3 wait): no route. B:kafka refuses 2 events: too large. `coffer admin events held` lists them.',
+    );
+    const replication = [
+      { bucket: 'a', target: 'b/a', waiting: 3, failure },
+      { bucket: 'c', target: 'd/c', waiting: 2, held },
+    ];
+    expect(wordsOf('replication', { replication })).toBe(
+      'a is not replicated to b/a (3 versions wait): no route. d/c refuses 2 changes of c: too large. `coffer replicate backlog` lists them.',
+    );
+  });
+
   it('is good where nothing is wrong', () => {
     expect(checkHealth(well).map(({ state }) => state)).toEqual(Array.from({ length: 10 }, () => 'good'));
   });

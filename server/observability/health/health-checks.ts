@@ -114,25 +114,19 @@ function targets({ notifications: all }: HealthFacts): HealthCheck {
   if (all.length === 0) return { part: 'targets', state: 'off', words: 'No notification targets.' };
   const full = all.filter(({ fullSince, dropped }) => fullSince !== undefined || dropped > 0);
   const failing = all.filter(({ failure }) => failure !== undefined);
-  if (full.length > 0) {
-    const words = `The queue of ${namesOf(full, 'target')} is full or was: events were lost.`;
-    return { part: 'targets', state: 'bad', words };
-  }
-  if (failing.length > 0) {
-    const words = failing.map(
+  const holding = all.flatMap(({ target, held }) => (held === undefined ? [] : [{ target, held }]));
+  const words = [
+    ...(full.length > 0 ? [`The queue of ${namesOf(full, 'target')} is full or was: events were lost.`] : []),
+    ...failing.map(
       ({ target, events, failure }) =>
         `${target} takes no events (${counted(events, 'waits', 'wait')}): ${failure?.error ?? ''}.`,
-    );
-    return { part: 'targets', state: 'warning', words: words.join(' ') };
-  }
-  const holding = all.flatMap(({ target, held }) => (held === undefined ? [] : [{ target, held }]));
-  if (holding.length > 0) {
-    const words = holding.map(
+    ),
+    ...holding.map(
       ({ target, held: { events, error } }) =>
         `${target} refuses ${counted(events, 'event')}: ${error}. \`coffer admin events held\` lists them.`,
-    );
-    return { part: 'targets', state: 'warning', words: words.join(' ') };
-  }
+    ),
+  ];
+  if (words.length > 0) return { part: 'targets', state: full.length > 0 ? 'bad' : 'warning', words: words.join(' ') };
   return { part: 'targets', state: 'good', words: `${counted(all.length, 'target takes', 'targets take')} events.` };
 }
 
@@ -144,21 +138,18 @@ function replication({ replication: all, now }: HealthFacts): readonly HealthChe
   }
   if (all.length === 0) return [];
   const failing = all.filter(({ failure }) => failure !== undefined);
-  if (failing.length > 0) {
-    const words = failing.map(
+  const refusing = all.flatMap(({ bucket, target, held }) => (held === undefined ? [] : [{ bucket, target, held }]));
+  const broken = [
+    ...failing.map(
       ({ bucket, target, waiting, failure }) =>
         `${bucket} is not replicated to ${target} (${counted(waiting, 'version waits', 'versions wait')}): ${failure?.error ?? ''}.`,
-    );
-    return [{ part: 'replication', state: 'warning', words: words.join(' ') }];
-  }
-  const refusing = all.flatMap(({ bucket, target, held }) => (held === undefined ? [] : [{ bucket, target, held }]));
-  if (refusing.length > 0) {
-    const words = refusing.map(
+    ),
+    ...refusing.map(
       ({ bucket, target, held: { events, error } }) =>
         `${target} refuses ${counted(events, 'change')} of ${bucket}: ${error}. \`coffer replicate backlog\` lists them.`,
-    );
-    return [{ part: 'replication', state: 'warning', words: words.join(' ') }];
-  }
+    ),
+  ];
+  if (broken.length > 0) return [{ part: 'replication', state: 'warning', words: broken.join(' ') }];
   const waiting = all.reduce((sum, one) => sum + one.waiting, 0);
   const late = all.filter(({ oldest }) => oldest !== undefined && now - oldest > lateMs);
   if (late.length > 0) {
