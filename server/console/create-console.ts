@@ -24,6 +24,7 @@ import { providerRoutes } from './api/provider-routes.ts';
 import { accessRoutes } from './api/objects/reach-routes.ts';
 import { refuseCrossSite, securityHeaders } from './api/browser-security.ts';
 import { rightsRoutes } from './api/objects/rights-routes.ts';
+import { refuseSigned } from './api/objects/s3-endpoint.ts';
 import { s3Routes } from './api/objects/s3-routes.ts';
 import { sessionRoutes } from './api/sign-in/session-routes.ts';
 import { sessionPrefix, SignInSessions } from './api/sign-in/sign-in-sessions.ts';
@@ -81,6 +82,7 @@ export function createConsole(services: ConsoleServices): RequestListener {
   app.use(findSources(services.findSource));
   app.use(securityHeaders(settings));
   if (services.events !== undefined) app.use(auditRequests(services.events));
+  app.use(refuseSigned(services));
   app.use(singleSignOnRoutes(services, sessions, sweep));
 
   const api = express.Router();

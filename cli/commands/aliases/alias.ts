@@ -132,7 +132,9 @@ async function probe(context: Context, name: string, alias: Alias): Promise<void
   const client = await context.client(alias);
   const bucket = `probe-bsign-${randomBytes(8).toString('hex')}`;
   try {
-    await client.text({ method: 'GET', bucket, query: { location: '' }, retries: singleAttempt });
+    const { text } = await client.text({ method: 'GET', bucket, query: { location: '' }, retries: singleAttempt });
+    // The port of a console answers every address with its page.
+    if (!text.includes('LocationConstraint')) throw new Error(notS3(text));
   } catch (error) {
     if (error instanceof ResponseError && (error.code === 'NoSuchBucket' || error.code === 'AccessDenied')) return;
     throw new ProgramError(
@@ -143,4 +145,9 @@ async function probe(context: Context, name: string, alias: Alias): Promise<void
       },
     );
   }
+}
+
+function notS3(text: string): string {
+  const what = /^\s*<(!doctype html|html)/i.test(text) ? 'a page for browsers' : 'another document';
+  return `no S3 server answers there, but ${what}: name the port of S3 (9000, where nothing else is set), not that of a console`;
 }

@@ -7,8 +7,8 @@ import type { ShareAnswer } from '../../../../protocol/console/rights.ts';
 import type { ConsoleServices } from '../../services.ts';
 import type { Authorizer, Exchange } from '../authorize.ts';
 import { objectPlace } from './object-routes.ts';
-import { isSecure } from '../request-source.ts';
 import { currentSession } from '../sign-in/current-session.ts';
+import { s3EndpointOf } from './s3-endpoint.ts';
 import { maxLifetime } from './max-lifetime.ts';
 import { consoleError } from '../console-error.ts';
 
@@ -44,7 +44,7 @@ export function shareRoutes(services: Services, authorizer: Authorizer): Router 
       authorizer.allows(exchange, right.action, resource, linkContext(right, now, age)),
     );
     const lifetime = Math.min(seconds, max);
-    const base = endpointOf(services, request.hostname, isSecure(request, services.settings));
+    const base = s3EndpointOf(services, request);
     const url = objectUrl(base, bucket, key, versionId);
     const { region } = services.settings;
     const signed = presignUrl(url, credentials, { region, service: 's3', now, expires: lifetime, method });
@@ -91,13 +91,6 @@ async function requireLink(authorizer: Authorizer, exchange: Exchange, right: Li
 /** Milliseconds since 1970; infinite for permanent credentials. */
 function expiryOf(principal: object): number {
   return 'expiration' in principal && principal.expiration instanceof Date ? principal.expiration.getTime() : Infinity;
-}
-
-/** `SVC_SERVER_URL`; without it the S3 port under the name by which the browser reaches the console. */
-function endpointOf({ settings, administration }: Services, hostname: string, secure: boolean): string {
-  if (settings.s3Url !== undefined) return settings.s3Url;
-  const port = administration.server.endpoint.split(':').at(-1);
-  return `${secure ? 'https' : 'http'}://${hostname}:${port}`;
 }
 
 /** @throws RequestError BadRequest for a key that URLs cannot have */
