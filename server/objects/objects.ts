@@ -51,6 +51,7 @@ import { copyObject } from './operations/copy-object.ts';
 import { deleteObject, expireObject } from './operations/delete-object.ts';
 import type { ObjectContext, SpaceCheck } from './context/context.ts';
 import type { DamageEvent } from './contract/damage-event.ts';
+import type { LeftUploads } from './contract/left-uploads.ts';
 import { QuarantineCheckTimes } from './context/quarantine-check-times.ts';
 import { getIntactObject, headIntactObject } from './operations/get-object.ts';
 import type { BufferSlots } from './hashing/buffer-slots.ts';
@@ -119,6 +120,8 @@ export interface ObjectLayerOptions {
   readonly tiers?: Tiers;
   /** Called when an object is quarantined or released, and when a second read found whole bytes. No listener by default. */
   readonly onDamage?: (event: DamageEvent) => void;
+  /** Called after a commit that ended uploads that another server had left. No listener by default. */
+  readonly onUploadsEnded?: (ended: LeftUploads) => void;
   /** The mutex that all threads of the process share; a new one by default. */
   readonly blockSumsMutex?: SharedMutex;
 }
@@ -150,6 +153,7 @@ export function createObjectLayer(options: ObjectLayerOptions): ObjectLayer {
     events: options.events ?? noEventHub,
     tiers: options.tiers ?? noTiers,
     onDamage: options.onDamage ?? (() => undefined),
+    onUploadsEnded: options.onUploadsEnded ?? (() => undefined),
     quarantineChecks: new QuarantineCheckTimes(),
   };
   return layerOf(context);

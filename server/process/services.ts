@@ -33,6 +33,8 @@ import type { BufferSlots } from '../objects/hashing/buffer-slots.ts';
 import type { RequestTracing } from './request-observers.ts';
 import type { ObjectLayer } from '../objects/contract/object-layer.ts';
 import type { DamageEvent } from '../objects/contract/damage-event.ts';
+import type { LeftUploads } from '../objects/contract/left-uploads.ts';
+import { counted } from '../../platform/text/message-text.ts';
 import { createObjectLayer } from '../objects/objects.ts';
 import { sealWastefulSegments } from '../objects/segments/seal-wasteful-segments.ts';
 import { repeated } from '../cluster/repeated.ts';
@@ -177,6 +179,7 @@ export async function openServices(
       events,
       tiers,
       onDamage: (event) => logDamage(logs.main, event),
+      onUploadsEnded: (ended) => logEndedUploads(logs.main, ended),
       ...(more.bufferSlots === undefined ? {} : { bufferSlots: more.bufferSlots }),
     }),
     policies,
@@ -222,6 +225,15 @@ function logDamage(log: Logger, { kind, what, ...place }: DamageEvent): void {
     case 'released':
       log.info({ event: 'object-released', ...place }, 'an object that was damaged is whole again, and is served');
   }
+}
+
+/** The parts of these uploads are removed afterwards. */
+function logEndedUploads(log: Logger, { count, ...place }: LeftUploads): void {
+  const what = counted(count, 'upload', 'uploads');
+  log.info(
+    { event: 'left-uploads-ended', ...place, count },
+    `${what} in parts of version ${place.versionId} of ${place.bucket}/${place.key.slice(0, 64)} ended: another server had left them unfinished`,
+  );
 }
 
 function traced(tracing: RequestTracing | undefined, assume: AssumeRoleWithWebIdentity): AssumeRoleWithWebIdentity {

@@ -8,6 +8,7 @@ import { AttemptEvents } from '../events/attempt-events.ts';
 import { withEvent } from '../events/outbox.ts';
 import { backoffMs } from '../../../platform/async/backoff.ts';
 import { isStoreError } from '../../store/store-error.ts';
+import type { LeftUploads } from '../contract/left-uploads.ts';
 import type { PlannedQueues } from '../context/event-hub.ts';
 
 /** The result of an attempt: a batch that is valid if nothing changed meanwhile, or nothing to do. */
@@ -16,6 +17,8 @@ export interface Change<T> {
   readonly result: T;
   /** Present where it is observed: the commit queues it, and the listeners get it after the commit. A rename has two. */
   readonly event?: RuledEvent | readonly RuledEvent[] | undefined;
+  /** Present where the batch ends uploads that another server had left. They are reported after the commit. */
+  readonly leftUploads?: LeftUploads | undefined;
 }
 
 /** With 12, one of 500 changes of the tags of one object by six clients in four threads gave up. */
@@ -59,20 +62,21 @@ async function attemptOnce<T>(context: ObjectContext, plan: Plan<T>): Promise<At
   let planned;
   try {
     planned = await attempt.plan(async () => {
-      const { batch, result, event } = await plan(attempt);
+      const { batch, result, event, leftUploads } = await plan(attempt);
       const events = event === undefined ? [] : [event].flat();
       const whole = batch && events.reduce((all, one) => withEvent({ events: attempt, random }, all, one), batch);
-      return { batch: whole, result, events };
+      return { batch: whole, result, events, leftUploads };
     });
   } catch (error) {
     if (isStoreError(error, 'changed')) return { kind: 'conflict', key: undefined };
     throw error;
   }
-  const { batch, result, events } = planned;
+  const { batch, result, events, leftUploads } = planned;
   if (batch === undefined) return { kind: 'done', result };
   const outcome = await commitOnce(context.records, batch, random);
   if (outcome.kind !== 'committed') return outcome;
   attempt.onCommitted();
   for (const one of events) context.events.hear(one);
+  if (leftUploads !== undefined) context.onUploadsEnded(leftUploads);
   return { kind: 'done', result };
 }

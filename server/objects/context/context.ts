@@ -8,6 +8,7 @@ import type { SettingCondition } from '../contract/buckets.ts';
 import type { BufferSlots } from '../hashing/buffer-slots.ts';
 import type { DecodedBuckets } from '../records/bucket-record.ts';
 import type { DamageEvent } from '../contract/damage-event.ts';
+import type { LeftUploads } from '../contract/left-uploads.ts';
 import type { QuarantineCheckTimes } from './quarantine-check-times.ts';
 import type { KeyedMutex } from '../../../platform/async/concurrency.ts';
 import type { Tiers } from '../contract/tiers.ts';
@@ -49,6 +50,8 @@ export interface ObjectContext {
   readonly tiers: Tiers;
   /** Called when an object is quarantined or released, and when a second read found whole bytes. */
   readonly onDamage: (event: DamageEvent) => void;
+  /** Called after a commit that ended such uploads. */
+  readonly onUploadsEnded: (ended: LeftUploads) => void;
   readonly quarantineChecks: QuarantineCheckTimes;
   readonly written: WrittenFormat;
   /** The state that a change of a bucket's setting expects. It is absent for most calls. */

@@ -158,6 +158,7 @@ async function plan(
         })
       : undefined,
     batch: await countBytes(context, request, stored, delta, batch),
+    leftUploads: others.left,
     result: objectInfo(
       {
         bucket,
@@ -233,6 +234,7 @@ async function endReplica(
   const digests = await openDigests(context, { bucket, id: record.id, part: 0 }, record);
   return {
     batch: await countBytes(context, { bucket, key }, stored, -(uploaded?.bytes ?? 0) - others.bytes, batch),
+    leftUploads: others.left,
     result: objectInfo({ bucket, key, versionId: shownVersionId(record) }, record, digests),
   };
 }

@@ -195,6 +195,7 @@ async function removeVersion(
         };
   return {
     batch: await countBytes(context, { bucket, key }, stored, -record.size - uploads.bytes, batch),
+    leftUploads: uploads.left,
     result: { versionId, deleteMarker: record.deleteMarker === true },
     event: removalEvent(context, {
       bucket,

@@ -1,6 +1,7 @@
 import { decodeKey, within } from '../../store/keys.ts';
 import type { Entry } from '../../store/record-store.ts';
 import type { Change } from '../commit/commit-change.ts';
+import type { LeftUploads } from '../contract/left-uploads.ts';
 import type { ObjectContext } from '../context/context.ts';
 import { countBytes } from '../quota/count-bytes.ts';
 import { uploadBytes } from '../quota/upload-bytes.ts';
@@ -16,6 +17,8 @@ export interface EndedUploads {
   readonly changes: BatchChanges;
   /** The bytes of their parts, in a bucket with a quota. */
   readonly bytes: number;
+  /** Undefined where there are none. */
+  readonly left?: LeftUploads;
 }
 
 export const noUploads: EndedUploads = { changes: { expect: [], put: [], delete: [] }, bytes: 0 };
@@ -59,6 +62,7 @@ export async function endOtherUploads(
       delete: ended.flatMap(({ changes }) => changes.delete),
     },
     bytes: ended.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...(ended.length > 0 && { left: { bucket, key, versionId: version.versionId, count: ended.length } }),
   };
 }
 
@@ -79,10 +83,14 @@ export async function onlyEndUploads(
   place: UploadPlace,
   version: ArrivingVersion,
 ): Promise<Change<undefined>> {
-  const { changes, bytes } = await endOtherUploads(context, place, version);
-  if (changes.delete.length === 0) return { result: undefined };
+  const { changes, bytes, left } = await endOtherUploads(context, place, version);
+  if (left === undefined) return { result: undefined };
   const batch = joined({ ...guardBucket(place.bucket, place.stored), delete: [] }, changes);
-  return { batch: await countBytes(context, place, place.stored, -bytes, batch), result: undefined };
+  return {
+    batch: await countBytes(context, place, place.stored, -bytes, batch),
+    result: undefined,
+    leftUploads: left,
+  };
 }
 
 /** Null versions of different times are different versions. */

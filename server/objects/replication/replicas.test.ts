@@ -5,6 +5,7 @@ import { put, testLayer, body } from '../../../test/support/objects/test-layer.t
 import { targetArn, type ReplicationConfiguration } from '../../../protocol/s3/bucket-replication.ts';
 import { commitOnce } from '../../store/commits.ts';
 import { within } from '../../store/keys.ts';
+import type { LeftUploads } from '../contract/left-uploads.ts';
 import type { ObjectLayer, Replica } from '../contract/object-layer.ts';
 import { recordKeys } from '../records/record-format.ts';
 import { decodeReplication, type QueuedReplication, replicationQueue } from './queue-replication.ts';
@@ -253,6 +254,22 @@ describe('uploads that a server left when it was killed', () => {
     await made.layer.putObject(put(bucket, key, 'part', { replica }));
     await again.complete();
     expect(await uploads(made)).toEqual([]);
+  });
+
+  it('are reported, each once, when they have ended', async () => {
+    const ended: LeftUploads[] = [];
+    const made = await versioned({ onUploadsEnded: (left) => void ended.push(left) });
+    await begun(made, replica);
+    await begun(made, replica);
+    await (await begun(made, replica)).complete();
+    await begun(made, replica);
+    await made.layer.deleteObject(bucket, key, { versionId: replica.versionId, replica: { marker: undefined } });
+    await made.layer.deleteObject(bucket, key, { versionId: replica.versionId, replica: { marker: undefined } });
+    const { versionId } = replica;
+    expect(ended).toEqual([
+      { bucket, key, versionId, count: 2 },
+      { bucket, key, versionId, count: 1 },
+    ]);
   });
 
   it('end with the null version of their time alone', async () => {
