@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords, requireHelpedCommand } from './command-words.ts';
 import { flagWords } from './flag-words.ts';
 import { ProgramError } from '../platform/errors/program-error.ts';
+import { ResponseError } from '../protocol/response-error.ts';
+import { readingOfKeys } from './config/aliases.ts';
 import { settingVariables } from '../platform/settings/setting-variables.ts';
 import { topicNames } from './commands/help/topic-names.ts';
 import {
@@ -225,13 +227,21 @@ function isReported(error: unknown): boolean {
 async function explain(context: Context, error: unknown, { doing, subjects, joint }: Task) {
   const { suggestName } = await import('./commands/suggest-name.ts');
   const meant = await suggestName(context, error, subjects);
-  const hint = meant === undefined ? '' : ` (did you mean \`${meant}\`?)`;
+  const hint = meant === undefined ? readingHint(context, error, subjects) : ` (did you mean \`${meant}\`?)`;
   if (error instanceof ProgramError) {
     if (meant === undefined) return error;
     return new ProgramError(error.code, `${error.message}${hint}`, { cause: error.cause, exitCode: error.exitCode });
   }
   const named = subjects.map((subject) => ` \`${subject}\``).join(` ${joint ?? ''}`);
   return new ProgramError('Failed', `Unable to ${doing}${named}${hint}`, { cause: error });
+}
+
+/** Where a signature is refused, the keys in a variable of the environment may be read in the wrong way. */
+function readingHint({ io }: Context, error: unknown, subjects: readonly string[]): string {
+  if (!(error instanceof ResponseError) || error.code !== 'SignatureDoesNotMatch') return '';
+  const readings = subjects.map((subject) => readingOfKeys(subject.split('/', 1)[0] ?? '', io.env));
+  const reading = readings.find((one) => one !== undefined);
+  return reading === undefined ? '' : ` (${reading})`;
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

@@ -15,6 +15,7 @@ import {
   storedAlias,
   writeAlias,
   aliasFromEnvironment,
+  readingOfKeys,
 } from './aliases.ts';
 
 let folder: string;
@@ -114,6 +115,17 @@ describe('the environment', () => {
     ['http://ak:sk@h/', { url: 'http://h' }],
   ])('%s defines an alias', (value, expected) => {
     expect(aliasFromEnvironment('a', { MC_HOST_a: value })).toMatchObject(expected);
+  });
+
+  it.each([
+    ['http://ak:a%2Fb@h', /^the keys of MC_HOST_a were percent-decoded: .* write each % as %25$/],
+    ['http://ak:a%20b@h', /^the keys of MC_HOST_a were taken as they are: /],
+  ])('tells of %s how its keys are read', (value, says) => {
+    expect(readingOfKeys('a', { MC_HOST_a: value })).toMatch(says);
+  });
+
+  it.each(['http://ak:a/b+c@h', 'http://ak:100%@h', 'http://h/%2F', ''])('has one reading of %j', (value) => {
+    expect(readingOfKeys('a', { MC_HOST_a: value })).toBeUndefined();
   });
 
   it.each(['h:9000', 'ftp://ak:sk@h', 'http://a:b:c:d@h', 'http://ak:%3A%zz@h'])(

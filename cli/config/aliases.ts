@@ -213,6 +213,25 @@ export function aliasFromEnvironment(name: string, env: NodeJS.ProcessEnv): Alia
   return undefined;
 }
 
+/**
+ * Returns how the keys of `MC_HOST_<alias>` were read, for a refused signature: the keys may be meant in the other way. Undefined where there
+ * is one reading.
+ */
+export function readingOfKeys(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const variable = prefixes
+    .map((prefix) => `${prefix}${name}`)
+    .find((one) => env[one] !== undefined && env[one] !== '');
+  const keys = variable === undefined ? undefined : /^https?:\/\/(.*)@/i.exec(env[variable] ?? '')?.[1];
+  if (keys === undefined || !/%[0-9a-f]{2}/i.test(keys)) return undefined;
+  return isEncoded(keys)
+    ? `the keys of ${variable} were percent-decoded: if they are meant as they are, write each % as %25`
+    : `the keys of ${variable} were taken as they are: if they are meant encoded, write them decoded`;
+}
+
+function isEncoded(keys: string): boolean {
+  return /%(3A|40|2F|25)/i.test(keys);
+}
+
 function aliasesFromEnvironment(env: NodeJS.ProcessEnv): Map<string, Alias> {
   const aliases = new Map<string, Alias>();
   for (const prefix of prefixes) {
@@ -233,7 +252,7 @@ export function parseHostVariable(variable: string, value: string): Alias {
   const match = /^(https?:\/\/)(?:(.*)@)?([^@/]+)\/?$/i.exec(value);
   const [, scheme, keys = '', host] = match ?? [];
   if (scheme === undefined || host === undefined) throw malformed(variable);
-  const encoded = /%(3A|40|2F|25)/i.test(keys);
+  const encoded = isEncoded(keys);
   const parts = keys.split(':').map((part) => (encoded ? decode(part, variable) : part));
   const [accessKey = '', secretKey = '', sessionToken, ...more] = parts;
   if (more.length > 0) throw malformed(variable);

@@ -42,3 +42,19 @@ describe('alias set', () => {
     expect((await setAlias('<LocationConstraint/>')).code).toBe(0);
   });
 });
+
+it('says how the keys of a variable were read where a server refuses the signature', async () => {
+  const refused = '<Error><Code>SignatureDoesNotMatch</Code><Message>wrong signature</Message></Error>';
+  const server = createServer((_, response) => {
+    response.statusCode = 403;
+    response.end(refused);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = { MC_HOST_r: `http://access:a%2Fsecret@${host}` };
+  const { code, stderr } = await runCoffer(['--config-dir', folder, 'ls', 'r'], { env });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the keys of MC_HOST_r were percent-decoded')]);
+  expect(stderr).not.toContain('secret@');
+  server.closeAllConnections();
+  server.close();
+});
