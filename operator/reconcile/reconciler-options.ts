@@ -67,8 +67,7 @@ export interface ReconcilerOptions {
   readonly deploymentOf?: (access: TenantAccess) => Promise<StoredDeployment>;
   /** Returns the deployments in databases of the Tenants of other namespaces, by ID, with the Tenant. */
   readonly databasesElsewhere?: () => ReadonlyMap<string, StoreHolder>;
-  /** Undefined when stores are not told whose they are. */
-  readonly tenantUids?: TenantUids;
+  readonly tenantUids: TenantUids;
   /** Lets the restored store of a tenant go on in place of the original. */
   readonly promoteStore?: (access: TenantAccess) => Promise<void>;
   readonly finalizer?: ResourceFinalizer;

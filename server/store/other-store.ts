@@ -51,7 +51,7 @@ export function idOfNewStore(
   );
 }
 
-/** What the record of a deployment says whose it is. */
+/** The part of the record of a deployment that names it and its Tenant. */
 interface FoundDeployment {
   readonly deploymentId: string;
   /** Undefined for a store that was begun by an earlier server, or by one without an operator. */

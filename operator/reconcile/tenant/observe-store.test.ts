@@ -118,7 +118,8 @@ describe('the server of a Tenant', () => {
     await found.pass(onDatabase());
     found.space.runtime.become('demo-server', { kind: 'starting', waitsFor: `store:${second}` });
     await found.pass(onDatabase());
-    expect(file(found)).toEqual({ others: [second] });
+    const identity = { name: 'demo', namespace: 'test', uid: 'uid-of-demo' };
+    expect(file(found)).toEqual({ others: [second], tenant: identity });
     expect(found.space.conditions('Tenant/demo')).toContain('Stalled=True StoreOfAnother');
     const message = found.space.statuses.get('Tenant/demo')?.conditions[0]?.message;
     expect(message).toContain('Tenant demo of namespace team');
@@ -126,7 +127,7 @@ describe('the server of a Tenant', () => {
     await found.pass(onDatabase({ 'coffer.dev/accept-store': second }));
     await found.space.allReady(found.reconciler);
     await found.pass(onDatabase({ 'coffer.dev/accept-store': second }));
-    expect(file(found)).toEqual({ expected: second });
+    expect(file(found)).toEqual({ expected: second, accepted: second, tenant: identity });
     expect(found.space.statuses.get('Tenant/demo')?.deployment).toBe(second);
   });
 
@@ -137,6 +138,7 @@ describe('the server of a Tenant', () => {
     ]);
     const siblings = new Map<string, { readonly namespace: string; readonly name: string }>();
     beforeEach(() => {
+      uids.set('demo', 'own-uid');
       siblings.set('sibling-uid', { namespace: 'test', name: 'other' });
       siblings.set('elsewhere-uid', { namespace: 'team', name: 'demo' });
     });
@@ -163,11 +165,19 @@ describe('the server of a Tenant', () => {
       expect(file(found)).toEqual({ tenant: identity, accepted: second });
     });
 
+    it('gets no file that lets any store in where its Tenant has just been deleted', async () => {
+      const found = await begun();
+      const before = file(found);
+      uids.delete('demo');
+      await expect(found.pass(onDatabase())).rejects.toThrow(/Tenant demo has no UID/);
+      expect(file(found)).toEqual(before);
+    });
+
     it.each([
       ['of this namespace', 'sibling-uid', /that of Tenant other:/, false],
       ['of another namespace', 'elsewhere-uid', /that of Tenant demo of namespace team:/, true],
       [
-        'that nobody here sees',
+        'that this operator does not see',
         'foreign-uid',
         /UID own-uid.*UID foreign-uid.*another cluster.*must not run again/,
         true,

@@ -101,13 +101,20 @@ export function expectedStore(
 }
 
 /**
- * Returns what a tenant is called in the records of its database, which servers of other clusters may reach. A volume has the mark of its claim instead,
+ * Returns the name and UID of a tenant in the records of its database, which servers of other clusters may reach. A volume has the mark of its claim instead,
  * which a backup restores: the UID of a restored Tenant is another one.
  */
-function identityOf(tenant: Tenant, { tenantUids, namespace }: SharedState['options']): StoreTenant | undefined {
-  const { name } = tenant.metadata;
-  const uid = hasOwnRecords(tenant) ? undefined : tenantUids?.uidOf(name);
-  return uid === undefined ? undefined : { name, ...(namespace === '' ? {} : { namespace }), uid };
+function identityOf(tenant: Tenant, options: SharedState['options']): StoreTenant | undefined {
+  if (hasOwnRecords(tenant)) return undefined;
+  const { namespace } = options;
+  return { name: tenant.metadata.name, ...(namespace === '' ? {} : { namespace }), uid: ownUid(tenant, options) };
+}
+
+/** Throws for a Tenant that was deleted meanwhile: a server that gets no UID takes the store of any Tenant. */
+function ownUid({ metadata: { name } }: Tenant, { tenantUids }: SharedState['options']): string {
+  const uid = tenantUids.uidOf(name);
+  if (uid === undefined) throw new Error(`Tenant ${name} has no UID: it was deleted meanwhile`);
+  return uid;
 }
 
 function isId(text: string | undefined): text is string {
@@ -194,7 +201,7 @@ export async function observeStore(
     const condition =
       heldByOther(tenant, known, refused, options) ??
       problemOf(tenant, known, refused.store, others) ??
-      acceptedInVain(tenant, known, refused);
+      notRestored(tenant, known, refused);
     if (condition !== undefined) {
       // The condition names another Tenant, whose deletion is no event of this one.
       options.enqueue(ref, askAgainMs);
@@ -328,11 +335,12 @@ function heldByOther(
   tenant: Tenant,
   { deployment: known }: KnownStore,
   { store, tenant: uid }: RefusedStore,
-  { tenantUids, namespace }: SharedState['options'],
+  options: SharedState['options'],
 ): ConditionUpdate | undefined {
+  const { tenantUids, namespace } = options;
   const isAllowed = known === store || tenant.metadata.annotations?.[acceptStoreAnnotation] === store;
   if (uid === undefined || isAllowed) return undefined;
-  const place = tenantUids?.find(uid);
+  const place = tenantUids.find(uid);
   if (place !== undefined) {
     const isElsewhere = place.namespace !== namespace;
     const title = `Tenant ${place.name}${isElsewhere ? ` of namespace ${place.namespace}` : ''}`;
@@ -340,7 +348,7 @@ function heldByOther(
   }
   const data = known === undefined ? '' : `. The data of this Tenant is that of the deployment ${known}`;
   const message =
-    `the database of this Tenant (UID ${tenantUids?.uidOf(tenant.metadata.name)}) has the store of the deployment ${store}, which belongs to a Tenant ` +
+    `the database of this Tenant (UID ${ownUid(tenant, options)}) has the store of the deployment ${store}, which belongs to a Tenant ` +
     `that this operator does not see (UID ${uid}): one of another cluster, or a former one${data}. The log of the server has its name. Give each ` +
     'a database, and bodies, of its own; the server waits, and the resources are not applied meanwhile. If this Tenant goes on in place of that ' +
     `one, which must not run again, or the database is a copy, with copied bodies: ${acceptance(tenant, store)}`;
@@ -348,7 +356,7 @@ function heldByOther(
 }
 
 /** Returns why a server begins no store: its Tenant accepted one, and its database is empty. */
-function acceptedInVain(
+function notRestored(
   tenant: Tenant,
   { deployment, unproven }: KnownStore,
   { store }: RefusedStore,

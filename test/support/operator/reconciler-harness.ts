@@ -75,6 +75,7 @@ export class Namespace {
       },
       event: (event) => this.events.push(event),
       enqueue: (ref, afterMs = 0) => this.#enqueue(objectKey(ref), afterMs),
+      tenantUids: { uidOf: (name) => `uid-of-${name}`, find: () => undefined },
       rolloutLimit: this.limit,
       counters: {
         rollout: (reason) => this.counted.push(`rollout ${reason}`),
