@@ -77,6 +77,13 @@ export function decodeDeployment(value: Buffer, place: string): DeploymentRecord
     );
   }
   const parsed = schema.safeParse(read);
+  // Servers of a Tenant alone write the field, so another form is rather that of a newer one than a damage.
+  if (parsed.error?.issues.every(({ path: [field] }) => field === 'tenant') === true) {
+    throw new ProgramError(
+      'newer-format',
+      `the records at ${place} name their Tenant in a form that this server does not know: start the newer server that wrote them`,
+    );
+  }
   if (!parsed.success) throw damaged(parsed.error);
   const record = parsed.data;
   const unknown = (record.uses ?? []).filter((name) => !FEATURES.has(name));
