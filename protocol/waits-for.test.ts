@@ -14,7 +14,7 @@ it.each([
 });
 
 it.each(['start', 'store:', `store:${store}:`, `store:${store}:a b`, `store:${store}:one:two`])(
-  '%j is no refused store',
+  '%j does not name a refused store',
   (text) => {
     expect(readOtherStore(text)).toBeUndefined();
   },
