@@ -61,22 +61,25 @@ keystore: { fs: { path: ${join(place, 'keys')} } }
   };
 }
 
+const startOurs = (name: string) =>
+  startOn(name, async ({ address, certFile, keyFile, caFile }) => {
+    const server = await startServer({
+      env: {
+        SVC_KMS_KEYSVC_ENDPOINT: address,
+        SVC_KMS_KEYSVC_KEY_NAME: 'some-key',
+        SVC_KMS_KEYSVC_CERT_FILE: certFile,
+        SVC_KMS_KEYSVC_KEY_FILE: keyFile,
+        SVC_KMS_KEYSVC_CAPATH: caFile,
+      },
+    });
+    await untilReady(server);
+    return server;
+  });
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'coffer-terraform-keys-'));
   [ours, theirs] = await Promise.all([
-    startOn('coffer', async ({ address, certFile, keyFile, caFile }) => {
-      const server = await startServer({
-        env: {
-          SVC_KMS_KEYSVC_ENDPOINT: address,
-          SVC_KMS_KEYSVC_KEY_NAME: 'some-key',
-          SVC_KMS_KEYSVC_CERT_FILE: certFile,
-          SVC_KMS_KEYSVC_KEY_FILE: keyFile,
-          SVC_KMS_KEYSVC_CAPATH: caFile,
-        },
-      });
-      await untilReady(server);
-      return server;
-    }),
+    startOurs('coffer'),
     startOn('minio', ({ address, certFile, keyFile, caFile }) =>
       startMinio('127.0.0.1', {
         MINIO_KMS_KES_ENDPOINT: address,
@@ -120,9 +123,12 @@ describe('the Terraform provider, of the keys of a key service,', { timeout: 360
   });
 
   it('removes one, which a MinIO cannot, and finds an error of it afterwards', async () => {
-    expect(await called(ours, 'DeleteKey', 'tf-key')).toMatchObject({ end: 'done' });
-    expect(await called(ours, 'ListKeys')).toMatchObject({ end: 'done', answer: [{ name: 'some-key' }] });
-    expect(await called(ours, 'GetKeyStatus', 'tf-key')).toMatchObject({ end: 'done', answer: missing });
+    for (const call of ['CreateKey', 'DeleteKey'])
+      expect(await called(ours, call, 'removed-key'), call).toMatchObject({ end: 'done' });
+    const { end, answer } = await called(ours, 'ListKeys');
+    const names = (answer as readonly { readonly name: string }[]).map(({ name }) => name);
+    expect({ end, names }).toEqual({ end: 'done', names: expect.not.arrayContaining(['removed-key']) as unknown });
+    expect(await called(ours, 'GetKeyStatus', 'removed-key')).toMatchObject({ end: 'done', answer: missing });
     // A key in use stays.
     expect(await called(ours, 'DeleteKey', 'some-key')).toMatchObject({ end: 'XCofferRefused' });
   });
@@ -147,29 +153,36 @@ describe('the Terraform provider, of the keys of a key service,', { timeout: 360
     },
   );
 
-  it('finds a key that is missing, or an outage, to be an error of the key, and keeps it in its state', async () => {
-    // The provider forgets a key whose status it cannot read, and makes it anew with its next run.
+  // The provider forgets a key whose status it cannot read, and makes it anew with its next run.
+  it('finds a key that is missing to be an error of the key, and keeps it in its state', async () => {
     const never = await both('GetKeyStatus', 'never');
     expect([never.coffer.end, never.minio.end]).toEqual(['done', 'done']);
     expect([never.coffer.answer, never.minio.answer]).toMatchObject([missing, missing]);
-    await ours.keys.stop();
-    const outage = await called(ours, 'GetKeyStatus', 'some-key');
-    expect(outage).toMatchObject({
-      end: 'done',
-      answer: { 'encryption-error': expect.stringContaining('the key service cannot use some-key now') as string },
-    });
-    const calls = [
-      ['GET', 'key/list?pattern=*'],
-      ['GET', 'version'],
-      ['GET', 'apis'],
-      ['GET', 'metrics'],
-      ['POST', 'key/create?key-id=another'],
-      ['DELETE', 'key/delete?key-id=some-key'],
-    ] as const;
-    const replies = await Promise.all(
-      calls.map(([method, path]) => adminCall(ours.account.url, ours.account, method, `/minio/kms/v1/${path}`)),
-    );
-    expect(replies).toMatchObject(calls.map(() => ({ status: 503, value: { Code: 'KMSUnavailable' } })));
+  });
+
+  it('finds an outage to be an error of the key, and keeps it in its state', async () => {
+    const away = await startOurs('away');
+    try {
+      await away.keys.stop();
+      expect(await called(away, 'GetKeyStatus', 'some-key')).toMatchObject({
+        end: 'done',
+        answer: { 'encryption-error': expect.stringContaining('the key service cannot use some-key now') as string },
+      });
+      const calls = [
+        ['GET', 'key/list?pattern=*'],
+        ['GET', 'version'],
+        ['GET', 'apis'],
+        ['GET', 'metrics'],
+        ['POST', 'key/create?key-id=another'],
+        ['DELETE', 'key/delete?key-id=some-key'],
+      ] as const;
+      const replies = await Promise.all(
+        calls.map(([method, path]) => adminCall(away.account.url, away.account, method, `/minio/kms/v1/${path}`)),
+      );
+      expect(replies).toMatchObject(calls.map(() => ({ status: 503, value: { Code: 'KMSUnavailable' } })));
+    } finally {
+      await away.stop();
+    }
   });
 });
 
