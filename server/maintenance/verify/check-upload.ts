@@ -24,6 +24,9 @@ export async function checkUpload(check: VerifyContext, entry: Entry): Promise<C
   let record: UploadRecord;
   try {
     record = decodeUpload(entry.value, upload.uploadId);
+    if (!isUpload(record)) {
+      throw new StoreError('unreadable-record', `the record of upload ${upload.uploadId} is not complete`);
+    }
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     return { issues: [{ kind: 'unreadable-record', record: shownKey(entry.key), message: error.message }] };
@@ -36,6 +39,10 @@ export async function checkUpload(check: VerifyContext, entry: Entry): Promise<C
     if (found.length > 0 && (await unchanged(check, entry, part))) issues.push(...found);
   }
   return { issues };
+}
+
+function isUpload(record: Partial<UploadRecord> | null): boolean {
+  return Number.isFinite(record?.initiated) && typeof record?.headers === 'object' && record.headers !== null;
 }
 
 async function checkPart(check: VerifyContext, upload: Upload, record: UploadRecord, entry: Entry): Promise<Issue[]> {

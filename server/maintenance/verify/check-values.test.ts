@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { backendKeyRecord } from '../../encryption/backend-key.ts';
 import { sealedKey, sealedRecords } from '../../encryption/sealed-records.ts';
 import { encodeRecord, recordKeys } from '../../objects/records/record-format.ts';
-import { commitOnce } from '../../store/commits.ts';
+import { commitOnce, encodeCounter } from '../../store/commits.ts';
 import { key } from '../../store/keys.ts';
 import type { Key } from '../../store/record-store.ts';
 import { testLayer } from '../../../test/support/objects/test-layer.ts';
@@ -21,6 +21,7 @@ async function filled({ sealing = false } = {}) {
   await sealed.put(sealedKey('sts-expiry', 'time', 'key'), Buffer.from('ann'));
   const json = encodeRecord({ some: 'value' });
   for (const place of jsonRecords) await write(records, place, json);
+  for (const place of counters) await write(records, place, encodeCounter(1n));
   const issues = () => Array.fromAsync<Issue>(verifyStores({ ...test, now: Date.now() }));
   return { records, issues };
 }
@@ -39,6 +40,34 @@ const jsonRecords: readonly Key[] = [
   key('outbox-state', 'target'),
   key('system', 'reseal'),
   key('tier-removal', 'one'),
+  key('background', 'one'),
+  key('g', 'segment'),
+  key('inventory-state', 'bucket', 'one'),
+  key('lifecycle', 'bucket'),
+  key('metrics', 'one'),
+  key('replication-stats', 'target'),
+  key('scrub', 'state'),
+  key('segments', 'pack'),
+  key('segments', 'space'),
+  key('system', 'digests'),
+  key('system', 'pause', 'scrub'),
+  key('usage', 'buckets'),
+  key('usage', 'day', '2026-01-01'),
+  key('usage', 'last'),
+  recordKeys.quotaCount('bucket', 'counter'),
+  recordKeys.dueTransition(Buffer.alloc(16, 7)),
+  recordKeys.askedRestore(Buffer.alloc(16, 7)),
+  recordKeys.restored(Buffer.alloc(16, 7)),
+];
+
+const counters: readonly Key[] = [
+  recordKeys.quotaBytes('bucket', 'counter'),
+  recordKeys.partCommits('upload'),
+  recordKeys.promotions('bucket'),
+  key('outbox-dropped', 'target'),
+  key('outbox-held-count', 'target', 'dropped'),
+  key('replication-proxied', 'target', 'kind'),
+  key('usage', 'asked'),
 ];
 
 /** What a disk may make of a value. */
@@ -62,6 +91,25 @@ describe('a record that holds no object', () => {
     await expectTold({ records, issues }, place, damage);
   });
 
+  // Any eight bytes are a counter.
+  it.each(
+    counters.flatMap((place) =>
+      ['is empty', 'is cut'].map((damage) => [place.toString('latin1'), damage, place] as const),
+    ),
+  )('%j is told, a counter, where it %s', async (_, damage, place) => {
+    await expectTold(await filled(), place, damage);
+  });
+
+  it.each([{}, { initiated: 'now', headers: {} }, { initiated: 1 }, { initiated: 1, headers: 'none' }, [], null])(
+    'is told of an upload whose JSON is of another form: %j',
+    async (form) => {
+      const { records, issues } = await filled();
+      const value = Buffer.concat([Buffer.of(1), Buffer.from(JSON.stringify(form))]);
+      await write(records, recordKeys.upload('bucket', 'key', 'a'.repeat(32)), value);
+      expect(await issues()).toEqual([told]);
+    },
+  );
+
   const sealed = [backendKeyRecord, sealedKey('iam', 'user', 'ann'), sealedKey('sts-expiry', 'time', 'key')];
   it.each(
     sealed.flatMap((place) =>
@@ -78,7 +126,11 @@ async function expectTold({ records, issues }: Awaited<ReturnType<typeof filled>
   const entry = await records.get(place);
   if (entry === undefined) throw new Error('the record is not there');
   await write(records, place, damages[damage]?.(entry.value) ?? entry.value);
-  expect(await issues()).toEqual([
-    { kind: 'unreadable-record', record: expect.any(String) as string, message: expect.any(String) as string },
-  ]);
+  expect(await issues()).toEqual([told]);
 }
+
+const told = {
+  kind: 'unreadable-record',
+  record: expect.any(String) as string,
+  message: expect.any(String) as string,
+};
