@@ -171,6 +171,8 @@ export interface ConsoleSettings {
   readonly s3Url?: string;
   /** `SVC_REGION`: the location of new buckets. */
   readonly region: string;
+  /** `SVC_REGION` is set: all buckets are shown with it. */
+  readonly hasRegion: boolean;
   /** The folder of the built web application; absent: `dist/console` of the checkout. */
   readonly webFolder?: string;
 }

@@ -98,5 +98,6 @@ function consoleSettings({ settings, tls }: ThreadOptions, server: Server): Cons
     sessionDurationMs: browser.sessionMs,
     ...(settings.serverUrl === undefined ? {} : { s3Url: settings.serverUrl }),
     region: settings.region,
+    hasRegion: settings.regionEnforced,
   };
 }

@@ -2,6 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { nameRecord } from '../../../protocol/json/name-record.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
+import { locationOf } from '../../../protocol/s3/bucket-location.ts';
 import { tagLimits } from '../../../protocol/s3/tagging.ts';
 import { checkBucketName } from '../../../protocol/s3/names.ts';
 import type { Bucket, BucketEncryption } from '../../objects/contract/object-layer.ts';
@@ -118,7 +119,11 @@ export function bucketRoutes(services: ConsoleServices, authorizer: Authorizer):
     const may = await permissions(exchange, authorizer, name, prefixOf(request));
     if (!Object.values(may).some(Boolean)) await authorizer.require(exchange, 's3:ListBucket', name);
     const bucket = await objects.headBucket(name);
-    response.json({ ...(await summary(exchange, bucket)), location: bucket.location, may } satisfies BucketAnswer);
+    response.json({
+      ...(await summary(exchange, bucket)),
+      location: locationOf(settings, bucket),
+      may,
+    } satisfies BucketAnswer);
   });
 
   router.delete('/buckets/:bucket', async (request, response) => {

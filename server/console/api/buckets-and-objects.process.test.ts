@@ -386,3 +386,18 @@ describe('a user who may delete some objects of a folder', () => {
     expect((await root.send('GET', at('docs', 'object', { key: 'theirs/1' }))).status).toBe(200);
   });
 });
+
+it.each([
+  [true, 'us-east-1'],
+  [false, 'eu-central-1'],
+])('shows a bucket of another region as S3 answers it, where SVC_REGION is set: %s', async (hasRegion, location) => {
+  const other = await TestConsole.start({ settings: { hasRegion } });
+  try {
+    await other.stores.layer.createBucket('older', { location: 'eu-central-1' });
+    const browser = new TestBrowser(other.url);
+    await browser.signIn();
+    expect(await json<BucketAnswer>(await browser.send('GET', '/api/buckets/older'))).toMatchObject({ location });
+  } finally {
+    await other.close();
+  }
+});

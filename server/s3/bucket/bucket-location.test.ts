@@ -19,12 +19,11 @@ it.each([
   expect((await call('GET', `/?bucket-region=${header}`)).body).toContain('<Name>made</Name>');
 });
 
-it('a store without a region refuses what is none', async () => {
+it.each(['mars-1', 'home', 'auto'])('a store without a region refuses %s, and says what it takes', async (region) => {
   const { call } = await testCalls();
-  expect(await call('PUT', '/made', located('mars-1'))).toMatchObject({
-    status: 400,
-    code: 'InvalidLocationConstraint',
-  });
+  const refused = await call('PUT', '/made', located(region));
+  expect(refused).toMatchObject({ status: 400, code: 'InvalidLocationConstraint' });
+  expect(refused.refusal).toContain(`"${region}" is no name of a region: send one like "eu-central-1"`);
 });
 
 it('a store with a region takes its own alone, and names the setting', async () => {

@@ -2,13 +2,13 @@ import { parseCreateBucketConfiguration } from '../../../protocol/s3/bucket-encr
 import { aclOfNewBucket } from '../acl/acl-request.ts';
 import { ownershipOfNewBucket } from '../configuration/ownership-controls.ts';
 import { hasAclHeaders } from '../object-headers.ts';
+import { locationOf } from '../../../protocol/s3/bucket-location.ts';
 import { checkNewBucketName } from '../../../protocol/s3/names.ts';
 import { S3Error } from '../../../protocol/s3/s3-error.ts';
 import { maxTaggingDocument, type Tags } from '../../../protocol/s3/tagging.ts';
 import { emptyBucket, isForceDelete } from '../object/force-delete.ts';
 import { header } from '../request.ts';
 import { emptyAnswer, xmlAnswer } from '../answers.ts';
-import type { Bucket } from '../../objects/contract/object-layer.ts';
 import type { Operation, PolicyContext, S3Call } from '../operation.ts';
 import { readDocument } from '../request-body.ts';
 import { element, xmlDocument } from '../../../protocol/s3/xml-writer.ts';
@@ -50,7 +50,8 @@ export const createBucket: Operation = {
 function checkLocation({ region, hasRegion }: S3Call, location: string): void {
   if (location === '' || location === region) return;
   if (!looksLikeRegion.test(location)) {
-    throw new S3Error('InvalidLocationConstraint', undefined, {
+    const message = `The location constraint "${location.slice(0, 100)}" is no name of a region: send one like "eu-central-1", or none.`;
+    throw new S3Error('InvalidLocationConstraint', message, {
       details: { LocationConstraint: location.slice(0, 100) },
     });
   }
@@ -118,11 +119,6 @@ async function isBucket(objects: S3Call['objects'], name: string): Promise<boole
     if (error instanceof S3Error && error.status < 500) return false;
     throw error;
   }
-}
-
-/** Returns the location of a bucket as clients see it. They sign for it, so that a store with a region answers that one for all buckets. */
-export function locationOf({ region, hasRegion }: S3Call, { location }: Bucket): string {
-  return hasRegion || location === '' ? region : location;
 }
 
 /** Returns the region of a location. That of the oldest location in Europe has another name. */

@@ -6,7 +6,8 @@ import { xmlAnswer } from '../answers.ts';
 import type { Operation } from '../operation.ts';
 import { owner } from '../owner.ts';
 import { integerParameter } from '../request.ts';
-import { locationOf, regionOfLocation } from './bucket.ts';
+import { locationOf } from '../../../protocol/s3/bucket-location.ts';
+import { regionOfLocation } from './bucket.ts';
 import { makeToken, readToken } from './list-objects.ts';
 
 /** The limit of AWS. Without `max-buckets` the answer lists all buckets. */
