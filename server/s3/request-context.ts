@@ -52,6 +52,7 @@ export function requestContext(
   for (const name of Object.keys(request.headers)) {
     if (!name.startsWith('x-amz-') || customerKeyHeaders.has(name)) continue;
     const value = header(request.headers, name) ?? '';
+    if (name === 'x-amz-acl' && value === '') continue;
     context[`s3:${name}`] = [name === keyIdHeader ? keyNameOf(value) : value];
   }
   // Most requests have neither tags nor a lock.

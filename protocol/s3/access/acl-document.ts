@@ -83,7 +83,8 @@ export function parseAclHeaders(
   read: (name: string) => string | undefined,
   of: 'bucket' | 'object',
 ): RequestedAcl | undefined {
-  const canned = read('x-amz-acl');
+  // An empty value is as good as none, also in a form.
+  const canned = read('x-amz-acl') === '' ? undefined : read('x-amz-acl');
   const hasGrants = grantHeaders.some(([name]) => read(name) !== undefined);
   if (canned !== undefined && hasGrants) {
     throw new S3Error('InvalidRequest', 'Specifying both Canned ACLs and Header Grants is not allowed');

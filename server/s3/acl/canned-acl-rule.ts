@@ -13,10 +13,10 @@ export type CannedAclRule =
 
 export const ignoreCannedAcls: CannedAclRule = { kind: 'ignore', report: () => undefined };
 
-/** The pairs of bucket and program that a thread remembers. Beyond them it reports no further ones, so that no client fills the log. */
+/** The pairs of bucket and program that a thread remembers. The oldest makes room for a new one, which may then be reported again. */
 const maxReported = 1_000;
 
-/** Returns a rule that ignores canned ACLs, and calls `report` once for each bucket and program. */
+/** Returns a rule that ignores canned ACLs, and calls `report` once for each bucket and program, in this thread. */
 export function ignoreAndReportOnce(
   report: (ignored: IgnoredAcl & { readonly program: string }) => void,
 ): CannedAclRule {
@@ -26,7 +26,9 @@ export function ignoreAndReportOnce(
     report(ignored) {
       const program = programOf(ignored.userAgent);
       const key = `${ignored.bucket}/${program}`;
-      if (reported.has(key) || reported.size >= maxReported) return;
+      if (reported.has(key)) return;
+      const [oldest] = reported;
+      if (oldest !== undefined && reported.size >= maxReported) reported.delete(oldest);
       reported.add(key);
       report({ ...ignored, program });
     },

@@ -78,6 +78,16 @@ describe('a canned ACL where ACLs do not count', () => {
     expect(await make(await aclCalls({ ann: [...mayUpload, deny] }), 'public-read')).toBe(403);
   });
 
+  it.each(ways)('is absent for %s where it is empty, also for a Deny that requires it', async (_way, make) => {
+    for (const rule of ['ignore', 'refuse'] as const) {
+      const calls = await aclCalls({ ann: mayUpload }, rule);
+      expect(await make(calls, '')).toBe(200);
+      expect(calls.ignoredAcls).toEqual([]);
+    }
+    const requiring = { ...mayUpload[0], Effect: 'Deny', Condition: { Null: { 's3:x-amz-acl': 'true' } } };
+    expect(await make(await aclCalls({ ann: [...mayUpload, requiring] }), '')).toBe(403);
+  });
+
   it.each(ways)('is refused by %s where a condition on s3:x-amz-acl denies it', async (_way, make) => {
     const deny = {
       Effect: 'Deny',
@@ -193,11 +203,15 @@ describe('the report of canned ACLs that are ignored', () => {
     expect(reported).toEqual(['bucket aws-sdk-js', 'other aws-sdk-js', 'bucket unknown', 'bucket Boto3']);
   });
 
-  it('ends after 1,000 programs', () => {
+  it('comes for new programs after 1,000, and again for one that was forgotten', () => {
     const reported: string[] = [];
     const rule = ignoreAndReportOnce(({ program }) => reported.push(program));
     if (rule.kind !== 'ignore') throw new Error('the rule ignores');
     for (let at = 0; at < 1_100; at += 1) rule.report(ignoredBy(`program-${at}/1`));
-    expect(reported).toHaveLength(1_000);
+    expect(reported).toHaveLength(1_100);
+    rule.report(ignoredBy('program-1099/1'));
+    expect(reported).toHaveLength(1_100);
+    rule.report(ignoredBy('program-0/1'));
+    expect(reported.slice(1_100)).toEqual(['program-0']);
   });
 });

@@ -47,7 +47,7 @@ export const listMultipartUploads: Operation = {
           element('Upload', [
             element('Key', encoding.encode(key)),
             element('UploadId', uploadId),
-            owner('Initiator', id),
+            owner('Initiator'),
             owner('Owner', id),
             element('StorageClass', storageClass ?? 'STANDARD'),
             element('Initiated', initiated),
@@ -86,7 +86,7 @@ export const listParts: Operation = {
         element('Bucket', bucket),
         element('Key', encoding.encode(key)),
         element('UploadId', uploadId),
-        owner('Initiator', listing.owner),
+        owner('Initiator'),
         owner('Owner', listing.owner),
         element('StorageClass', listing.storageClass ?? 'STANDARD'),
         ...checksumOf(listing.checksum),
