@@ -58,9 +58,11 @@ function refuseBlocked({ publicAccessBlock }: BucketRecord, acl: Acl): void {
  * @throws S3Error AccessDenied for a public ACL that the bucket or the account blocks
  */
 export async function countsAcl(context: ObjectContext, acl: RequestedAcl, bucket?: string): Promise<boolean> {
-  await refusePublic(context, acl);
-  if (bucket === undefined) return false;
-  const { record } = await getBucket(context.records, bucket);
+  if (bucket === undefined) {
+    await refusePublic(context, acl);
+    return false;
+  }
+  const [{ record }] = await Promise.all([getBucket(context.records, bucket), refusePublic(context, acl)]);
   refuseBlocked(record, resolveAcl(acl, ownerId));
   return countsAcls(record);
 }
