@@ -6,6 +6,7 @@ import { answerWebsiteError } from './website-error.ts';
 import { createWebsiteHandler } from './website-handler.ts';
 
 const site: Website = { kind: 'site', indexSuffix: 'index.html', errorKey: 'error.html', rules: [] };
+const cached = { cacheControl: 'max-age=60', expires: 'Sun, 01 Dec 2030 16:00:00 GMT' };
 const hosted = { host: 'bucket.example.com:9001' };
 
 /** The website of `bucket`. The anonymous caller may read everything but `secret/`. */
@@ -30,7 +31,7 @@ async function websiteTest(website: Website | undefined = site, options: { reado
     ['a page.html', 'a page'],
     ['secret/page.html', 'hidden'],
   ] as const) {
-    await layer.putObject(put('bucket', key, text, { headers: { contentType: 'text/html', metadata: {} } }));
+    await layer.putObject(put('bucket', key, text, { headers: { contentType: 'text/html', ...cached, metadata: {} } }));
   }
   const handle = createWebsiteHandler({ objects: layer, s3: test.api, domains: ['example.com'] });
   const call = async (method: string, target: string, headers: CallOptions['headers'] = hosted, secure = true) => {
@@ -77,7 +78,8 @@ describe('a page', () => {
     const head = await call('HEAD', '/');
     expect(head).toMatchObject({ status: 200, body: '', headers: { 'content-length': '4' } });
     const etag = head.headers['etag'] ?? '';
-    expect(await get('/', { ...hosted, 'if-none-match': etag })).toMatchObject({ status: 304, body: '' });
+    const headers = { 'cache-control': cached.cacheControl, expires: cached.expires };
+    expect(await get('/', { ...hosted, 'if-none-match': etag })).toMatchObject({ status: 304, body: '', headers });
     expect(await get('/', { ...hosted, 'if-match': '"other"' })).toMatchObject({ status: 412 });
     expect(await get('/', { ...hosted, range: 'bytes=1-2' })).toMatchObject({ status: 206, body: 'om' });
     expect(await get('/', { ...hosted, range: 'bytes=9-' })).toMatchObject({
