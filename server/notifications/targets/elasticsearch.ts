@@ -30,20 +30,26 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
       if (!created.text.includes('resource_already_exists_exception')) checkIndex(created);
     } else checkIndex({ status, text: '' });
   };
+  const probe = async () => {
+    const { status } = await service.request({ method: 'HEAD', path: index, headers });
+    // An index that is missing is created with the next event.
+    if (status !== 404) checkIndex({ status, text: '' });
+  };
   return {
     async send(message) {
       const used = (hasIndex ??= createIndex());
       try {
         await used;
-        if (message.record === undefined) return;
-        const row = rowAfter(message);
-        const body = JSON.stringify({ Records: [isNamespace ? row : message.record] });
+        const row = isNamespace ? rowAfter(message) : message.record;
+        // What changes no document says whether the target is there.
+        if (message.record === undefined || row === 'unchanged') return await probe();
+        const body = JSON.stringify({ Records: [row] });
         const document = `${index}/_doc/${idOf(message)}`;
         if (!isNamespace) checkResult(await service.request({ method: 'POST', path: `${index}/_doc`, headers, body }));
         else if (row === 'removed') {
           const removed = await service.request({ method: 'DELETE', path: document, headers });
           if (!saysAbsent(removed)) checkResult(removed);
-        } else if (row !== 'unchanged') {
+        } else {
           checkResult(await service.request({ method: 'PUT', path: document, headers, body }));
         }
       } catch (error) {
@@ -51,6 +57,7 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
         throw error;
       }
     },
+    reach: probe,
     close: () => service.close(),
     isSeparate: true,
   };

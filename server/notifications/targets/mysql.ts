@@ -67,7 +67,9 @@ export function openMysql(values: TargetValues): NotificationTarget {
       const row = rowAfter(message);
       if (row === 'removed')
         await ofOneEvent(connection.execute(`DELETE FROM ${table} WHERE key_hash = SHA2(?, 256)`, [key]), stateOf);
-      else if (row !== 'unchanged') {
+      // An event that changes nothing says whether the target is there.
+      else if (row === 'unchanged') await connection.ping();
+      else {
         const document = JSON.stringify({ Records: [row] });
         const update = 'ON DUPLICATE KEY UPDATE value = VALUES(value)';
         const insert = `INSERT INTO ${table} (key_name, value) VALUES (?, ?) ${update}`;

@@ -53,7 +53,9 @@ export function openPostgres(values: TargetValues): NotificationTarget {
       }
       const row = rowAfter(message);
       if (row === 'removed') await ofOneEvent(client.query(`DELETE FROM ${table} WHERE key = $1`, [key]), stateOf);
-      else if (row !== 'unchanged') {
+      // An event that changes nothing says whether the target is there.
+      else if (row === 'unchanged') await client.query('SELECT 1');
+      else {
         const document = JSON.stringify({ Records: [row] });
         const update = 'ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value';
         const insert = `INSERT INTO ${table} (key, value) VALUES ($1, $2) ${update}`;

@@ -46,7 +46,9 @@ export function openRedis(values: TargetValues): NotificationTarget {
       else {
         const row = rowAfter(message);
         if (row === 'removed') await redis.hdel(key, objectKey);
-        else if (row !== 'unchanged') await redis.hset(key, objectKey, JSON.stringify({ Records: [row] }));
+        // An event that changes nothing says whether the target is there.
+        else if (row === 'unchanged') await redis.ping();
+        else await redis.hset(key, objectKey, JSON.stringify({ Records: [row] }));
       }
     },
     close: (redis) => redis.disconnect(),
