@@ -97,7 +97,7 @@ describe('a target with a connection', () => {
     await expect(target.send(message)).rejects.toThrow('connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1');
   });
 
-  it('gives a sign of life by its connection, and by a new one after a failure', async () => {
+  it('answers a probe by its connection, and by a new one after a failure', async () => {
     const { target, seen, fail } = testTarget();
     await target.reach?.();
     await target.send(message);

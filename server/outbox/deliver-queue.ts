@@ -51,7 +51,7 @@ export interface Delivery<Outcome = void> {
    * The queue calls this for an event that failed again and again while the target took others, although the failure is not `isOfEvent`. Resolves with what the
    * event leaves if it ends so. Undefined, as without it, where the queue holds the event.
    */
-  onBlamed?(event: Entry, error: unknown): Promise<Outcome | undefined>;
+  onPoisonEvent?(event: Entry, error: unknown): Promise<Outcome | undefined>;
 }
 
 /** Makes the delivery of a target that must not be asked: every event waits, and the state of the queue says why. */
@@ -158,7 +158,7 @@ interface Round<Outcome> {
   taken: number;
   /** Why the target is away: the first failure, since others may follow from it. */
   failure: { readonly error: unknown } | undefined;
-  /** True where the target is there although it took nothing: it answered a refusal, or a sign of life. */
+  /** True where the target is there although it took nothing: it answered a refusal, or a probe. */
   isAnswered: boolean;
 }
 
@@ -399,13 +399,13 @@ class DeliveredQueue<Outcome> {
     const text = textOf(error);
     if (round.delivery.isOfEvent(error)) {
       round.isAnswered ||= isAnswer(error);
-    } else if (!(await this.#isToBlame(event, error, round, how))) {
+    } else if (!(await this.#isPoison(event, error, round, how))) {
       round.failure ??= { error };
       // It has failed before while the target was well: it still waits for its own time.
       if (this.#held.has(event)) this.#held.refuse(event, text);
       return 'stop';
     } else if (!this.#held.has(event)) {
-      const outcome = await round.delivery.onBlamed?.(event, error);
+      const outcome = await round.delivery.onPoisonEvent?.(event, error);
       if (outcome !== undefined) {
         round.delivered.add(event.key, outcome);
         round.done += 1;
@@ -425,10 +425,10 @@ class DeliveredQueue<Outcome> {
   }
 
   /**
-   * Reports whether an event is the reason of its failure, and not its target. A failure alone is that of the target. An event that is held was found to
+   * Reports whether an event is a poison event: the reason of its failure is the event, and not its target. A failure alone is that of the target. An event that is held was found to
    * be the reason before: where it fails again, and the target answers otherwise, it is the reason still.
    */
-  async #isToBlame(event: Entry, error: unknown, round: Round<Outcome>, how: 'alone' | 'together'): Promise<boolean> {
+  async #isPoison(event: Entry, error: unknown, round: Round<Outcome>, how: 'alone' | 'together'): Promise<boolean> {
     const failure = failureOf(round, how);
     if (!this.#held.has(event)) return this.#suspects.onFailed(event, failure);
     if (failure !== 'of-target') return failure === 'of-event';

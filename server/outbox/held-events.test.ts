@@ -319,7 +319,7 @@ class BreakingTarget extends Target {
   }
 }
 
-/** A target that can be asked for a sign of life. */
+/** A target that can be probed. */
 class ReachableTarget extends BreakingTarget {
   isAway = false;
 
@@ -353,7 +353,7 @@ async function withHeld(delivery: BreakingTarget) {
 }
 
 describe('an event for which a broker ends the connection without a word', () => {
-  it('stops no others, and is held; its target is online while it gives a sign of life', async () => {
+  it('stops no others, and is held; its target is online while it answers probes', async () => {
     const delivery = new ReachableTarget(['bad0']);
     const { records, run } = await withHeld(delivery);
     const { tries } = delivery;
@@ -384,7 +384,7 @@ describe('an event for which a broker ends the connection without a word', () =>
     await run.stop();
   });
 
-  it('shows its failure as that of a target that gives no sign of life, until that takes another', async () => {
+  it('shows its failure as that of a target that answers no probe, until that takes another', async () => {
     const delivery = new BreakingTarget(['bad0']);
     const { layer, records, run } = await withHeld(delivery);
     await until(async () => {

@@ -70,7 +70,7 @@ describe('suspected events', () => {
     expect(asked).toEqual(new Set(window));
   });
 
-  it('are to blame after three failures alone, and none for those in which the target may have gone away', () => {
+  it('are poison events after three failures alone, and none for those in which the target may have gone away', () => {
     const suspects = new SuspectEvents();
     const one = event();
     for (let at = 0; at < 5; at += 1) expect(suspects.onFailed(one, 'of-either')).toBe(false);

@@ -32,7 +32,7 @@ interface SendingPlan {
 const maxProbed = 32;
 /** Suspects that are known. */
 const maxSuspects = 1_000;
-/** Failures alone after which an event is to blame, and not its target. */
+/** Failures alone after which an event is a poison event. */
 const maxAlone = 3;
 
 /**
@@ -74,7 +74,7 @@ export class SuspectEvents {
 
   /**
    * Suspects an event that failed. `of-event`: it was sent alone, and the target took others just before; `of-target`: the target took nothing before.
-   * Returns whether the event is to blame: the target took others before, between and after its failures. It is no suspect any more then.
+   * Returns whether it is a poison event: the target took others before, between and after its failures. It is no suspect any more then.
    */
   onFailed(event: Entry, failure: 'of-target' | 'of-event' | 'of-either'): boolean {
     const known = this.#suspects.get(nameOf(event));

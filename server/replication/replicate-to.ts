@@ -101,7 +101,7 @@ export class ReplicationDelivery implements Delivery<Settled> {
   }
 
   /** A version that is held is FAILED, whatever its failure says. A change of a resync ends: the resync ends with the last of its changes. */
-  async onBlamed(entry: Entry, error: unknown): Promise<Settled | undefined> {
+  async onPoisonEvent(entry: Entry, error: unknown): Promise<Settled | undefined> {
     const queued = readable(entry);
     if (queued === undefined) return undefined;
     const { size: bytes, resync, time } = queued;
@@ -195,7 +195,7 @@ export class ReplicationDelivery implements Delivery<Settled> {
     return { outcome: this.#failed(queued, reason), counted: { kind: 'failed', bytes, resync }, isFromTarget: false };
   }
 
-  /** Asks the target for a sign of life again and again, until the signal. */
+  /** Probes the target again and again, until the signal. */
   async watchHealth(): Promise<void> {
     const { stored, stats, signal } = this.#options;
     let before = Date.now();
