@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -61,8 +61,9 @@ function write({ name, addresses, url }: Site, annotations: object = {}): void {
   writeFileSync(join(folder, name, 'manifests', 'demo.yaml'), manifests.map((each) => stringify(each)).join('---\n'));
 }
 
-async function start(name: string, url: string): Promise<LocalOperator> {
-  write({ name, url, addresses: { s3: { port: await freePort() }, console: { port: await freePort() } } });
+async function start(site: Site): Promise<LocalOperator> {
+  write(site);
+  const { name } = site;
   const operator = await startLocal({
     manifests: join(folder, name, 'manifests'),
     state: join(folder, name, 'state'),
@@ -76,22 +77,41 @@ async function start(name: string, url: string): Promise<LocalOperator> {
   return operator;
 }
 
+const bodiesOf = ({ name }: Site) => join(folder, name, 'data', 'blobs');
+
 const ready = (operator: LocalOperator) => operator.status(demo)?.conditions.find(({ type }) => type === 'Ready');
 
-it('are one that has the store, and one that says so and how it accepts it', { timeout: 720_000 }, async () => {
-  const database = await postgres.createDatabase();
-  const url = new URL(database.url);
-  url.password = database.password;
-  const both = await Promise.all(['one', 'two'].map((name) => start(name, url.href)));
-  const reasons = () => both.map((each) => ready(each)?.reason ?? '').toSorted();
-  await expect
-    .poll(() => reasons().join(' ') === 'Ready StoreOfAnother' || [...reasons(), ...problems], { timeout })
-    .toBe(true);
-  const [winner, loser] = both.toSorted((a, b) => (ready(a)?.reason ?? '').localeCompare(ready(b)?.reason ?? ''));
-  await expect.poll(() => winner?.status(demo)?.deployment, { timeout }).toBeTypeOf('string');
-  const store = winner?.status(demo)?.deployment;
-  const message = loser && ready(loser)?.message;
-  expect(message).toMatch(/a Tenant that this operator does not see \(UID [0-9a-f]{32}\)/);
-  expect(message).toMatch(new RegExp(`accept-store=${store}$`));
-  expect(loser?.status(demo)?.deployment).toBeUndefined();
-});
+it(
+  'are one that has the store, and one that says so, and has it once it accepts it',
+  { timeout: 720_000 },
+  async () => {
+    const database = await postgres.createDatabase();
+    const url = new URL(database.url);
+    url.password = database.password;
+    const sites = await Promise.all(
+      ['one', 'two'].map(async (name): Promise<Site> => {
+        const addresses = { s3: { port: await freePort() }, console: { port: await freePort() } };
+        return { name, url: url.href, addresses };
+      }),
+    );
+    const both = await Promise.all(sites.map(start));
+    const reasons = () => both.map((each) => ready(each)?.reason ?? '').toSorted();
+    await expect
+      .poll(() => reasons().join(' ') === 'Ready StoreOfAnother' || [...reasons(), ...problems], { timeout })
+      .toBe(true);
+    const [winner, loser] = both.toSorted((a, b) => (ready(a)?.reason ?? '').localeCompare(ready(b)?.reason ?? ''));
+    await expect.poll(() => winner?.status(demo)?.deployment, { timeout }).toBeTypeOf('string');
+    const store = winner?.status(demo)?.deployment;
+    const message = loser && ready(loser)?.message;
+    expect(message).toMatch(/a Tenant that this operator does not see \(UID [0-9a-f]{32}\)/);
+    expect(message).toMatch(new RegExp(`accept-store=${store}$`));
+    expect(loser?.status(demo)?.deployment).toBeUndefined();
+
+    await winner?.stop();
+    const siteOf = (operator?: LocalOperator) => sites[both.indexOf(operator as LocalOperator)] as Site;
+    cpSync(bodiesOf(siteOf(winner)), bodiesOf(siteOf(loser)), { recursive: true });
+    write(siteOf(loser), { 'coffer.dev/accept-store': store });
+    const last = () => [loser && ready(loser)?.message, ...problems];
+    await expect.poll(() => loser?.status(demo)?.deployment === store || last(), { timeout }).toBe(true);
+  },
+);
