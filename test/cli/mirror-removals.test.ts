@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startServer, untilReady } from '../support/server/start-server.ts';
 import { ClientDriver } from './client-driver.ts';
@@ -109,55 +109,4 @@ describe('mirror --exclude', () => {
       expect([code, stderr]).toEqual([0, expect.stringContaining(`--exclude \`${pattern}\` matches nothing`)]);
     },
   );
-});
-
-describe.runIf(process.platform === 'linux')('mirror --remove to a folder', () => {
-  it('removes the others where a name of the target cannot be read, and says what stays', async () => {
-    const target = client.path('target');
-    for (const name of ['target/a', 'target/old', 'target/zz']) await client.file(name, name);
-    expect(spawnSync('mkfifo', [`${target}/queue`]).status).toBe(0);
-    await symlink('nowhere', `${target}/dangling`);
-    await writeFile(Buffer.concat([Buffer.from(`${target}/`), Buffer.from([0x62, 0xff])]), '');
-    const { code, stderr } = await client.attempt('mirror', '--overwrite', '--remove', 's/box', target);
-    expect(code).toBe(1);
-    for (const name of ['dangling', 'queue', 'b\ufffd'])
-      expect(stderr).toContain(`Unable to read \`${target}/${name}\``);
-    expect((await readdir(target)).toSorted()).toEqual(['a', 'b', 'b\ufffd', 'c', 'dangling', 'queue']);
-    await rm(target, { recursive: true });
-  });
-
-  it('says that what follows an unreadable name of the source stays', async () => {
-    await client.file('source/b', 'b');
-    await symlink('nowhere', `${source}/a`);
-    const [code, stderr] = await mirror();
-    expect([code, stderr]).toEqual([1, expect.stringContaining('--remove kept what `s/box` has after')]);
-  });
-});
-
-describe('mirror --verify', () => {
-  it('succeeds in silence where names and sizes are the same', async () => {
-    await client.file('source/d/x', 'x');
-    const printed = await client.json('mirror', '--overwrite', '--remove', '--verify', source, 's/box');
-    expect(printed.filter(({ diff }) => diff !== undefined)).toEqual([]);
-  });
-
-  it('prints the differences, and fails', async () => {
-    await client.file('source/a', 'longer');
-    const { code, stdout, stderr } = await client.attempt('mirror', '--verify', source, 's/box');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Source and target differ in 1 name')]);
-    expect(stdout.toString()).toContain('! s/box/a\n');
-    expect(stdout.toString()).not.toContain('s/box/b\n');
-  });
-
-  it('counts what the target alone has with --remove, and nothing that is excluded', async () => {
-    const args = ['--remove', '--verify', `${source}/`, 's/box'];
-    const { code, stdout } = await client.attempt('mirror', ...args);
-    expect([code, stdout.toString()]).toEqual([1, expect.stringContaining('> s/box/a\n> s/box/b\n> s/box/c\n')]);
-    expect((await client.attempt('mirror', '--exclude', '*', ...args)).code).toBe(0);
-  });
-
-  it.each([['--watch'], ['--dry-run']])('goes not with %s', async (flag) => {
-    const { code, stderr } = await client.attempt('mirror', '--verify', flag, `${source}/`, 's/box');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('leave out --watch')]);
-  });
 });

@@ -91,7 +91,6 @@ function addMirror(commands: CommandGroup): void {
         ['--exclude-storageclass <class>', 'not objects of this storage class; may be repeated', 'repeatable'],
         ['--region <region>', 'where new buckets shall be'],
         ['--summary', 'print the counts at the end'],
-        ['--verify', 'then compare names and sizes as diff does, and fail where they differ'],
         ['--monitoring-address <address>', 'HOST:PORT on which Prometheus finds the counts at /metrics'],
         ['--skip-errors', 'continue after a failure, which is always so'],
         ['--retry', 'send failed requests again, which is always so'],

@@ -40,19 +40,6 @@ export function pathUnder(folder: string, name: string, platform: NodeJS.Platfor
   return join(folder, ...segments);
 }
 
-/**
- * Checks that an object with the name of a folder can become a folder of this machine.
- *
- * @throws ProgramError Unsafe if it has a body
- */
-export function checkFolderIsEmpty({ key, size, display }: { key: string; size: number; display: string }): void {
-  if (!key.endsWith('/') || size === 0) return;
-  throw new ProgramError(
-    'Unsafe',
-    `The key ends with a slash, so that its ${size} bytes have no place in a folder of this machine: \`coffer cat ${display}\` writes them to a file that you choose`,
-  );
-}
-
 /** The target of copies. Copies go into a folder under the names of their sources, or one copy gets the name of the target. */
 export interface CopyDestination {
   readonly target: Target;

@@ -4,7 +4,7 @@ import { ProgramError } from '../../../../platform/errors/program-error.ts';
 import type { Context } from '../../context.ts';
 import { headObject, type ObjectHeaders } from '../../../s3/objects.ts';
 import { contentTypeOf } from './object-headers.ts';
-import { checkFolderIsEmpty, locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
+import { locationOf, type CopyDestination, type CopyLocation } from './copy-destination.ts';
 import type { CopyOptions } from './copy-options.ts';
 import type { FoundSource } from './find-sources.ts';
 import { bytesOf, headOf, nameOf } from './object-source.ts';
@@ -45,7 +45,6 @@ export async function copyOne(
   destination: CopyDestination,
   options: CopyOptions,
 ): Promise<Copied> {
-  if (destination.target.kind === 'local' && source.kind === 'object') checkFolderIsEmpty(source);
   const location = locationOf(destination, source.name);
   const copy = async (current: FoundSource, attempt: CopyOptions): Promise<void> =>
     location.kind === 'local'
@@ -133,7 +132,7 @@ async function toLocal(context: Context, source: FoundSource, path: string, opti
     const { path: from, size } = source;
     const bytes = { size, open: () => readStream(from, context.io) };
     await options.downloads.write(bytes, path, options.count);
-  } else if (source.key.endsWith('/')) {
+  } else if (source.key.endsWith('/') && source.size === 0) {
     // Consoles make such an object to show an empty folder.
     await mkdir(path, { recursive: true });
   } else {

@@ -153,8 +153,8 @@ async function* under(
   const folder = kind === 'none' || text.endsWith('/') ? '' : key === '' ? bucket : key;
   for await (const entry of remoteEntries(client, { ...target, key: prefix }, listing)) {
     const name = nameUnder(folder, entry.key.slice(shownFrom));
-    // An object that shows the folder itself carries nothing, unless it has a body.
-    if (name !== '' || entry.size > 0) yield objectSource(target, entry, name);
+    // The marker object of the folder itself.
+    if (name !== '') yield objectSource(target, entry, name);
   }
 }
 

@@ -18,8 +18,8 @@ import { isTransient } from '../../../s3/retry.ts';
 import { printable } from '../../../../platform/text/printable.ts';
 import type { Context } from '../../context.ts';
 import { entryPages } from '../entries/entries.ts';
-import { Failures, isFolderName, readablePages, type Entry } from '../entries/entry.ts';
-import { entryAt, hasFolder } from '../entries/entry-at.ts';
+import { Failures, readablePages, type Entry } from '../entries/entry.ts';
+import { entryAt } from '../entries/entry-at.ts';
 import { isTemporaryName } from '../entries/temporary-files.ts';
 import { joinEntries, type Pair } from '../entries/join-entries.ts';
 import { statOf } from '../entries/local-entries.ts';
@@ -45,8 +45,6 @@ export interface MirrorOptions extends TransferOptions {
   readonly excludeStorageclass?: readonly string[];
   readonly region?: string;
   readonly summary?: boolean;
-  /** Compares the names and sizes at the end. */
-  readonly verify?: boolean;
   /** `HOST:PORT`. */
   readonly monitoringAddress?: string;
   readonly watch?: boolean;
@@ -71,8 +69,6 @@ export interface Mirroring {
   unread: number;
   /** Buckets of the source that keep earlier versions. */
   readonly versioned: string[];
-  /** Each folder or bucket that was mirrored, and its target. */
-  readonly places: { readonly source: Target; readonly target: Target }[];
 }
 
 /** The target of one bucket, where all buckets of a server are mirrored. */
@@ -95,13 +91,11 @@ export async function mirrorFolder(
   if (source.kind === 'local' && !(await statOf(source.path)).isDirectory()) {
     throw new ProgramError('BadArgument', `\`${source.path}\` is a file: \`coffer cp\` copies it`);
   }
-  mirroring.places.push({ source, target });
   await refuseOverlap(context, source, target, transfer.encryption);
   const exists = await prepareTarget(mirroring, source, target, newBucket);
   if (source.kind === 'remote') await noteVersions(mirroring, source);
   const destination: CopyDestination = { target, folder: true };
   const unread = new Failures(context);
-  const unreadThere = new Failures(context);
   // Names of the source that are not followed, such as a folder that became a link.
   const leftOut: string[] = [];
   const isExcluded = (name: string): boolean => mirroring.excludes.has(name);
@@ -110,7 +104,7 @@ export async function mirrorFolder(
     onSkipped: (name) => void leftOut.push(name),
   });
   const there = exists
-    ? readablePages(context, entryPages(context, target, { recursive: true }), unreadThere, {
+    ? readablePages(context, entryPages(context, target, { recursive: true }), unread, {
         // An incomplete download is continued or replaced.
         isExcluded: (name) => isExcluded(name) || isTemporaryName(name.slice(name.lastIndexOf('/') + 1)),
       })
@@ -118,42 +112,32 @@ export async function mirrorFolder(
   const removal = new Removal(mirroring, source, target);
   // Files in the place of a folder, or the other way round: what is extraneous goes first.
   const blocked: { readonly pair: Pair; readonly first: Entry }[] = [];
-  const found = noting(chosen, () => removal.sourceHasFiles());
-  let kept = false;
-  await forEachLimit(joinEntries(found, there), transfer.workers, async (pair) => {
+  const found = files(chosen, () => removal.sourceHasFiles());
+  await forEachLimit(joinEntries(found, files(there)), transfer.workers, async (pair) => {
     const { first } = pair;
     if (first !== undefined) {
       if (pair.second === undefined && (await isBlocked(target, pair.name))) blocked.push({ pair, first });
       else await copyPair(mirroring, source, pair, first, destination);
-    } else if (pair.second !== undefined && options.remove === true) {
-      // A folder of the source that cannot be read may hold what seems extraneous after it.
-      kept ||= unread.count > 0;
-      if (kept) return;
+    }
+    // A folder of the source that cannot be read may hold what seems extraneous after it.
+    else if (pair.second !== undefined && options.remove === true && unread.count === 0) {
       if (leftOut.some((name) => pair.name === name || pair.name.startsWith(`${name}/`))) return;
       await removal.remove(pair.second);
     }
   });
   if (unread.count === 0) await removal.end();
-  if (kept) {
-    const text = `--remove kept what \`${printable(placeName(target))}\` has after the first name of the source that cannot be read, which may be there, too`;
-    context.output.warn('left-out', text);
-  }
   for (const { pair, first } of blocked) {
     if (target.kind === 'local' && options.dryRun !== true) await removeEmptyFolders(pathUnder(target.path, pair.name));
     await copyPair(mirroring, source, pair, first, destination);
   }
-  mirroring.unread += unread.count + unreadThere.count;
+  mirroring.unread += unread.count;
 }
 
-function placeName(target: Target): string {
-  return target.kind === 'local' ? target.path : target.text;
-}
-
-/** Reports whether a folder of the target has the name of a file, or a file that of a folder. */
+/** Reports whether a folder of the target has the name of a file, or a file that of a folder above it. */
 async function isBlocked(target: Target, name: string): Promise<boolean> {
-  if (target.kind === 'remote' || name === '') return false;
+  if (target.kind === 'remote') return false;
   try {
-    return (await stat(pathUnder(target.path, name))).isDirectory() !== isFolderName(name);
+    return (await stat(pathUnder(target.path, name))).isDirectory();
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOTDIR';
   }
@@ -183,7 +167,6 @@ class Removal {
   /** An empty source may be a disk that is not mounted: it empties no target, unless the user says how much may be removed. */
   async remove(entry: Entry): Promise<void> {
     if (isExcludedBy(this.#mirroring, entry.name, entry)) return;
-    if (await showsFolderOf(this.#source, entry)) return;
     const { maxDelete } = this.#mirroring;
     // Both listings are read in the order of their names, so that the first page of the source is known.
     if (maxDelete === undefined && this.#isSourceEmpty) this.#kept += 1;
@@ -211,11 +194,6 @@ class Removal {
   }
 }
 
-/** Reports whether an object does nothing but show a folder that a place has without such an object. */
-async function showsFolderOf(place: Target, { name, size }: Entry): Promise<boolean> {
-  return isFolderName(name) && size === 0 && (await hasFolder(place, name));
-}
-
 /** Notes a bucket with versions, which the command reports at the end. A caller without the permission to know gets no note. */
 async function noteVersions(
   { context, versioned }: Mirroring,
@@ -234,7 +212,6 @@ async function copyPair(
 ): Promise<void> {
   const { context, options, transfer } = mirroring;
   if (isExcludedBy(mirroring, name, first) || !mirroring.isOfAge(first.modified)) return;
-  if (second === undefined && (await showsFolderOf(destination.target, first))) return;
   const found = source.kind === 'local' ? fileSource(first, name) : objectSource(source, first, name);
   if (second !== undefined) {
     const change = await changeOfPair(mirroring, found, first, second);
@@ -403,14 +380,15 @@ async function makeBucket(
   }
 }
 
-/** Calls `onFiles` before each page with files. An object that shows an empty folder is not one. */
-async function* noting(
+/** Leaves out the objects that show an empty folder. `onFiles` is called before each page with files. */
+async function* files(
   pages: AsyncIterable<readonly Entry[]>,
-  onFiles: () => void,
+  onFiles: () => void = () => {},
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   for await (const page of pages) {
-    if (page.some(({ name, size }) => size > 0 || !isFolderName(name))) onFiles();
-    yield page;
+    const found = page.filter(({ name }) => name !== '' && !name.endsWith('/'));
+    if (found.length > 0) onFiles();
+    yield found;
   }
 }
 

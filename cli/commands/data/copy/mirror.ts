@@ -9,7 +9,6 @@ import { anyGlob } from '../entries/name-patterns.ts';
 import { ageTest } from '../entries/times.ts';
 import { bucketIn, mirrorFolder, type Mirroring, type MirrorOptions } from './mirror-folder.ts';
 import { Excludes, parseMaxDelete, warnOfPatterns } from './mirror-excludes.ts';
-import { verifyMirror } from './mirror-verify.ts';
 import { watchAndMirror } from './mirror-watch.ts';
 import { Transfer } from './transfer.ts';
 
@@ -35,7 +34,7 @@ export async function mirror(context: Context, args: readonly string[], given: M
   const excludes = new Excludes(options.exclude, source);
   const maxDelete = parseMaxDelete(options.maxDelete);
   warnOfPatterns(context, options, source, target);
-  const counts = { removed: 0, restarts: 0, unread: 0, versioned: [], places: [] };
+  const counts = { removed: 0, restarts: 0, unread: 0, versioned: [] };
   const mirroring: Mirroring = { context, options, transfer, excludes, maxDelete, isOfAge, ...counts };
   const compare = async (): Promise<void> =>
     source.kind === 'remote' && source.bucket === ''
@@ -49,12 +48,10 @@ export async function mirror(context: Context, args: readonly string[], given: M
     transfer.stop();
   }
   warnOfRest(mirroring);
-  const isSame = options.verify !== true || (await verifyMirror(mirroring));
   if (options.summary === true) printSummary(mirroring);
   transfer.finish({ always: true });
   if (mirroring.unread > 0)
     throw new ProgramError('Reported', `${mirroring.unread} folders or files could not be read`);
-  if (!isSame) throw new ProgramError('Reported', 'source and target differ');
 }
 
 async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () => void } | undefined> {
@@ -69,17 +66,11 @@ async function serveCounts(mirroring: Mirroring): Promise<{ readonly close: () =
 }
 
 function checkOptions(options: MirrorOptions, source: Target, target: Target): void {
-  const { activeActive, watch, dryRun, remove, maxDelete, verify } = options;
+  const { activeActive, watch, dryRun, remove, maxDelete } = options;
   if (maxDelete !== undefined && (remove !== true || watch === true)) {
     throw new ProgramError(
       'BadArgument',
       '--max-delete limits the --remove of one comparison: it goes without --watch',
-    );
-  }
-  if (verify === true && (watch === true || dryRun === true)) {
-    throw new ProgramError(
-      'BadArgument',
-      '--verify compares at the end of a copy: leave out --watch, --active-active and --dry-run',
     );
   }
   if (watch === true && dryRun === true) {

@@ -10,7 +10,7 @@ import { Progress } from '../../../terminal/progress.ts';
 import type { Context } from '../../context.ts';
 import { Failures } from '../entries/entry.ts';
 import { ageTest } from '../entries/times.ts';
-import { checkFolderIsEmpty, locationOf, type CopyDestination } from './copy-destination.ts';
+import { locationOf, type CopyDestination } from './copy-destination.ts';
 import { copyOne, type Copied } from './copy-one.ts';
 import type { CopyOptions } from './copy-options.ts';
 import { SourceChangedError } from './source-state.ts';
@@ -123,7 +123,6 @@ export class Transfer {
 
   async #show(source: FoundSource, destination: CopyDestination): Promise<undefined> {
     try {
-      if (destination.target.kind === 'local' && source.kind === 'object') checkFolderIsEmpty(source);
       const target = locationOf(destination, source.name).display;
       const human = `Would copy \`${printable(source.display)}\` -> \`${printable(target)}\``;
       const { display, size } = source;

@@ -4,26 +4,11 @@ import { headObject } from '../../../s3/objects.ts';
 import { isNotFound } from '../../../s3/error-of-status.ts';
 import type { Context } from '../../context.ts';
 import { pathUnder } from '../copy/copy-destination.ts';
-import { isFolderName, type Entry } from './entry.ts';
+import type { Entry } from './entry.ts';
 
 /** Returns the file or object with a name below a place; undefined if there is none. Below a whole server the name begins with the bucket. */
 export async function entryAt(context: Context, place: Target, name: string): Promise<Entry | undefined> {
-  if (place.kind === 'remote') return objectAt(context, place, name);
-  // A file cannot have the name of a folder: the file `x` is not the copy of the object `x/`.
-  return isFolderName(name) ? undefined : fileAt(pathUnder(place.path, name), name);
-}
-
-/**
- * Reports whether a place has a folder without an object that shows it: this machine has folders, and a bucket is one itself. `name` is
- * that of a folder.
- */
-export async function hasFolder(place: Target, name: string): Promise<boolean> {
-  if (place.kind === 'remote') return name === '' && place.key === '';
-  try {
-    return (await stat(name === '' ? place.path : pathUnder(place.path, name))).isDirectory();
-  } catch {
-    return false;
-  }
+  return place.kind === 'local' ? fileAt(pathUnder(place.path, name), name) : objectAt(context, place, name);
 }
 
 async function fileAt(path: string, name: string): Promise<Entry | undefined> {
@@ -46,7 +31,6 @@ async function objectAt(
   const slash = target.bucket === '' ? name.indexOf('/') : -1;
   const bucket = target.bucket === '' ? name.slice(0, slash) : target.bucket;
   const key = `${target.key}${name.slice(slash + 1)}`;
-  if (key === '') return undefined;
   try {
     const client = await context.client(target.alias);
     const { size, etag, lastModified: modified, headers } = await headObject(client, { bucket, key });

@@ -43,14 +43,6 @@ interface SkippedEntry {
   readonly reason: string;
 }
 
-/**
- * Reports whether a name below a place is that of an object which consoles make to show an empty folder. The empty name is that of the place
- * itself. Such an object may have a body.
- */
-export function isFolderName(name: string): boolean {
-  return name === '' || name.endsWith('/');
-}
-
 export type Walked = Entry | UnreadableEntry | SkippedEntry;
 
 /** Counts and prints the failures of a command that continues after them. */
