@@ -228,9 +228,10 @@ export class Output {
   warn(type: WarningType, text: string): void {
     this.flush();
     this.#wipe?.();
+    const message = plain(text);
     if (this.json) {
-      this.#io.stdout.write(`${JSON.stringify({ status: 'warning', warning: { message: plain(text), type } })}\n`);
-    } else this.#io.stderr.write(`coffer: ${this.#paintError('warning', '<WARNING>')} ${text}.\n`);
+      this.#io.stdout.write(`${JSON.stringify({ status: 'warning', warning: { message, type } })}\n`);
+    } else this.#io.stderr.write(`coffer: ${this.#paintError('warning', '<WARNING>')} ${message}.\n`);
   }
 
   /** Sets a function that removes the progress bar before a message is printed. */

@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { ProgramError } from '../../platform/errors/program-error.ts';
-import { describeError } from './output.ts';
+import { describeError, Output } from './output.ts';
+import type { Io } from './io.ts';
 import { formatDuration, formatSize, formatTime } from './format.ts';
 import { printable } from '../../platform/text/printable.ts';
 import { renderProgress } from './progress.ts';
@@ -82,3 +84,22 @@ describe('errors', () => {
     expect(describeError(cause).cause).toBe('a [31mb');
   });
 });
+
+it.each([{ json: false }, { json: true }])(
+  'a warning with the text of a server is one line, without control characters: %j',
+  (options) => {
+    let written = '';
+    const write = (text: string) => ((written += text), true);
+    const stream = { write, writableNeedDrain: false } as unknown as Io['stdout'];
+    const io: Io = {
+      stdin: Readable.from([]),
+      stdout: stream,
+      stderr: stream,
+      env: {},
+      signal: new AbortController().signal,
+    };
+    new Output(io, options).warn('retry', 'the server says \u001b[31mred\nFAKE: line');
+    expect(written).toContain('the server says  [31mred FAKE: line');
+    expect(written.slice(0, -1)).not.toMatch(/\p{Cc}/u);
+  },
+);
