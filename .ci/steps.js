@@ -133,7 +133,7 @@ export const areas = [
   ['server/', server],
   ['console/', server],
   ['keysvc/', everything],
-  ['operator/', kubernetes],
+  ['operator/', [...kubernetes, 'postgres']],
   ['crds/', kubernetes],
   ['charts/', kubernetes],
   ['deploy/', kubernetes],

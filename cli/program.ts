@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import { commandWords, helpWords, requireHelpedCommand } from './command-words.ts';
 import { flagWords } from './flag-words.ts';
@@ -66,7 +67,9 @@ async function complete(argv: readonly string[], io: Io): Promise<number> {
   const candidates = candidatesOf(await buildProgram(io, words), words);
   const option = words.findIndex((word) => word === '--config-dir' || word === '-C');
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(completionMs)]);
-  const context = new Context({ ...io, signal }, { configDir: option < 0 ? undefined : words[option + 1] });
+  // A shell is typing: nothing is said of a server that does not answer.
+  const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const context = new Context({ ...io, stderr, signal }, { configDir: option < 0 ? undefined : words[option + 1] });
   const places = candidates.places ? await placesOf(context, words.at(-1) ?? '') : [];
   context.close();
   const lines = [...candidates.words, ...places].filter((line) => !line.includes('\n'));

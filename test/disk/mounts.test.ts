@@ -139,7 +139,7 @@ describe.each(['tmpfs', 'ext4', 'btrfs'] as const)('a mount of %s under a server
     );
     if (typeof next !== 'string') {
       server = next;
-      expect(await readiness()).toBe('503 bodies');
+      await expect.poll(readiness, { timeout: 180_000 }).toBe('503 bodies');
       expect(await put('beneath', 'file')).toBe(503);
     }
     expect(readdirSync(volume.path)).toEqual([]);
