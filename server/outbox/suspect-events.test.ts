@@ -86,4 +86,13 @@ describe('suspected events', () => {
     suspects.forget(one);
     expect(suspects.plan([[one]], false, noneIsHeld).alone).toEqual([]);
   });
+
+  it('leave probes to held events where nothing else waits', () => {
+    const suspects = new SuspectEvents();
+    const [failing, held] = [[event()], [event()]];
+    for (const one of failing) suspects.onFailed(one, 'of-target');
+    const options = { isHeld: (one: Entry) => held.includes(one), isHeldUp: () => false };
+    const asked = new Set(Array.from({ length: 100 }, () => suspects.plan([failing, held], true, options).probe));
+    expect(asked).toEqual(new Set([failing, held]));
+  });
 });

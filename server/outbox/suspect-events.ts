@@ -88,11 +88,15 @@ export class SuspectEvents {
     return suspect.alone >= maxAlone;
   }
 
-  /** Suspects that all fail do not say that the target is away: with many of them, about each second probe is one of the others, at random. */
+  /**
+   * Suspects that all fail do not say that the target is away: with many of them, about each second probe is one of the others, at random. Where there
+   * are only suspects and held events, about each second probe is the one that failed most: a held event may be what the target takes.
+   */
   #probeOf(others: readonly Group[], suspects: readonly Group[]): Group | undefined {
-    if (this.#suspects.size < maxProbed) return others[0] ?? suspects[0];
+    const suspect = Math.random() < 0.5 ? suspects[0] : suspects.at(-1);
+    if (this.#suspects.size < maxProbed) return others[0] ?? suspect;
     const other = others[Math.floor(Math.random() * others.length)];
-    return (Math.random() < 0.5 ? suspects[0] : other) ?? other ?? suspects[0];
+    return (Math.random() < 0.5 ? suspects[0] : other) ?? other ?? suspect;
   }
 }
 
