@@ -169,7 +169,6 @@ describe('GET info', () => {
   it.each(['readonly', 'readwrite', 'writeonly'])('is closed to %s', async (policy) => {
     await expect(call('GET', '/minio/admin/v3/info', withPolicy(policy))).rejects.toMatchObject({
       code: 'AccessDenied',
-      message: 'Access denied: the call takes the right admin:ServerInfo.',
     });
   });
 
