@@ -467,9 +467,9 @@ class DeliveredQueue<Outcome> {
   async measureAll(): Promise<void> {
     const { records, target, signal } = this.#options;
     while (!signal.aborted) {
-      const began = performance.now();
+      const began = this.#monotonicClock();
       await this.#save(await measureQueue(records, target, signal));
-      await this.#wait(Math.max(measureMs, 9 * (performance.now() - began)), signal);
+      await this.#wait(Math.max(measureMs, 9 * (this.#monotonicClock() - began)), signal);
     }
   }
 

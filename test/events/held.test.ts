@@ -122,9 +122,10 @@ describe('coffer admin events', () => {
   });
 
   it('tries an event again, and says which is not held', async () => {
-    refused.delete(`${Bucket}/large`);
     const id = (await held()).find(({ key }) => key === 'large')?.id ?? '';
+    // Once the target would take it, the server may deliver it by itself before it is asked to.
     expect(await coffer('admin', 'events', 'retry', 's', target, id)).toContain('1 event of A:webhook');
+    refused.delete(`${Bucket}/large`);
     await expect.poll(() => got, poll).toContain(`${Bucket}/large`);
     await expect.poll(async () => (await held()).map(({ key }) => key), poll).toEqual(['huge']);
     const { code, stderr } = await attempt('admin', 'events', 'retry', 's', target, id);
