@@ -16,7 +16,8 @@ import { isThere } from './body-there.ts';
 import { changeOf, isMissing, removedThere } from './version-there.ts';
 import { sendPlainVersion } from './plain-s3/send-plain-version.ts';
 import { sendBody, type Sender, type Sent, type SentForm, storageClassOf } from './send-body.ts';
-import { checkAnswer, isAbsentThere } from './target-client.ts';
+import { isMarkedAsS3 } from '../../protocol/s3/s3-answer.ts';
+import { checkAnswer, isAbsentThere, type TargetAnswer } from './target-client.ts';
 
 /** Bodies from this size on are sent only where the target has not got the version already. */
 const askFirstBytes = 8 * 1024 * 1024;
@@ -80,8 +81,8 @@ async function endLock(
 ): Promise<void> {
   const id = sourceVersionId(versionId);
   const query = { versionId: id };
-  const { status, headers } = await client.send({ method: 'HEAD', key, query });
-  if (status !== 200) return;
+  const headers = await headersThere(client, key, versionId);
+  if (headers === undefined) return;
   // Of a replica a retention that has ended is kept too.
   const { lock, ...attributes } = attributesOf(headers, new Date(0));
   refuseAllHidden({ lock, ...attributes });
@@ -191,12 +192,8 @@ async function checkLock(
   { kind, key, versionId, modified }: QueuedReplication,
 ): Promise<void> {
   if (kind !== 'attributes' || modified !== undefined) return;
-  const { status, headers } = await client.send({
-    method: 'HEAD',
-    key,
-    query: { versionId: sourceVersionId(versionId) },
-  });
-  if (status !== 200) return;
+  const headers = await headersThere(client, key, versionId);
+  if (headers === undefined) return;
   const there = attributesOf(headers, new Date()).lock;
   const what =
     there.legalHold === true && lock.legalHold !== true
@@ -209,6 +206,22 @@ async function checkLock(
     'rejected',
     `version ${versionId} of ${key} has ${what} at the target, and not here: an older server queued the change without its time; end the lock at the target, if it shall end`,
   );
+}
+
+/**
+ * Returns the headers of a version at the target; undefined where the target has no such version, or a delete marker.
+ *
+ * @throws DeliveryError where it did not answer that
+ */
+async function headersThere(
+  client: Sender['client'],
+  key: string,
+  versionId: string,
+): Promise<TargetAnswer['headers'] | undefined> {
+  const answer = await client.send({ method: 'HEAD', key, query: { versionId: sourceVersionId(versionId) } });
+  if (isAbsentThere(answer) || (answer.status === 405 && isMarkedAsS3(answer.headers))) return undefined;
+  checkAnswer(answer, `look for version ${versionId} of ${key} at the target`);
+  return answer.headers;
 }
 
 /** Returns false where the target has no such version. */

@@ -76,6 +76,21 @@ describe('a version that is removed after its lock has ended', () => {
     await expect(shown(right, versionId)).rejects.toMatchObject(gone);
   });
 
+  it('goes at the target too where that did not answer at first what lock it has', async () => {
+    const { clock, left, right, versionId, exchange } = await twoWay();
+    const { layer } = left.calls;
+    await layer.putObjectRetention(bucket, key, retained('GOVERNANCE', clock.now + 1_000 * hour));
+    await exchange();
+    clock.now += 1_000;
+    await layer.putObjectRetention(bucket, key, { retention: undefined, bypassGovernance: true });
+    await layer.deleteObject(bucket, key, { versionId });
+    right.intercept = ({ method }) => (method === 'HEAD' ? { status: 503, headers: {}, text: '' } : undefined);
+    await exchange().catch(() => undefined);
+    right.intercept = undefined;
+    await exchange();
+    await expect(shown(right, versionId)).rejects.toMatchObject(gone);
+  });
+
   it('stays at the target where GOVERNANCE came after the one that was lifted', async () => {
     const { clock, left, right, versionId, exchange, cut, heal } = await twoWay();
     await left.calls.layer.putObjectRetention(bucket, key, retained('GOVERNANCE', clock.now + hour));
