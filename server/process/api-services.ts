@@ -2,12 +2,12 @@ import type { Logger } from '../../platform/output/logger.ts';
 import type { AdminServices, OtherServer, ServerProcess } from '../administration/services.ts';
 import type { ServerFacts } from '../cluster/server-registry.ts';
 import type { AuditTargetSums } from '../observability/audit/audit-tally.ts';
-import type { S3Services } from '../s3/s3-api.ts';
 import { adminServices } from './admin-services.ts';
 import { type CannedAclRule, ignoreAndReportOnce } from '../s3/acl/canned-acl-rule.ts';
 import { openDiagnostics } from './open-diagnostics.ts';
 import { openReplications } from './replications.ts';
 import type { Services } from './services.ts';
+import type { SharedS3Services } from './session-s3.ts';
 import { openCallableServers } from './sites.ts';
 import type { ThreadOptions } from './threads.ts';
 import type { Waiting } from './wait-for-dependencies.ts';
@@ -34,19 +34,7 @@ export function apiServices(
   log: Logger,
 ): {
   readonly administration: Omit<AdminServices, 'authenticate'>;
-  readonly s3: Pick<
-    S3Services,
-    | 'objects'
-    | 'region'
-    | 'hasRegion'
-    | 'clock'
-    | 'cannedAcls'
-    | 'customerKeysWithoutTls'
-    | 'queryBudget'
-    | 'notificationTargets'
-    | 'replications'
-  > &
-    Pick<Services, 'access'>;
+  readonly s3: SharedS3Services & Pick<Services, 'access'>;
 } {
   const { settings } = options;
   const replications = openReplications(services, options.startedAt, start.stopping);

@@ -12,7 +12,8 @@ import { sendAnswer } from '../http/send-answer.ts';
 import { answerError, asS3Error } from '../http/contract/error-answer.ts';
 import { WatchedAccess, requestOf, type WatchableAccess } from './session-request.ts';
 
-type Services = Pick<
+/** The services that the S3 API of sessions shares with the HTTP threads. */
+export type SharedS3Services = Pick<
   S3Services,
   | 'objects'
   | 'region'
@@ -23,7 +24,9 @@ type Services = Pick<
   | 'queryBudget'
   | 'notificationTargets'
   | 'replications'
-> & {
+>;
+
+type Services = SharedS3Services & {
   readonly access: WatchableAccess;
   /** The shared count of the bodies in memory. */
   readonly bodies?: BodyMemory;
