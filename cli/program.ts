@@ -239,7 +239,7 @@ async function explain(context: Context, error: unknown, { doing, subjects, join
   return new ProgramError('Failed', `Unable to ${doing}${named}${hint}`, { cause: error });
 }
 
-/** Where a signature is refused, the keys in a variable of the environment may be read in the wrong way. */
+/** Returns how the keys in a variable of the environment were read, for a refused signature; empty where there is one reading. */
 function readingHint({ io }: Context, error: unknown, subjects: readonly string[]): string {
   if (!(error instanceof ResponseError) || error.code !== 'SignatureDoesNotMatch') return '';
   const readings = subjects.map((subject) => readingOfKeys(subject.split('/', 1)[0] ?? '', io.env));

@@ -38,7 +38,7 @@ export interface RefusedStore {
  */
 export type WaitsFor = (typeof words)[number] | OtherStore;
 
-/** What a server that does not serve yet does. Every caller may see these words: they have no addresses and no names. */
+/** Sentences for callers of a server that does not serve yet. Every caller may see them: they have no addresses and no names. */
 const sentences: Readonly<Record<(typeof words)[number], string>> = {
   start: 'it is starting',
   database: 'it waits for its database',

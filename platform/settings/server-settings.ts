@@ -70,7 +70,7 @@ export interface ServerSettings {
   readonly domains: readonly string[];
   /** The S3 requests that may be signed by Signature Version 2. */
   readonly signatureV2: 'presigned' | 'on' | 'off';
-  /** What happens to canned ACLs of uploads and new buckets where ACLs do not count. */
+  /** Whether canned ACLs of uploads and new buckets are ignored or refused where ACLs do not count. */
   readonly cannedAcls: 'ignore' | 'refuse';
   /** The origins whose pages may use S3 and STS, each with at most one `*`. The CORS configuration of a bucket decides instead. */
   readonly corsOrigins: readonly string[];

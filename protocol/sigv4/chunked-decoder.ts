@@ -39,7 +39,7 @@ class ByteReader {
       this.#at = stop + 1;
       if (end >= 0) return line.endsWith('\r') ? line.slice(0, -1) : line;
     }
-    // What half a line says is not what the client meant.
+    // The line is cut off, and may not say what the client meant.
     if (line !== '') throw endsEarly();
     return undefined;
   }

@@ -129,7 +129,7 @@ export async function deliverQueue<Outcome>(options: DeliverQueueOptions<Outcome
   }
 }
 
-/** What a pass over the queue has found so far. */
+/** The counts of a pass over the queue, so far. */
 interface PassState {
   /** Windows in a row in which the target failed. */
   failed: number;

@@ -55,7 +55,7 @@ export async function readWindow(
     else if (known.push(entry) >= 2 * limit) {
       const oldest = inOrder(known).slice(0, limit);
       groups.set(group, oldest);
-      // Those that are left out must not be followed by a newer one.
+      // An event that is left out must not be followed by a newer one.
       newest.set(group, oldest.at(-1)?.revision ?? 0);
     }
   }

@@ -171,7 +171,7 @@ describe.each(['plain', 'sealed'] as const)('the records of a store whose settin
         const ways = {
           empty: Buffer.alloc(0),
           zeroed: Buffer.alloc(Math.max(1, value.length)),
-          // What is sealed opens only with its key.
+          // A sealed value opens only with its key.
           ...(kind !== 's iam' || name === 'plain' ? { cut: value.subarray(0, value.length >> 1) } : {}),
         };
         for (const [way, damaged] of Object.entries(ways)) {

@@ -19,7 +19,7 @@ import { temporaryFolder } from '../support/store/temporary-folder.ts';
 const Bucket = 'events';
 const target = 'A:webhook';
 const timeout = 120_000;
-/** What the receiver got, and the keys of which it refuses the objects of one byte. */
+/** The objects that the receiver got, and the keys of which it refuses the objects of one byte. */
 const got: string[] = [];
 const refused = new Set<string>();
 const audit: AuditEntry[] = [];

@@ -76,7 +76,7 @@ type EndedJobs =
   | { readonly kind: 'none' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** What a server answers to an admin call that it does not offer. */
+/** The statuses by which a server refuses an admin call that it does not offer. */
 const unknownCall: ReadonlySet<number> = new Set([404, 426]);
 
 /** Does not reject: the jobs that run are shown before the failure. */

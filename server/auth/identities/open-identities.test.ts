@@ -58,7 +58,7 @@ describe('a record of identities that is damaged', () => {
   it.each([
     ['cut', cut],
     ['without what it needs', without],
-  ])('is named, with the cure, to whoever reads it: %s', async (_, value) => {
+  ])('is named together with its cure where it is read: %s', async (_, value) => {
     await identities.putUser({ accessKey: 'bob', secretKey });
     await records.put(identityKeys.user('ann'), value);
     await expect(identities.user('ann')).rejects.toThrow(cure);

@@ -70,7 +70,7 @@ const counters: readonly Key[] = [
   key('usage', 'asked'),
 ];
 
-/** What a disk may make of a value. */
+/** Forms that a damaged value may have. */
 const damages: Readonly<Record<string, (value: Buffer) => Buffer>> = {
   'is empty': () => Buffer.alloc(0),
   'is zeroed': (value) => Buffer.alloc(value.length),

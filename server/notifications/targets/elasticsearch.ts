@@ -41,7 +41,7 @@ export function openElasticsearch(values: TargetValues): NotificationTarget {
       try {
         await used;
         const row = isNamespace ? rowAfter(message) : message.record;
-        // What changes no document says whether the target is there.
+        // The event changes no document, so that the target was not asked for it.
         if (message.record === undefined || row === 'unchanged') return await probe();
         const body = JSON.stringify({ Records: [row] });
         const document = `${index}/_doc/${idOf(message)}`;

@@ -7,7 +7,7 @@ export interface IgnoredAcl {
   readonly userAgent: string | undefined;
 }
 
-/** What the server does with canned ACLs of new objects and buckets where ACLs do not count. */
+/** The rule for canned ACLs of new objects and buckets where ACLs do not count. */
 export type CannedAclRule =
   { readonly kind: 'refuse' } | { readonly kind: 'ignore'; report(this: void, ignored: IgnoredAcl): void };
 
