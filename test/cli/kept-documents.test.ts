@@ -276,6 +276,10 @@ describe('the quota of a bucket on another server', () => {
     const other = createServer((request, response) => {
       void text(request).then((body) => {
         if (request.method === 'PUT') written = JSON.parse(body);
+        if (request.url?.includes('?location') === true)
+          return response.end(
+            '<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></LocationConstraint>',
+          );
         return response.setHeader('content-type', 'application/json').end(JSON.stringify(stored));
       });
     });
